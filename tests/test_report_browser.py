@@ -300,6 +300,9 @@ def test_filter_and_baseline_are_chosen(page: Any, runs: list[Run]) -> None:
         rows = cells(page, f"Differences from {baseline} by task, {filter_name}")
         assert any(row[1] == "short" and "different examples" in row[5] for row in rows)
         assert page.locator("table:visible caption:has-text('Differences from')").count() == 1
+        page.uncheck("#comparison label:has-text('short') input")
+        assert not any(row[1] == "short" for row in cells(page, f"Differences from {baseline} by task, {filter_name}"))
+        page.check("#comparison label:has-text('short') input")
     assert "5 of" in page.inner_text("header.title"), "what --limit left out"
     unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav")]
         .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""

@@ -142,7 +142,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
     units = arrange(runs)
     comparer = Comparer(runs, ["strict-match"])
-    paired = comparer.between("first", "second", "strict-match")
+    paired = comparer.pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
     cards = dict(findings(units, comparer, "first"))

@@ -22,7 +22,8 @@ class Report(Command):
         paths: folders, searched to the bottom, or results files
         output: default: report.html
         split: prompts and responses in a folder beside the page, <name>_files
-        compare: with more than eight runs: which are compared and drawn, as for --baseline; default: the first eight
+        compare: with more than eight runs: which are drawn, and compared until others are chosen in the page, as for
+            --baseline; default: the first eight
         baseline: what the others are compared with: a run's name in the page, its model, or its folder (default: the
             first path's, of one path the oldest; another can be chosen in the page)
     """

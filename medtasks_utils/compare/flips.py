@@ -35,11 +35,6 @@ class Agreement(NamedTuple):
     examples_gained: list[Pair]
     examples_lost: list[Pair]
 
-    def mirrored(self) -> Agreement:
-        """The same the other way round."""
-        lost, gained = ([(b, a) for a, b in own] for own in (self.examples_gained, self.examples_lost))
-        return Agreement(self.both_right, self.both_wrong, self.lost, self.gained, gained, lost)
-
 
 def agreement(pairs: Sequence[Pair], a: Array, b: Array) -> Agreement:
     """How far two runs agree on examples.

@@ -36,14 +36,12 @@ class Point:
 
 
 class Axis:
-    """A range of values with round ends, and the marks on it; ``zero`` is marked too, for differences."""
+    """A range of values with round ends, and the marks on it."""
 
-    def __init__(self, values: Iterable[float], zero: bool) -> None:
-        known = [*values, *([0.0] if zero else [])]
-        low, high = min(known), max(known)
+    def __init__(self, values: Sequence[float]) -> None:
+        low, high = min(values), max(values)
         raw = (high - low or abs(high) or 1) / 4
         unit = 10 ** math.floor(math.log10(raw))
-        self.zero = zero
         self.step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * 0.999)
         first = math.floor(low / self.step)
         self.marks = [number * self.step for number in range(first, max(first + 1, math.ceil(high / self.step)) + 1)]
@@ -79,9 +77,7 @@ class DotPlot:
     apart: bool
 
 
-def dot_plot(
-    points: Iterable[Point], runs: Sequence[str], caption: str, about: str, unit: str = "%", zero: bool = False
-) -> DotPlot | None:
+def dot_plot(points: Iterable[Point], runs: Sequence[str], caption: str, about: str, unit: str = "%") -> DotPlot | None:
     """A plot of the points of the first eight of the page's runs; None where they have none."""
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
     there = [point for point in points if point.run in numbers]
@@ -91,7 +87,7 @@ def dot_plot(
     for point in there:
         groups.setdefault(point.group, []).append(point)
     apart = len(there) <= _MOST_LINES
-    axis = Axis((value for point in there for value in point.shown[: 3 if apart else 1]), zero)
+    axis = Axis([value for point in there for value in point.shown[: 3 if apart else 1]])
     named = {point.run for point in there}
     return DotPlot(caption, about, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
 

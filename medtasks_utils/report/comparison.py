@@ -1,16 +1,16 @@
-"""The section that compares every run with a baseline, on the same examples; for each baseline that can be chosen."""
+"""The section that compares runs on the same examples: every pair as data, of which the page shows those chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from medtasks_utils.compare import Line
-from medtasks_utils.report.charts import Point, dot_plot
+from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.pairs import Comparer, Paired, signed
 from medtasks_utils.report.ranking import ranking_blocks
-from medtasks_utils.report.tables import Block, Cell, Section, Table, interval, samples_link
-from medtasks_utils.report.text import words
+from medtasks_utils.report.tables import Section
+from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 
@@ -24,97 +24,49 @@ _LEAD = (
 )
 
 
-def comparison_section(runs: Sequence[Run], comparer: Comparer, filters: Sequence[str]) -> Section | None:
-    """Differences of whole tasks and of breakdowns, and what flipped; None where no two runs share a task."""
-    blocks: list[Block] = []
-    notes: dict[str, None] = {}
-    for baseline in comparer.names:
-        for filter_name in filters:
-            pairs = [pair for pair in comparer.with_baseline(baseline, filter_name) if pair.lines or pair.refused]
-            own = [_whole_tasks(baseline, pairs, comparer.names), *map(_parts, pairs), _flips(baseline, pairs)]
-            there = [block for block in own if block.table.rows]
-            blocks += [replace(block, baseline=baseline, filter=filter_name) for block in there]
-            once = [pair for pair in pairs if pair.a < pair.b]
-            notes |= dict.fromkeys(f"{pair.a} and {pair.b}: {said}" for pair in once for said in pair.warnings)
-    if not blocks:
-        return None
-    if len(runs) > len(comparer.names):
-        several = f"{len(comparer.names)} of {len(runs)} runs"
-        notes[f"{several} are compared and drawn; the paths given first to medtasks report are."] = None
-    blocks += ranking_blocks(arrange(runs[: len(comparer.names)]), filters)
-    return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, list(notes))
+def comparison_section(runs: Sequence[Run], filters: Sequence[str]) -> Section:
+    """What is said of all pairs of runs, and the ranks of the first few; the pairs are :func:`comparison_data`."""
+    blocks = ranking_blocks(arrange(runs[:MAX_RUNS]), filters)
+    notes = [f"The first {MAX_RUNS} of {len(runs)} runs are ranked."] if len(runs) > MAX_RUNS and blocks else []
+    return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, notes)
 
 
-def _whole_tasks(baseline: str, pairs: Sequence[Paired], names: Sequence[str]) -> Block:
-    head = ["Task", "Run", "n", baseline, "Value", "Difference", "MDE", "p"]
-    table = Table(f"Differences from {baseline} by task", head, texts=2)
-    points: list[Point] = []
-    whole = [(pair.b, line) for pair in pairs for line in pair.lines if line.breakdown is None]
-    for task, metric in dict.fromkeys((line.task, line.metric) for _, line in whole):
-        for run, line in whole:
-            if (line.task, line.metric) == (task, metric):
-                table.rows.append([Cell(task, metric), Cell(run), *_cells(line)])
-                own = line.contrast
-                name = f"{words(task)} {metric}"
-                points.append(Point(name, run, own.difference, own.low, own.high, line.facts.scale))
-    for task in dict.fromkeys(task for pair in pairs for task in pair.refused):
-        for pair in pairs:
-            if task in pair.refused:
-                why = Cell("not compared", pair.refused[task])
-                none = Cell("–")
-                table.rows.append([Cell(task), Cell(pair.b), none, none, none, why, none, none])
-    caption = f"Difference from {baseline}"
-    plot = dot_plot(points, names, caption, f"{caption} by task, with confidence intervals", "points", zero=True)
-    return Block(f"Whole tasks, each minus {baseline}", table, plot)
-
-
-def _cells(line: Line) -> list[Cell]:
-    own, facts = line.contrast, line.facts
-    ends = interval(own, lambda value: signed(value * facts.scale), "\n")
-    p = "too few" if line.p_adjusted is None else "< 0.001" if line.p_adjusted < 0.001 else f"{line.p_adjusted:.3f}"
-    return [
-        Cell(f"{own.n:,}"),
-        Cell(facts.shown(own.a)),
-        Cell(facts.shown(own.b)),
-        Cell(signed(own.difference * facts.scale), ends, best=line.is_significant),
-        Cell(facts.detectable(own.detectable)),
-        Cell(f"{p} *" if line.is_significant else p, own.note),
+def comparison_data(comparer: Comparer, names: Sequence[str]) -> dict[str, Any] | None:
+    """All pairs as ``assets/compare.js`` takes them, numbers as they are shown; None where no two runs share a task."""
+    pairs = [
+        {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
+        for (a, b, filter_name), pair in comparer.pairs.items()
+        if pair.lines or pair.refused
     ]
+    return {"runs": list(map(visible, names)), "pairs": pairs} if pairs else None
 
 
-def _parts(pair: Paired) -> Block:
-    def clearest_first(line: Line) -> tuple[float, float]:
-        return 1.0 if line.p_adjusted is None else line.p_adjusted, -abs(line.contrast.difference)
+def _pair(pair: Paired) -> dict[str, Any]:
+    def clearest_first(line: Line) -> tuple[bool, float, float]:
+        p = 1.0 if line.p_adjusted is None else line.p_adjusted
+        return (True, p, -abs(line.contrast.difference)) if line.breakdown else (False, 0.0, 0.0)
 
-    lines = sorted((line for line in pair.lines if line.breakdown), key=clearest_first)
-    caption = f"{pair.b} minus {pair.a} by part, the clearest difference first"
-    table = Table(caption, ["Part", "Task", "n", pair.a, pair.b, "Difference", "MDE", "p"], texts=2)
-    for line in lines:
-        group, breakdown = line.group or "", line.breakdown or ""
-        part = Cell(words(group), breakdown, samples_link(task=line.task, **{breakdown: group}))
-        table.rows.append([part, Cell(line.task, line.metric), *_cells(line)])
-    clear = sum(line.is_significant for line in lines)
-    lead = f"{clear} of {len(lines)} parts differ by more than chance."
-    return Block(f"Parts: {pair.b} minus {pair.a}", table, lead=lead, folded=not clear)
+    return {
+        "lines": [_line(line) for line in sorted(pair.lines, key=clearest_first)],
+        "sides": {task: [own.both_right, own.lost, own.gained, own.both_wrong] for task, own in pair.sides.items()},
+        "refused": pair.refused,
+        "warnings": pair.warnings,
+    }
 
 
-def _flips(baseline: str, pairs: Sequence[Paired]) -> Block:
-    head = ["Task", "Run", "both right", f"only {baseline}", "only the run", "both wrong"]
-    table = Table("Examples that changed sides", head, texts=2)
-    for task in dict.fromkeys(task for pair in pairs for task in pair.sides):
-        for pair in pairs:
-            own = pair.sides.get(task)
-            if own is None:
-                continue
-            of_one = [
-                Cell(_number(count), href=samples_link(task=task, result=only, a=baseline, b=pair.b) if count else "")
-                for count, only in ((own.lost, "only-a"), (own.gained, "only-b"))
-            ]
-            both, neither = Cell(_number(own.both_right)), Cell(_number(own.both_wrong))
-            table.rows.append([Cell(task), Cell(pair.b), both, *of_one, neither])
-    return Block("What flipped", table)
-
-
-def _number(count: float) -> str:
-    """A count; with repeats, the number expected of one generation of each run."""
-    return f"{count:,.1f}".removesuffix(".0")
+def _line(line: Line) -> dict[str, Any]:
+    own, facts = line.contrast, line.facts
+    p = "too few" if line.p_adjusted is None else "< 0.001" if line.p_adjusted < 0.001 else f"{line.p_adjusted:.3f}"
+    ends = [signed(end * facts.scale) for end in (own.low, own.high) if end is not None]
+    return {
+        **{name: getattr(line, name) for name in ("task", "metric", "breakdown", "group")},
+        "n": own.n,
+        "values": [facts.shown(own.a), facts.shown(own.b)],
+        "difference": signed(own.difference * facts.scale),
+        "ends": ends,
+        "few": own.few,
+        "mde": facts.detectable(own.detectable),
+        "p": f"{p} *" if line.is_significant else p,
+        "marked": line.is_significant,
+        "note": own.note,
+    }

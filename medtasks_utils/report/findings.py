@@ -26,7 +26,7 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     of_benchmarks = [unit for unit in units if unit.benchmark]
     for unit in of_benchmarks:
         said += _against(unit, comparer, baseline, filter_name) if baseline in unit.results else []
-    refused = sum(len(pair.refused) for pair in comparer.with_baseline(baseline, filter_name))
+    refused = comparer.refused(baseline, filter_name)
     if refused:
         text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
         said.append(("Not comparable", text))
@@ -44,8 +44,7 @@ def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) ->
     metric = unit.headline[0]
     facts = unit.facts(metric)
     about = f"{unit.label}, {metric}, {filter_name}"
-    pairs = comparer.with_baseline(baseline, filter_name)
-    lines = {pair.b: line for pair in pairs if (line := pair.whole(unit.name, metric))}
+    lines = comparer.whole(baseline, filter_name, unit.name, metric)
     if not lines:
         alone = unit.estimate(baseline, filter_name, metric)
         text = f"{baseline}: {facts.shown(alone.value)} % ({interval(alone, facts.shown) or 'no interval'})."

@@ -19,9 +19,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.report.audits import audit_section
-from medtasks_utils.report.comparison import comparison_section
+from medtasks_utils.report.comparison import comparison_data, comparison_section
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block
+from medtasks_utils.report.packing import pack_one
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.samples import Packed, pack_samples
@@ -36,7 +37,7 @@ from medtasks_utils.writing import write_whole
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
     *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
-    *("selection.js", "samples.js", "tables.js", "report.js"),
+    *("selection.js", "samples.js", "tables.js", "compare.js", "report.js"),
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
@@ -61,10 +62,11 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
     comparer = Comparer(runs, filters)
-    comparison = comparison_section(runs, comparer, filters)
+    compared = comparison_data(comparer, names)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
-    sections += [*([comparison] if comparison else []), *audit_section(runs), runs_section(runs)]
-    baselines = comparer.names if comparison else names[:1]
+    sections += [comparison_section(runs, filters)] if compared else []
+    sections += [*audit_section(runs), runs_section(runs)]
+    baselines = names if compared else names[:1]
     summary = [summary_block(runs, units, name) for name in filters]
     packed = pack_samples(runs)
     return _rendered(
@@ -81,7 +83,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         signatures=signature_table(runs, units),
         sections=sections,
         packed=packed,
-        stores=_stores(packed, beside),
+        stores=({"comparison": [pack_one(compared)]} if compared else {}) | _stores(packed, beside),
         parts=beside.name if beside else "",
     )
 

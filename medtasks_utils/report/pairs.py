@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
 from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
-from medtasks_utils.report.charts import MAX_RUNS
 from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
 
 
 @dataclass(frozen=True)
 class Paired:
-    """What comparing two runs under one filter gave; differences are ``b`` minus ``a``.
+    """What comparing two runs under one filter gave; differences are the second minus the first.
 
     Attributes:
         lines: whole tasks and groups first, each followed by its breakdowns.
@@ -23,22 +22,10 @@ class Paired:
         warnings: what to keep in mind, in words.
     """
 
-    a: str
-    b: str
     lines: list[Line] = field(default_factory=list)
     sides: dict[str, Agreement] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-
-    def mirrored(self) -> Paired:
-        """The same the other way round."""
-        lines = [replace(line, contrast=line.contrast.mirrored()) for line in self.lines]
-        sides = {task: own.mirrored() for task, own in self.sides.items()}
-        return replace(self, a=self.b, b=self.a, lines=lines, sides=sides)
-
-    def whole(self, task: str, metric: str) -> Line | None:
-        """The comparison of a whole task or group by a metric; None where it is not compared."""
-        return next((x for x in self.lines if (x.task, x.metric, x.breakdown) == (task, metric, None)), None)
 
 
 class Comparer:
@@ -47,31 +34,30 @@ class Comparer:
     All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
     by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
 
-    Args:
-        runs: all of the page; the first few are compared.
-        filters: those that are compared.
-
     Attributes:
-        names: of the runs compared.
+        pairs: by two runs' names, in the runs' order, and the filter.
     """
 
     def __init__(self, runs: Sequence[Run], filters: Sequence[str]) -> None:
-        self.names = [run.name for run in runs[:MAX_RUNS]]
-        self._found: dict[tuple[str, str, str], Paired] = {}
-        for a, b in combinations(runs[:MAX_RUNS], 2):
-            self._found |= {(a.name, b.name, name): _compared(a, b, name) for name in filters}
-        lines = iter(corrected([line for pair in self._found.values() for line in pair.lines]))
-        for key, pair in self._found.items():
-            self._found[key] = replace(pair, lines=list(islice(lines, len(pair.lines))))
-        self._found |= {(b, a, name): pair.mirrored() for (a, b, name), pair in self._found.items()}
+        pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
+        lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
+        self.pairs = {key: replace(own, lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
 
-    def with_baseline(self, baseline: str, filter_name: str) -> list[Paired]:
-        """The baseline with each of the others."""
-        return [self.between(baseline, other, filter_name) for other in self.names if other != baseline]
+    def refused(self, baseline: str, filter_name: str) -> int:
+        """How many results of other runs are not compared with the baseline's."""
+        own = (pair for (a, b, name), pair in self.pairs.items() if name == filter_name and baseline in (a, b))
+        return sum(len(pair.refused) for pair in own)
 
-    def between(self, a: str, b: str, filter_name: str) -> Paired:
-        """Two runs by name; nothing of those that are not compared."""
-        return self._found.get((a, b, filter_name)) or Paired(a, b)
+    def whole(self, baseline: str, filter_name: str, task: str, metric: str) -> dict[str, Line]:
+        """By the other run's name, a whole task or group minus the baseline."""
+        found: dict[str, Line] = {}
+        for (a, b, name), pair in self.pairs.items():
+            if name == filter_name and baseline in (a, b):
+                for line in pair.lines:
+                    if (line.task, line.metric, line.breakdown) == (task, metric, None):
+                        turned = replace(line, contrast=line.contrast.mirrored())
+                        found |= {b: line} if a == baseline else {a: turned}
+        return found
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
@@ -93,7 +79,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
 
     refused = refusals(of_explanations=False)
     tasks = [(name, name) for name in shared if name not in refused]
-    paired = Paired(a.name, b.name, refused=refused)
+    paired = Paired(refused=refused)
     if not tasks:
         return paired
     is_whole = not refused and len(tasks) == len(both)

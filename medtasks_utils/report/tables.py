@@ -54,14 +54,13 @@ class Table:
 
 @dataclass
 class Block:
-    """A table and a plot on one matter, of one filter and baseline or (empty) of all; ``folded`` until asked for."""
+    """A table and a plot on one matter, of one filter or (empty) of all; ``folded`` until asked for."""
 
     title: str
     table: Table
     figure: DotPlot | BarPlot | None = None
     lead: str = ""
     filter: str = ""
-    baseline: str = ""
     folded: bool = False
 
 

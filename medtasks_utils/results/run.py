@@ -53,8 +53,7 @@ class TaskRun:
     config: dict[str, Any]
     samples_path: Path | None = None
     signatures: dict[str, str] = field(default_factory=dict)
-    _rows: dict[str, dict[str, list[Sequence[Score]]]] = field(default_factory=dict, init=False, repr=False)
-    _scores: dict[tuple[str, str], Scores] = field(default_factory=dict, init=False, repr=False)
+    _scores: dict[str, dict[str, Scores]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def card(self) -> Benchmark | None:
@@ -100,27 +99,20 @@ class TaskRun:
 
     def scores(self, filter_name: str, metric: str) -> Scores:
         """The scores of all samples in order; of one without a value, none."""
-        key = filter_name, metric
-        if key not in self._scores:
-            if filter_name not in self._rows:
-                self._rows[filter_name] = self._rows_of(filter_name)
+        none: list[Sequence[Score]] = [()] * len(self.samples)
+        if filter_name not in self._scores:  # of all metrics at once, since samples lie scattered in memory
+            rows: dict[str, list[Sequence[Score]]] = {}
+            for place, sample in enumerate(self.samples):
+                means = {name: (mean,) for name, mean in sample.metrics.get(filter_name, {}).items()}
+                for name, own in {**means, **sample.scores.get(filter_name, {})}.items():
+                    if name not in rows:
+                        rows[name] = none.copy()
+                    rows[name][place] = own
             # Of ratios, samples that were saved without scores of single generations have nothing to add up.
-            is_lost = self.facts(metric).is_ratio and not any(s.scores.get(filter_name) for s in self.samples)
-            none: list[Sequence[Score]] = [()] * len(self.samples)
-            rows = none if is_lost else self._rows[filter_name].get(metric, none)
-            self._scores[key] = Scores.of(rows, *self._codes)
-        return self._scores[key]
-
-    def _rows_of(self, filter_name: str) -> dict[str, list[Sequence[Score]]]:
-        """By metric, each sample's scores; of all metrics at once, since they lie scattered in memory."""
-        found: dict[str, list[Sequence[Score]]] = {}
-        for place, sample in enumerate(self.samples):
-            means = {name: (mean,) for name, mean in sample.metrics.get(filter_name, {}).items()}
-            for name, own in {**means, **sample.scores.get(filter_name, {})}.items():
-                if name not in found:
-                    found[name] = [()] * len(self.samples)
-                found[name][place] = own
-        return found
+            is_lost = not any(sample.scores.get(filter_name) for sample in self.samples)
+            kept = {name: none if is_lost and self.facts(name).is_ratio else own for name, own in rows.items()}
+            self._scores[filter_name] = {name: Scores.of(own, *self._codes) for name, own in kept.items()}
+        return self._scores[filter_name].get(metric) or Scores.of(none, *self._codes)
 
     @property
     def samples(self) -> list[Sample]:

@@ -66,6 +66,8 @@ class Scores:
 
     def __getitem__(self, index: Any) -> Scores:
         """Some of the examples."""
+        if isinstance(index, np.ndarray) and index.dtype == bool and index.all():
+            return self
         return Scores(*(values[index] for values in vars(self).values()))
 
     @property
@@ -83,7 +85,7 @@ class Scores:
 
     def ratio(self, how: metrics.Aggregation = "mean") -> Ratio:
         """The metric; over several tasks in as many strata, ``macro``."""
-        own = self if self.known.all() else self[self.known]
+        own = self[self.known]
         top, bottom = own.numerators, own.denominators
         if own.failed.any():
             failed = own.right > bottom

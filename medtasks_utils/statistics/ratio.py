@@ -233,7 +233,5 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979)."""
     values = np.asarray(p_values)
     order = np.argsort(values, kind="stable")
-    times = np.arange(len(values), 0, -1)
-    adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(times * values[order]))
-    return list(map(float, adjusted))
+    adjusted = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))
+    return [float(p) for p in adjusted[np.argsort(order)]]

@@ -27,7 +27,9 @@ async function start() {
   bindSwitch("theme");
   bindSwitch("filter", () => document.dispatchEvent(new Event("filterchange")));
   bindSwitch("baseline", showBaseline);
-  bindTables();
+  document.querySelectorAll("main .table").forEach(bindTable);
+  const [compared] = packedElements("comparison");
+  if (compared && window.DecompressionStream) new Comparison(JSON.parse(await unpack(compared.textContent)));
   const [packed] = packedElements("index");
   if (!packed) document.documentElement.dataset.ready = "true";
   if (!packed) return;

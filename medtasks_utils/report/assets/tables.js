@@ -85,27 +85,25 @@ function download(name, texts, type = "text/csv") {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-function bindTables() {
-  for (const box of document.querySelectorAll("main .table")) {
-    const table = box.querySelector("table");
-    [...table.tHead.rows[0].cells].forEach((cell, column) => {
-      // no real button: with one in it, a head is not repeated on the pages of a printed table
-      const sorter = el("span", { role: "button", tabindex: "0", class: "sort", onclick: () => sortBy(table, column) });
-      sorter.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        sortBy(table, column);
-      });
-      sorter.append(...cell.childNodes);
-      if (!sorter.textContent.trim()) sorter.setAttribute("aria-label", "sort by the first column");
-      cell.append(sorter);
+function bindTable(box) {
+  const table = box.querySelector("table");
+  [...table.tHead.rows[0].cells].forEach((cell, column) => {
+    // no real button: with one in it, a head is not repeated on the pages of a printed table
+    const sorter = el("span", { role: "button", tabindex: "0", class: "sort", onclick: () => sortBy(table, column) });
+    sorter.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      sortBy(table, column);
     });
-    const [first, second] = table.tHead.rows[0].cells;
-    if (second?.classList.contains("text")) {
-      box.classList.add("two");
-      new ResizeObserver(() => box.style.setProperty("--first", `${first.offsetWidth}px`)).observe(first);
-    }
-    const name = table.caption.textContent.trim().replace(/[^\w.-]+/g, "-").slice(0, 80);
-    table.caption.firstElementChild.append(button("CSV", () => download(`${name}.csv`, [csvOf(table)]), { class: "csv", title: "Download this table as CSV" }));
+    sorter.append(...cell.childNodes);
+    if (!sorter.textContent.trim()) sorter.setAttribute("aria-label", "sort by the first column");
+    cell.append(sorter);
+  });
+  const [first, second] = table.tHead.rows[0].cells;
+  if (second?.classList.contains("text")) {
+    box.classList.add("two");
+    new ResizeObserver(() => box.style.setProperty("--first", `${first.offsetWidth}px`)).observe(first);
   }
+  const name = table.caption.textContent.trim().replace(/[^\w.-]+/g, "-").slice(0, 80);
+  table.caption.firstElementChild.append(button("CSV", () => download(`${name}.csv`, [csvOf(table)]), { class: "csv", title: "Download this table as CSV" }));
 }
