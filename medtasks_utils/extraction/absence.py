@@ -12,11 +12,9 @@ from medtasks_utils.extraction.weighing import NOTHING
 from medtasks_utils.extraction.words import symbols_of
 
 _TOKEN = later(
-    r"\W*(?:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)"
-    r"(?=\W*$|[.,;:(–—-]))(?!\w)",
-    re.I,
+    r"\W*(?:(?i:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)"
+    r"(?=\W*$|[.,;:(–—-]))(?!\w)|NA\W*(?:\Z|[(:,;–—-]))"
 )
-_BARE = later(r"\W*NA\W*(?:\Z|[(:,;–—-])")
 _SAID = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|if|for|would|points|only|[→(-]))", re.I)
 _STARTS = later(r"[^\w]*(?:(?:about|approximately|roughly)\s)?\d", re.I)
 _SHORT = 100  # characters of a number with its caveat
@@ -31,7 +29,7 @@ def says_not_available(content: str) -> bool:
     (True, True, False)
     """
     text = _plain(content)
-    if _TOKEN.match(text) or _BARE.match(text):
+    if _TOKEN.match(text):
         return True
     if _STARTS.match(text):
         return False
@@ -49,7 +47,7 @@ def states_not_available(text: str) -> bool:
     False
     """
     text = _plain(text)
-    if _TOKEN.match(text) or _BARE.match(text):
+    if _TOKEN.match(text):
         return True
     if _STARTS.match(text) and len(text) < _SHORT:
         return False

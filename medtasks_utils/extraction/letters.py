@@ -139,10 +139,12 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
     symbols = symbols_of(plain, found)
     candidates = weighed(TABLE, symbols)
-    joined = _one_of_several(candidates, symbols)
+    at = dict(zip(symbols.found, candidates, strict=True))
+    for match in pattern(_SEVERAL).finditer(symbols.symbols):  # "B, the bone flap" names one option twice
+        one, other = at[match.start()], at[match.end()]
+        if one.value != other.value and one.value and other.value:
+            one.evidence["one of several"] = other.evidence["one of several"] = -200
     for one in candidates:
-        if one.start in joined:
-            one.evidence["one of several"] = -200
         if _ASKED.match(plain, one.end):
             one.evidence["asked"] = -60
     return symbols, candidates
@@ -164,16 +166,6 @@ def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     distinct = len({one.value for one in listed})
     if distinct >= 3:
         _drop(listed[:-1] if len(listed) == distinct + 1 else candidates, ("alone", "leads", "first"))
-
-
-def _one_of_several(candidates: list[Candidate], symbols: Symbols) -> set[int]:
-    """Where neither of "A or B" is chosen; "B, the bone flap" names one option twice."""
-    joined: set[int] = set()
-    for match in pattern(_SEVERAL).finditer(symbols.symbols):
-        one, other = symbols.found[match.start()], symbols.found[match.end()]
-        if one.value != other.value and one.value and other.value:
-            joined |= {one.start, other.start}
-    return joined
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:

@@ -113,9 +113,8 @@ def same_text(content: str, options: Sequence[str]) -> str | None:
     >>> same_text("25\\\\%", ["5 %", "25 %"])
     'B'
     """
-    own = [_FORM.sub("", option).lower() for option in options]
-    words = _FORM.sub("", content).lower()
-    return LETTERS[own.index(words)] if words and own.count(words) == 1 and len(own) <= len(LETTERS) else None
+    words, *own = (_FORM.sub("", text).lower() for text in (content, *options[: len(LETTERS)]))
+    return LETTERS[own.index(words)] if words and own.count(words) == 1 else None
 
 
 def _occurrences(name: str, text: str) -> Iterator[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from medtasks_utils.extraction.patterns import later, rewrites, rewritten
 from medtasks_utils.extraction.think import TAG, final_text
@@ -125,13 +125,10 @@ def own_parts(text: str) -> Iterator[str]:
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
     """
-    starts = [one.start() for one in _NEXT_QUESTION.finditer(text)]
-    if not starts:
-        yield text
-        return
-    if text[: starts[0]].strip():
-        yield text[: starts[0]].strip()
-    yield text[starts[0] : starts[1] if len(starts) > 1 else None].strip()
+    edges = [0, *(one.start() for one in _NEXT_QUESTION.finditer(text)), len(text)]
+    for start, end in islice(pairwise(edges), 2):
+        if own := text[start:end].strip():
+            yield own
 
 
 BOLD = "\x01"

@@ -3,7 +3,6 @@ r"""Numbers as people write them: found in a text, each with its value."""
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -98,8 +97,7 @@ def numbers(text: str) -> Iterator[Found]:
 
 def _in_digits(text: str) -> Iterator[Found]:
     for match in _NUMBER.finditer(text):
-        follows = re.search(r"[\d)]\s?$|\w$", text[max(0, match.start() - 2) : match.start()])
-        sign = "" if follows else match["sign"] or ""
+        sign = match["sign"] or ""
         value = float(f"{sign}{match['digits']}{match['exponent'] or ''}")
         if math.isfinite(value):
             start = match.start("digits") - len(sign)

@@ -42,8 +42,7 @@ def think_tags_pair_up(response: str) -> bool:
 
 def is_one_block_then_answer(response: str) -> bool:
     """Whether the response is one think block followed by something, as reasoning models are asked to write."""
-    tags = [(tag[1], tag.span()) for tag in TAG.finditer(response)]
-    if [slash for slash, _ in tags] != ["", "/"]:
+    tags = list(TAG.finditer(response))
+    if [tag[1] for tag in tags] != ["", "/"]:
         return False
-    (_, opened), (_, closed) = tags
-    return not response[: opened[0]].strip() and bool(response[closed[1] :].strip())
+    return not response[: tags[0].start()].strip() and bool(response[tags[1].end() :].strip())

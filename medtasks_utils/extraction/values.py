@@ -77,9 +77,8 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
-_EARLIER = re.compile(r"^.*\bthen\b(?=\W*\d)", re.DOTALL)  # of what comes one after the other the last counts
 _STATED = 44.0  # the weight of a statement
-_STATEMENTS = ("bold", "rounded", "answer", "headed", "leads", "therefore", "result")
+_STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
 
@@ -114,20 +113,16 @@ def _rounded(reading: Reading) -> Reading:
     )
     for one in reading.candidates:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
-        after = one.start > best.start
-        says = (after and one.cue == "rounded") or (best.cue == "equals" and one.cue in _STATEMENTS[not after :])
-        said = one.weight >= _STATED and says
-        if (near or said) and _rounds(best.value, one.value, cut_off=after and one.weight >= _STATED):
+        said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
+        if (near or said) and _rounds(best.value, one.value):
             reading = replace(reading, value=one.value)
     return reading
 
 
-def _rounds(value: float, to: float, cut_off: bool) -> bool:
-    """Whether the second is the first with fewer decimals: rounded (8.96 and 9), or ``cut_off`` (143.28 and 143.2)."""
-    decimals = len(f"{to:.10g}".partition(".")[2])
-    scale = 10.0**decimals
-    rounded = [round(value, decimals), math.floor(value * scale + 0.5) / scale]
-    return value != to and to in (*rounded, math.trunc(value * scale) / scale if cut_off else value)
+def _rounds(value: float, to: float) -> bool:
+    """Whether the second is the first with fewer decimals: 8.96 and 9."""
+    scale = 10.0 ** len(f"{to:.10g}".partition(".")[2])
+    return value != to == math.floor(value * scale + 0.5) / scale
 
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
@@ -170,10 +165,7 @@ def _look_at(one: Candidate, kind: Kind) -> None:
         one.evidence["a share"] = -60
     around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
     if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
-        if one.support < _STATED:
-            one.cue, one.support = "bold", _STATED
-        else:
-            one.evidence["in bold"] = 4
+        one.cue, one.support = max((one.cue, one.support + 4), ("bold", _STATED), key=lambda cue: cue[1])
 
 
 def content_value(content: str, kind: Kind) -> Reading:
@@ -185,17 +177,13 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
-    text = _EARLIER.sub("", text)
     symbols, candidates = _candidates(text, kind)
     for one in candidates:
         _look_at(one, kind)
     reading = choose(one for one in candidates if one.weight > 5)
-    gives_up = nothing.cannot(symbols) and not re.match(r"\W{0,3}\d", text)
-    if reading.value is None and candidates and not gives_up:
+    if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
         left = [one for one in candidates if not one.evidence.keys() & {"operand", "range", "list"}]
         left = left or [one for one in candidates if len(candidates) == 1]
-        if kind == "integer":  # a score is whole: what is not is an input beside it
-            left = [one for one in left if float(one.value).is_integer()] or left
         if left:
             return Reading(left[0].value, left[0].cue, tuple(candidates))
     return reading

@@ -100,7 +100,8 @@ def _inside(container: Container) -> str | None:
 
 def _candidates(text: str) -> list[Candidate]:
     bare = symbols_of(text, ())
-    symbols = symbols_of(text, sorted([*_classes(bare), *_digits(text)], key=lambda one: one.start))
+    digits = (Found(match[0], match.start(), match.end()) for match in _DIGIT.finditer(text))
+    symbols = symbols_of(text, sorted([*_classes(bare), *digits], key=lambda one: one.start))
     denied = {match.end() - 1 for match in pattern(_DENIED).finditer(symbols.symbols)}
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
     places = {symbols.found[at].start for at in denied}
@@ -134,8 +135,3 @@ def _classes(symbols: Symbols) -> Iterator[Found]:
             start, end = places[match.start()], places[match.end()]
             length = len(symbols.text[start:end].rstrip())
             yield Found(value, start, start + length, "text" if notion in _STRONG else "weak")
-
-
-def _digits(text: str) -> Iterator[Found]:
-    for match in _DIGIT.finditer(text):
-        yield Found(match[0], match.start(), match.end())

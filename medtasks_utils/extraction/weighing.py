@@ -73,23 +73,21 @@ def rows(table: str) -> tuple[Row, ...]:
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
     """The candidates of a text in their order, each with the rows that hold of it."""
-    cues: dict[int, tuple[str, float]] = {}
-    against: dict[int, dict[str, float]] = {}
     until = retracted_until(symbols)
-    for at, one in symbols.found.items():
-        if one.start < until:
-            against[at] = {"taken back": -60.0}
+    candidates = {
+        at: Candidate(one.value, one.start, one.end, symbols.text, "mention", 0.0) for at, one in symbols.found.items()
+    }
     for row in table:
         for match in pattern(row.pattern).finditer(symbols.symbols):
-            at = match.start("at")
+            one = candidates[match.start("at")]
             if row.weight < 0:
-                against.setdefault(at, {})[row.name] = row.weight
-            elif row.weight > cues.get(at, ("", 0.0))[1]:
-                cues[at] = (row.name, row.weight)
-    return [
-        Candidate(one.value, one.start, one.end, symbols.text, *cues.get(at, ("mention", 0.0)), against.get(at, {}))
-        for at, one in symbols.found.items()
-    ]
+                one.evidence[row.name] = row.weight
+            elif row.weight > one.support:
+                one.cue, one.support = row.name, row.weight
+    for one in candidates.values():
+        if one.start < until:
+            one.evidence["taken back"] = -60.0
+    return list(candidates.values())
 
 
 OUTRIGHT = 50.0
