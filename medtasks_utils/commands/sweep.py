@@ -38,11 +38,14 @@ class Sweep(Command):
 
     def run(self) -> int:
         """Run what is not done; 0 if all jobs are."""
+        import logging
+
         from medtasks_utils.sweep.local import Machine
         from medtasks_utils.sweep.plan import read_plan
         from medtasks_utils.sweep.run import overview, report, sweep
         from medtasks_utils.writing import table
 
+        logging.getLogger("lm_eval").setLevel(logging.ERROR)  # each job's own log has what the harness warns of
         plan = read_plan(self.plan)
         if self.dry_run:
             jobs = overview(plan)
