@@ -22,7 +22,7 @@ from pydantic_core import from_json
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.samples import Message, Row, content_of, numbered_lines
+from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
 from medtasks_utils.scoring import FILTERS
 from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
@@ -151,7 +151,7 @@ def _line(place: int, values: Row) -> Line:
         rewards={
             f"env_{name}": float(value)
             for name, value in given.items()
-            if type(value) in (int, float) and name not in _NO_REWARDS
+            if name not in _NO_REWARDS and number(value) is not None and not isinstance(value, bool)
         },
     )
 
