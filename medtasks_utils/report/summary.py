@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.report.charts import Point, dot_plot
@@ -97,6 +98,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     return [f"{run.name}: {problem}" for problem in found]
 
 
+@lru_cache(maxsize=1024)  # asked for the page, and for the terminal
 def _switched(task: TaskRun) -> list[str]:
     """The metrics of a task of this pack whose reported value the samples do not give, in words."""
     found = []

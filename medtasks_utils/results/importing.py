@@ -79,7 +79,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     beside = path.parent / "metadata.json"
     metadata: Row = json.loads(beside.read_bytes()) if beside.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
-    name = task or _task_of(path, (lines[0].task, str(metadata.get("env_id")), environment))
+    name = task or _task_of(path, f"{lines[0].task} {metadata.get('env_id')} {environment}")
     options: Row = {"medexqa": {"use_explanations": False}}
     if metadata.get("env_args", {}).get("answer_format") == "boxed":
         options["medcalc_bench"] = {"answer_format": "boxed"}
@@ -102,9 +102,8 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         "config": {"model": model},
         "model_name": model,
     }
-    date = re.sub(r"[^0-9T]", "-", str(metadata.get("date", ""))[:19].replace(" ", "T"))
-    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d", date):
-        date = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime(path.stat().st_mtime))
+    written = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(path.stat().st_mtime))
+    date = str(metadata.get("date") or written)[:19].replace(" ", "T").replace(":", "-")
     target = folder / re.sub(r"[^\w.-]+", "__", model) / f"results_{date}.json"
     text = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
     write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), text, make_folder=True)
@@ -112,13 +111,12 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     return target, problems
 
 
-def _task_of(path: Path, names: Sequence[str]) -> str:
+def _task_of(path: Path, names: str) -> str:
     """The task whose rows a file is of, as its lines, its metadata or its folder name it."""
-    for name in names:
-        plain = re.sub(r"[^a-z0-9]", "", name.lower())
-        found = next((task for part, task in _TASKS.items() if part in plain), None)
-        if found:
-            return found
+    plain = re.sub(r"[^a-z0-9]", "", names.lower())
+    for part, task in _TASKS.items():
+        if part in plain:
+            return task
     raise ImportingError(
         f"{path}: neither its lines nor metadata.json nor its folder tell which benchmark it is of; name the task "
         "with --task"
@@ -143,17 +141,18 @@ def _read_lines(path: Path) -> tuple[list[Line], list[str]]:
 
 def _line(place: int, values: Row) -> Line:
     prompt, completion = _chat(values["prompt"]), _chat(values["completion"])
-    given = {**values, **values.get("metrics", {})}
-    numbers = {
-        name: number(value) for name, value in given.items() if name not in _NO_REWARDS and not isinstance(value, bool)
-    }
+    given = values | values.get("metrics", {})
     return Line(
         number=place,
         task=str(values.get("task")),
         prompt=prompt,
         completion=completion,
         response=[message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1],
-        rewards={f"env_{name}": value for name, value in numbers.items() if value is not None},
+        rewards={
+            f"env_{name}": float(value)
+            for name, value in given.items()
+            if name not in _NO_REWARDS and number(value) is not None and not isinstance(value, bool)
+        },
     )
 
 
@@ -195,8 +194,8 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[
 
 def _parts(doc: Row) -> Iterator[str]:
     for name in _SHOWN:
-        value = doc.get(name)
-        yield from map(str, value if isinstance(value, list) else [value] if value else [])
+        value = doc.get(name) or []
+        yield from map(str, value if isinstance(value, list) else [value])
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,8 +155,7 @@ class _NotAvailable(str):
     __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
 
 
-NotAvailable = Literal["N/A"]
-NOT_AVAILABLE: NotAvailable = _NotAvailable("N/A")  # type: ignore[assignment]
+NOT_AVAILABLE = _NotAvailable("N/A")
 """What the harness prints where there is no number."""
 
 
@@ -201,14 +200,14 @@ class Aggregate:
     def __init__(self, how: metrics.Aggregation) -> None:
         self.how = how
 
-    def __call__(self, items: Iterable[float | None]) -> float | NotAvailable:
+    def __call__(self, items: Iterable[float | None]) -> float | str:
         """The number; "N/A" where the metric applies to nothing, but 0 for a ratio in which nothing is counted."""
         if self.how == "total":
             return math.fsum(item for item in items if item is not None and item == item)
         value = self._ratio(items).value
         return NOT_AVAILABLE if value is None else value
 
-    def stderr(self, items: Iterable[float | None]) -> float | NotAvailable:
+    def stderr(self, items: Iterable[float | None]) -> float | str:
         """Its standard error; "N/A" for fewer than two clusters that count."""
         found = None if self.how == "total" else self._ratio(items).stderr
         return NOT_AVAILABLE if found is None else found

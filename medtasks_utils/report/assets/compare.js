@@ -65,7 +65,7 @@ class Comparison {
       .filter(({ other }) => this.chosen.has(other))
       .sort((a, b) => a.other - b.other);
     const warned = others.flatMap(({ other, warnings }) => warnings.map((said) => el("li", {}, `${this.runs[baseline]} and ${this.runs[other]}: ${said}`)));
-    const notes = warned.length ? [el("details", { class: "problems" }, el("summary", {}, `${warned.length} to keep in mind`), el("ul", {}, warned))] : [];
+    const notes = warned.length ? [el("details", { class: "problems" }, el("summary", {}, `${warned.length} thing${warned.length > 1 ? "s" : ""} to keep in mind`), el("ul", {}, warned))] : [];
     const parts = others.map((pair) => this.parts(pair, baseline, filter));
     return [...notes, this.whole(others, baseline, filter), ...parts, this.flips(others, baseline, filter)].filter(Boolean);
   }
