@@ -19,7 +19,6 @@ from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.extraction.boxes import last_box
 from medtasks_utils.extraction.letters import LETTERS, read_letter
-from medtasks_utils.extraction.letters import found_by as letter_found_by
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
@@ -221,6 +220,7 @@ class Benchmark(ABC):
         unsigned_fields: fields that have no part in the signature's hash of the rows.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
         unsure: the answer that abstains; none where there is no such.
+        stated_by: what ``found_by`` says of an answer that stands in no box, tag or key.
         packages: beside our own and lm_eval's, those whose versions are in the signature.
         sample: the folder with its sample rows, where that is not this package's own.
         tasks: the folder with its YAML, where that is not this package's own.
@@ -245,6 +245,7 @@ class Benchmark(ABC):
     unsigned_fields: tuple[str, ...] = ()
     answers: Mapping[str, str] = {}
     unsure: str | None = None
+    stated_by: str = "statement"
     packages: tuple[str, ...] = ()
     sample: Path | None = None
     tasks: Path | None = None
@@ -319,7 +320,8 @@ class Benchmark(ABC):
 
     def found_by(self, reading: Reading) -> str:
         """How an answer was found, as :class:`Answer` has it."""
-        return reading.cue if reading.cue in ("box", "tag", "key") else "statement"
+        otherwise = "option_text" if reading.cue == "named" else self.stated_by
+        return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     # ---- scores
 
@@ -372,6 +374,7 @@ class ChoiceBenchmark(Benchmark):
     """A benchmark of four choices; the generations of an example may each see them in another order."""
 
     truth = "answer_letter"
+    stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
     @abstractmethod
@@ -385,10 +388,6 @@ class ChoiceBenchmark(Benchmark):
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """What is weighed to find a letter, boxes among it."""
         return read_letter(final_text(without_continuation(text)), example["options"])
-
-    def found_by(self, reading: Reading) -> str:
-        """By its letter or by its option's text, where it is not in a box."""
-        return letter_found_by(reading)
 
 
 def order_of(generation: int, first: str) -> str:

@@ -178,10 +178,4 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
     return container.candidate(letter, text)
 
 
-def found_by(reading: Reading) -> str:
-    """How a letter was found, in the words of the logged samples."""
-    otherwise = "option_text" if reading.cue == "named" else "letter"
-    return reading.cue if reading.cue in ("box", "tag", "key", "none") else otherwise
-
-
-__all__ = ["LETTERS", "found_by", "letter_of", "read_letter"]
+__all__ = ["LETTERS", "letter_of", "read_letter"]
