@@ -21,6 +21,7 @@ from medtasks_utils.statistics.intervals import (
     effective_number,
     estimate,
     estimate_of_reported,
+    interval_of,
     share_interval,
 )
 from medtasks_utils.statistics.metrics import JudgedScore, Metric, Score
@@ -216,6 +217,31 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
+def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None:
+    def ends(values: list[float], unit: Any) -> tuple[float | None, float | None]:
+        found = estimate(scores(values), Metric("m", unit=unit))
+        return found.low, found.high
+
+    values = [1.0, 2.0, 3.0, 4.0] * 5
+    reach = stats.t.ppf(0.975, 19) * math.sqrt(1.25 / 19)
+    assert ends(values, "number") == ends(values, "count") == pytest.approx((2.5 - reach, 2.5 + reach))
+    rewards = [0.0, 1.0, 1.0, 0.5] * 5
+    assert ends(rewards, "number") == ends(rewards, "share") != ends([-1.0, *rewards], "number")
+
+
+def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> None:
+    own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
+    low, high = interval_of(own.ratio("macro"), Metric("m", "macro"))
+    parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
+    assert low is not None and low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
+    assert high is not None and high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
+
+
+def test_a_difference_beyond_the_range_is_no_detectable_one() -> None:
+    assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == ["50.0", "–", "–"]
+    assert Metric("turns", unit="count").detectable(9.0) == "9.00"
+
+
 # ---- two runs
 
 
@@ -300,10 +326,13 @@ def test_holm_is_statsmodels(p_values: list[float]) -> None:
 def test_ranks_and_groups() -> None:
     rng = np.random.default_rng(1)
     base = rng.random(2000)
-    runs = {name: scores((base < share) * 1.0).ratio() for name, share in (("low", 0.3), ("a", 0.7), ("b", 0.701))}
+    shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
+    runs = {name: scores((base < share) * 1.0).ratio() for name, share in shares.items()}
     found = ranking(list(runs), list(runs.values()))
-    assert [rank.run for rank in found] == ["b", "a", "low"]
-    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [(1, 2, "a"), (1, 2, "a"), (3, 3, "b")]
+    assert [rank.run for rank in found] == ["paired", "b", "a", "low"]
+    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [
+        *((1, 1, "a"), (2, 3, "b"), (2, 3, "b"), (4, 4, "c")),
+    ]
     assert ranking(["x"], [scores([1.0] * 5).ratio()]) == []
 
 
