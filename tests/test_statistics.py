@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare.inference import bonett_price, contrast
+from medtasks_utils.compare.inference import contrast
 from medtasks_utils.compare.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
 from medtasks_utils.statistics.intervals import (
@@ -173,6 +173,8 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() 
     number = effective_number(0.5, 0.05, 100, 200, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
     assert effective_number(0.5, 0.05, 101, 101, True) == 101, "each alone"
+    doubted = effective_number(0.5, 0.01, 100, 200, True)
+    assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
@@ -279,7 +281,9 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     found = contrast(scores(a), scores(b), Metric("acc"))
     assert found is not None and found.test == "mcnemar"
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
-    assert (found.low, found.high) == bonett_price(lost, gained, len(a))
+    up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
+    reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
+    assert (found.low, found.high) == pytest.approx((up - down - reach, up - down + reach))
     back, turned = contrast(scores(b), scores(a), Metric("acc")), found.mirrored()
     assert back is not None and (turned.a, turned.b, turned.difference) == (back.a, back.b, back.difference)
     assert (turned.low, turned.high) == pytest.approx((back.low, back.high))
