@@ -187,6 +187,4 @@ def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.Ca
     many(tmp_path / "run", "medmcqa_openmed", 5, 0)
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
-        assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
-    assert audit(server.url, tmp_path / "run", "--max_retries", "0") == 1
-    assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
+    assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]

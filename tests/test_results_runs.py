@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.report.summary import problems
 from medtasks_utils.results import ResultsError, Sample, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
@@ -125,6 +127,16 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None
     assert len(log.samples) == whole
     assert any("1 line" in problem for problem in log.problems)
     assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
+
+
+def test_values_that_the_samples_do_not_have_are_said(results: Path) -> None:
+    edit_lines(
+        sample_file(results, "medcalc_bench"),
+        lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
+    )
+    said = "\n".join(problems(read_runs(results)))
+    assert "10 of 24 values of acc (strict-match) are no numbers" in said
+    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", said)
 
 
 @given(data=st.data())

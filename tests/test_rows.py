@@ -32,6 +32,8 @@ from conftest import (
 from medtasks_utils.benchmarks.base import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.report.summary import problems
+from medtasks_utils.results import as_run
 
 
 def made(data: Path, benchmark: str, *changes: Row, task: str | None = None, **options: Any) -> list[Row]:
@@ -185,6 +187,19 @@ def test_the_order_of_the_choices_is_fixed_for_ever(data: Path) -> None:
         letters = list("ABCD")
         random.Random(int(hashlib.md5(doc["id"].encode()).hexdigest()[:8], 16)).shuffle(letters)
         assert doc["choices"].split("\n") == [f"{a}. {doc['options']['ABCD'.index(a)]}" for a in letters]
+
+
+def test_a_split_out_of_train_is_marked_wherever_results_are_read(
+    data: Path, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
+    results = evaluate("medmcqa_openmed", data=data)
+    said = "there is no validation split: a tenth of train, held out, takes its place"
+    assert [line for line in warnings_of_harness() if said in line]
+    assert results["configs"]["medmcqa_openmed"]["metadata"]["remarks"] == [said]
+    assert any(said in problem for problem in problems([as_run(results, Path("run"))]))
+    write_rows(medmcqa_rows(8), data / "medmcqa" / "validation.jsonl")
+    assert "remarks" not in load("medmcqa_openmed", data).config.metadata
 
 
 # ---- the option split

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare.inference import bonett_price, contrast
+from medtasks_utils.compare.inference import contrast
 from medtasks_utils.compare.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
 from medtasks_utils.statistics.intervals import (
@@ -21,6 +21,7 @@ from medtasks_utils.statistics.intervals import (
     effective_number,
     estimate,
     estimate_of_reported,
+    interval_of,
     share_interval,
 )
 from medtasks_utils.statistics.metrics import JudgedScore, Metric, Score
@@ -172,6 +173,8 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() 
     number = effective_number(0.5, 0.05, 100, 200, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
     assert effective_number(0.5, 0.05, 101, 101, True) == 101, "each alone"
+    doubted = effective_number(0.5, 0.01, 100, 200, True)
+    assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
@@ -216,6 +219,31 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
+def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None:
+    def ends(values: list[float], unit: Any) -> tuple[float | None, float | None]:
+        found = estimate(scores(values), Metric("m", unit=unit))
+        return found.low, found.high
+
+    values = [1.0, 2.0, 3.0, 4.0] * 5
+    reach = stats.t.ppf(0.975, 19) * math.sqrt(1.25 / 19)
+    assert ends(values, "number") == ends(values, "count") == pytest.approx((2.5 - reach, 2.5 + reach))
+    rewards = [0.0, 1.0, 1.0, 0.5] * 5
+    assert ends(rewards, "number") == ends(rewards, "share") != ends([-1.0, *rewards], "number")
+
+
+def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> None:
+    own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
+    low, high = interval_of(own.ratio("macro"), Metric("m", "macro"))
+    parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
+    assert low is not None and low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
+    assert high is not None and high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
+
+
+def test_a_difference_beyond_the_range_is_no_detectable_one() -> None:
+    assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == ["50.0", "–", "–"]
+    assert Metric("turns", unit="count").detectable(9.0) == "9.00"
+
+
 # ---- two runs
 
 
@@ -253,7 +281,9 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     found = contrast(scores(a), scores(b), Metric("acc"))
     assert found is not None and found.test == "mcnemar"
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
-    assert (found.low, found.high) == bonett_price(lost, gained, len(a))
+    up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
+    reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
+    assert (found.low, found.high) == pytest.approx((up - down - reach, up - down + reach))
     back, turned = contrast(scores(b), scores(a), Metric("acc")), found.mirrored()
     assert back is not None and (turned.a, turned.b, turned.difference) == (back.a, back.b, back.difference)
     assert (turned.low, turned.high) == pytest.approx((back.low, back.high))
@@ -300,10 +330,13 @@ def test_holm_is_statsmodels(p_values: list[float]) -> None:
 def test_ranks_and_groups() -> None:
     rng = np.random.default_rng(1)
     base = rng.random(2000)
-    runs = {name: scores((base < share) * 1.0).ratio() for name, share in (("low", 0.3), ("a", 0.7), ("b", 0.701))}
+    shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
+    runs = {name: scores((base < share) * 1.0).ratio() for name, share in shares.items()}
     found = ranking(list(runs), list(runs.values()))
-    assert [rank.run for rank in found] == ["b", "a", "low"]
-    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [(1, 2, "a"), (1, 2, "a"), (3, 3, "b")]
+    assert [rank.run for rank in found] == ["paired", "b", "a", "low"]
+    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [
+        *((1, 1, "a"), (2, 3, "b"), (2, 3, "b"), (4, 4, "c")),
+    ]
     assert ranking(["x"], [scores([1.0] * 5).ratio()]) == []
 
 
