@@ -88,7 +88,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
-        if self.turns is not None and self.turns.runs_code:
+        if any(tool.runs_code for tool in getattr(self.options, "tools", ())):
             settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
         from_options = {
             "dataset_kwargs": self.options.model_dump(),
@@ -293,7 +293,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if config.gen_prefix:
             prompt["prefix"] = config.gen_prefix
         if self.turns is not None:
-            prompt["parts"] = self.turns.prompt_parts()
+            prompt["parts"] = [
+                text
+                for tool in self.options.tools
+                for text in (tool.name, tool.argument, tool.description, tool.example)
+            ]
         if config.num_fewshot:
             prompt["fewshot"] = [repr(config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
