@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -35,18 +34,13 @@ _SAMPLING = ("max_gen_toks", "until", "do_sample", "temperature", "top_p", "top_
 _TRIED = 1 << 20  # bytes; a full disk refuses these too
 
 
-@dataclass(frozen=True)
-class TaskRequest:
+class TaskRequest(NamedTuple):
     """A task that a run is asked for: its YAML, and its benchmark with options; None where it is not of this pack."""
 
     settings: Mapping[str, Any]
+    info: TaskInfo
     benchmark: Benchmark | None = None
     options: Any = None
-
-    @property
-    def info(self) -> TaskInfo:
-        """As its benchmark knows it."""
-        return info_of(self.settings)
 
 
 def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
@@ -91,7 +85,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
         benchmark = benchmarks().get(task.get("benchmark", ""))
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
-        found.append(TaskRequest(task, benchmark, options))
+        found.append(TaskRequest(task, info_of(task), benchmark, options))
     for name in {task.benchmark.name for task in found if task.benchmark}:
         own = [task for task in found if task.benchmark and task.benchmark.name == name]
         generates = any(task.info.generates for task in own)

@@ -7,7 +7,6 @@ import io
 import logging
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -138,10 +137,7 @@ class Evaluation:
 
     def saved(self, date: str) -> None:
         """Take note of the results file."""
-        name = Path(str(self.config.output_path))
-        stem = name.stem if name.suffix == ".json" else "results"
-        path = folder_of(self.config) / f"{stem}_{date}.json"
-        self.path = path if path.is_file() else None
+        self.path = next(folder_of(self.config).glob(f"*_{date}.json"), None)
 
 
 @contextmanager
@@ -164,7 +160,7 @@ def tasks_and_options() -> str:
     lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().values():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
-        for name, described in benchmark.options.model_fields.items():
-            title = f"  {name} ({default_text(described.default)})"
-            lines.append(textwrap.fill(f"{title:<42} {described.description}", 118, subsequent_indent=" " * 43))
+        options = benchmark.options.model_fields.items()
+        rows = [(f"{name} ({default_text(option.default)})", option.description) for name, option in options]
+        lines.append(table(rows, left=2))
     return "\n".join(lines)

@@ -17,7 +17,10 @@ from medtasks_utils.harness.sources import HUB, BenchmarkFiles
 
 
 def items() -> Iterator[Resource]:
-    """All that there is."""
+    """All that there is; loading one downloads what is not there.
+
+    Where it is not to be had, that raises a MedtasksError, or what the hub's client raises.
+    """
     for benchmark in benchmarks().values():
         for repository in benchmark.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"

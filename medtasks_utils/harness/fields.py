@@ -43,8 +43,8 @@ class ReadFilter(Filter):  # type: ignore[misc]
         read: put there by the task (:class:`medtasks_utils.harness.task.MedTask`), which knows benchmark and options.
     """
 
-    def __init__(self, reading: str | None = None, read: Any = None, **others: Any) -> None:
-        if reading is None or reading not in READINGS.values() or others:
+    def __init__(self, reading: str = "", read: Any = None, **others: Any) -> None:
+        if reading not in READINGS.values() or others:
             raise DataError(
                 f"filter_list: medtasks_read takes reading: strict or flexible, and nothing else; not "
                 f"{ ({'reading': reading} | others)!r}"

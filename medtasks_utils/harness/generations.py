@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
 
 from medtasks_utils.errors import logger
 from medtasks_utils.harness.models import request_body
@@ -15,14 +14,21 @@ from medtasks_utils.harness.models import request_body
 # ---- what they are
 
 
-def make_independent(task: str, instances: Sequence[Instance], model: LM | None, *, have_prompts: bool) -> None:
+def make_independent(task: str, instances: Sequence[Instance], model: Any, *, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
     Generation j is given the seed that the model would send, plus j, where it takes one: requests that differ are
     answered and kept one by one. ``idx`` is the number of the generation; ``have_prompts`` where each has a prompt of
     its own.
     """
-    base, is_greedy = _sampling(model, *instances[0].args)
+    prompt, settings = instances[0].args
+    body = request_body(model, prompt, settings)
+    if body is not None:  # an API is sent the temperature alone
+        base, is_greedy = body.get("seed"), not body.get("temperature", settings.get("temperature"))
+    else:  # a model in this process samples only if do_sample does not forbid it
+        is_vllm = any(kind.__name__ == "VLLM" for kind in type(model).__mro__)  # whose sampling parameters have a seed
+        base = settings.get("seed", model.model_args.get("seed")) if is_vllm else None
+        is_greedy = settings.get("do_sample") is False or not settings.get("temperature")
     if is_greedy and not have_prompts:
         logger.warning(
             "%s: repeats is above 1, but decoding is greedy: the generations of an example are the same, and nothing "
@@ -34,19 +40,6 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM | None,
         # Without do_sample, which no such model sends: the harness reads no cache where it is true.
         kept = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
         instance.arguments = (prompt, {**kept, "seed": base + instance.idx})
-
-
-def _sampling(model: Any, prompt: Any, settings: dict[str, Any]) -> tuple[Any, bool]:
-    """The seed that the model would be given, None where it takes none, and whether it decodes greedily.
-
-    An API is sent the temperature alone; a model in this process samples only if ``do_sample`` does not forbid it.
-    """
-    body = request_body(model, prompt, settings)
-    if body is not None:
-        return body.get("seed"), not body.get("temperature", settings.get("temperature"))
-    is_vllm = any(kind.__name__ == "VLLM" for kind in type(model).__mro__)  # whose sampling parameters have a seed
-    seed = settings.get("seed", model.model_args.get("seed")) if is_vllm else None
-    return seed, settings.get("do_sample") is False or not settings.get("temperature")
 
 
 # ---- what they tell

@@ -57,8 +57,13 @@ class KeptAnswers:
         self._are_several = False  # processes, each of which takes some of what was found
         self._file: IO[str] | None = None
         self._lock = threading.Lock()
-        for path in () if fresh else self._paths():
-            self._read(path)
+        kept = [] if fresh else [text for path in self._paths() for text in path.read_bytes().splitlines() if text]
+        for text in kept:
+            try:
+                line = {name: json.loads(text)[name] for name in ("request", "reply", "at")}
+                self._found[line["request"]].append(line)
+            except (ValueError, LookupError, TypeError):
+                logger.warning("%s: a damaged line is left out, and asked again", folder)
         times = sorted(line["at"] for lines in self._found.values() for line in lines)
         if times:
             said = "going on with %d answers that an earlier run kept in %s, from %s to %s; --fresh asks anew"
@@ -66,14 +71,6 @@ class KeptAnswers:
 
     def _paths(self) -> list[Path]:
         return sorted(self.folder.glob(f"{self._name}*.jsonl"))
-
-    def _read(self, path: Path) -> None:
-        for text in filter(None, path.read_bytes().splitlines()):
-            try:
-                line = {name: json.loads(text)[name] for name in ("request", "reply", "at")}
-                self._found[line["request"]].append(line)
-            except (ValueError, LookupError, TypeError):
-                logger.warning("%s: a damaged line is left out, and asked again", path)
 
     def take(self, method: str, arguments: Iterable[Any]) -> Any:
         """A reply that an earlier run kept, which answers this request and no other; None if there is none."""

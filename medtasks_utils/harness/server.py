@@ -83,9 +83,9 @@ def body_of(said: str, url: str) -> dict[str, Any]:
 def tokens_of(body: Mapping[str, Any]) -> dict[str, int]:
     """Tokens that a reply reports."""
     usage = body.get("usage")
-    if not isinstance(usage, dict):
+    if not usage:
         return {}
-    return {name: int(usage.get(f"{name}_tokens") or 0) for name in ("prompt", "completion")} | {"replies": 1}
+    return {name: usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion")} | {"replies": 1}
 
 
 def words_of(said: str) -> str:

@@ -61,16 +61,9 @@ _OF_NO_CONSEQUENCE = {"task", "data", "select"}  # rows tells what matters of th
 
 def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> str:
     """The signature of a task's results under one filter; ``packages`` have a hand in scoring besides."""
-    versions = {name.replace("-", "_"): _version(name) for name in ("medtasks", "lm-eval", *packages)}
+    versions = {name.replace("-", "_"): importlib.metadata.version(name) for name in ("medtasks", "lm-eval", *packages)}
     every = {**fields, **versions}
     return "|".join([task, *(re.sub(r"[|\s]", "_", f"{key}:{value}") for key, value in every.items())])
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:  # a checkout on PYTHONPATH
-        return "unknown"
 
 
 def parse(text: str) -> dict[str, str]:

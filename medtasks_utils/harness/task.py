@@ -88,7 +88,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
-        if self.turns is not None and self.turns.runs_code:
+        if any(tool.runs_code for tool in getattr(self.options, "tools", ())):
             settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
         from_options = {
             "dataset_kwargs": self.options.model_dump(),
@@ -207,9 +207,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
-                has = "names no fewshot_split" if split is None else f"draws them from {split}, which is evaluated on"
                 raise OptionError(
-                    f"{name} has no rows to draw few-shot examples from: its YAML {has}. Leave --num_fewshot out"
+                    f"{name} has no rows to draw few-shot examples from but those it is evaluated on (fewshot_split: "
+                    f"{split}). Leave --num_fewshot out"
                 )
             self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
             samples = super().fewshot_docs()
@@ -293,7 +293,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if config.gen_prefix:
             prompt["prefix"] = config.gen_prefix
         if self.turns is not None:
-            prompt["parts"] = self.turns.prompt_parts()
+            prompt["parts"] = [
+                text
+                for tool in self.options.tools
+                for text in (tool.name, tool.argument, tool.description, tool.example)
+            ]
         if config.num_fewshot:
             prompt["fewshot"] = [repr(config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
@@ -386,22 +390,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         first = results[0].details
         details = first if len(results) == 1 else {name: [each.details[name] for each in results] for name in first}
         texts = [str.__str__(answer) for answer in results]
-        if self.predict_only:
-            return ScoresAndDetails(super().process_results(doc, texts), details)
         has_theirs = self._metric_fn_list or callable(self.config.process_results)
         theirs = super().process_results(doc, texts) if has_theirs else {}
-        ours, needed = self._our_scores(doc, results)
-        return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
-
-    def _our_scores(self, doc: Example, answers: Sequence[Answer]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Our metrics of one example, and what their aggregation needs, for its sample."""
-        each = [self.benchmark.score(answer, doc, self.options) for answer in answers]
-        values = [{**own.values, **answer.scores} for own, answer in zip(each, answers, strict=True)]
+        if self.predict_only:
+            return ScoresAndDetails(theirs, details)
+        each = [self.benchmark.score(answer, doc, self.options) for answer in results]
+        values = [{**own.values, **answer.scores} for own, answer in zip(each, results, strict=True)]
         scores = {name: [own[name] for own in values] for name in values[0] if name in self._ours}
-        if len(answers) > 1:
+        if len(results) > 1:
             right = [own["acc"] == 1.0 for own in values]
-            together = generations.scores_together([answer.value for answer in answers], right)
+            together = generations.scores_together([answer.value for answer in results], right)
             scores |= {name: [score] for name, score in together.items() if name in self._ours}
         cluster, stratum = each[0].cluster, each[0].stratum
-        found = {name: combined(own, cluster, stratum) for name, own in scores.items()}
-        return found, {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}
+        ours = {name: combined(own, cluster, stratum) for name, own in scores.items()}
+        needed = {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}  # by aggregation, later
+        return ScoresAndDetails({**ours, **theirs}, {**details, **needed})

@@ -73,17 +73,15 @@ class ToolFormat:
             return _refused_by_server(self._model, self.schemas, settings)
         if not hasattr(getattr(self._model, "tokenizer", None), "apply_chat_template"):
             return "the model takes no tools beside its prompt"
-        self.most_by_template = MAX_CALLS if self._template_writes(2) else int(self._template_writes(1))
-        if self.most_by_template:
-            return ""
+        for number, most in ((2, MAX_CALLS), (1, 1)):
+            if all(self._template_writes(tool, number) for tool in self._tools.values()):
+                self.most_by_template = most
+                return ""
         self.read = read_calls
         return "the model's chat template has no tool calls, or none that can be read"
 
-    def _template_writes(self, number: int) -> bool:
-        """Whether the template shows tools, so many calls of one reply, in a form that is read, and their results."""
-        return all(self._template_writes_calls_of(tool, number) for tool in self._tools.values())
-
-    def _template_writes_calls_of(self, tool: type[Tool], number: int) -> bool:
+    def _template_writes(self, tool: type[Tool], number: int) -> bool:
+        """Whether the template shows a tool, so many calls of one reply, in a form that is read, and their results."""
         wanted = [Call(tool.name, f'"{each}"\n + 1.5') for each in range(number)]
         functions = [{"name": tool.name, "arguments": {tool.argument: call.argument}} for call in wanted]
         calls = [{"id": f"call0000{i}", "type": "function", "function": each} for i, each in enumerate(functions)]

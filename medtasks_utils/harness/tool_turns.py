@@ -51,11 +51,6 @@ class ToolTurns:
 
     # ---- before the model runs
 
-    @property
-    def runs_code(self) -> bool:
-        """Whether a tool runs code that the model writes, which the user has to confirm."""
-        return any(tool.runs_code for tool in self._tools.values())
-
     def check(self, apply_chat_template: bool) -> str:
         """Let what cannot work say so before the model runs; what of this machine the results depend on."""
         if not apply_chat_template:
@@ -72,12 +67,6 @@ class ToolTurns:
         how = "natively" if self._format.name == "native" else "in the text"
         logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
         return self._format.name
-
-    def prompt_parts(self) -> list[str]:
-        """What the system message tells of the tools."""
-        return [
-            text for tool in self._tools.values() for text in (tool.name, tool.argument, tool.description, tool.example)
-        ]
 
     def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
         """The chat template; the harness gives a task its text only, and further turns need the messages."""

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import shutil
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,6 @@ from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.selfcheck.answers import BEHAVIOURS, Reply, expected, reply_of
 from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
 
-Range = tuple[float, float]
 Examples = dict[tuple[str, str], list[tuple[Example, Reply]]]
 """By task and behaviour."""
 
@@ -27,9 +27,9 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Score:
-    """One score of one run: a number, or ``N/A`` for a category without examples, and what it may be.
+    """One score of one run: a number, or ``N/A`` for a category without examples, and what it must be.
 
-    ``limits`` are the smallest and the largest value that it may have; None where there must be no such score.
+    ``expected`` is None where there must be no such score.
     """
 
     task: str
@@ -37,14 +37,14 @@ class Score:
     filter_name: str
     behaviour: str
     value: Any
-    limits: Range | None
+    expected: float | None
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the value is within its limits."""
-        if self.value == "N/A":
-            return self.limits is None
-        return self.limits is not None and self.limits[0] - _TOLERANCE <= self.value <= self.limits[1] + _TOLERANCE
+        """Whether the value is what it must be."""
+        if self.value == "N/A" or self.expected is None:
+            return self.value == "N/A" and self.expected is None
+        return bool(abs(self.value - self.expected) <= _TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,9 @@ def _scores_of_task(
     behaviour: str, name: str, task: Any, examples: list[tuple[Example, Reply]], result: Mapping[str, Any]
 ) -> Iterator[Score]:
     values = expected(task.benchmark, task.options, examples) | ({"acc": 1.0} if behaviour == "right" else {})
-    limits = {metric: (value, value) for metric, value in values.items()}
     for filter_name in task.filter_names:
         for metric, value in _metrics(result, filter_name).items():
-            yield Score(name, metric, filter_name, behaviour, value, limits.get(metric))
+            yield Score(name, metric, filter_name, behaviour, value, values.get(metric))
 
 
 def _scores_of_group(
@@ -157,9 +156,8 @@ def _scores_of_group(
     for filter_name in dict.fromkeys(score.filter_name for score in scores):
         for metric, value in _metrics(result, filter_name).items():
             own = (metric, filter_name, behaviour)
-            parts = [s.limits for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
-            lows, highs = zip(*(part for part in parts if part is not None), strict=True)
-            mean = sum(lows) / len(lows), sum(highs) / len(highs)
+            parts = [s.expected for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
+            mean = statistics.mean(part for part in parts if part is not None)
             found.append(Score(group, metric, filter_name, behaviour, value, mean))
     return found
 

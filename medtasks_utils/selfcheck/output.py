@@ -42,15 +42,12 @@ def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
 
 def as_table(scores: Sequence[Score]) -> str:
     """Scores, with what they must be."""
-    return table(
-        [_row(score) for score in scores], ["task", "metric", "filter", "answers", "score", "expected"], left=4
-    )
+    rows = [(s.task, s.metric, s.filter_name, s.behaviour, _shown(s.value), _shown(s.expected)) for s in scores]
+    return table(rows, ("task", "metric", "filter", "answers", "score", "expected"), left=4)
 
 
-def _row(score: Score) -> tuple[str, ...]:
-    expected = "none" if score.limits is None else "-".join(dict.fromkeys(f"{limit:.4g}" for limit in score.limits))
-    value = f"{score.value:.4g}" if isinstance(score.value, int | float) else str(score.value)
-    return score.task, score.metric, score.filter_name, score.behaviour, value, expected
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
 
 
 def as_data(checked: Checked) -> dict[str, Any]:

@@ -33,10 +33,9 @@ def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[...,
         command = under_way.get()
         kept = command.kept if command else None
         batch = ApiBatch(model, kept) if can_be_asked_singly(model) else None
-        tokens = model_of_the_run.set(model), api_batch.set(batch)
         with ExitStack() as stack:
-            stack.callback(model_of_the_run.reset, tokens[0])
-            stack.callback(api_batch.reset, tokens[1])
+            stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
+            stack.callback(api_batch.reset, api_batch.set(batch))
             if kept:
                 stack.enter_context(kept.of(model))
             if batch:
