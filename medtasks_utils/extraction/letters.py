@@ -70,6 +70,7 @@ _PLACE = (
 )
 _NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
 _ASKED = later(r"[)\]'\"]?\s?\?")
+_BY_NUMBER = str.maketrans("0123", LETTERS)
 _AGAINST = {"denied", "crossed", "not chosen"}
 
 
@@ -79,10 +80,9 @@ def letter_of(token: str, digits: bool = False) -> str | None:
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
     """
-    token = token.strip()
-    if digits and token in ("0", "1", "2", "3"):
-        return LETTERS[int(token)]
-    letter = token.upper()
+    letter = token.strip().upper()
+    if digits:
+        letter = letter.translate(_BY_NUMBER)
     return letter if len(letter) == 1 and letter in LETTERS else None
 
 

@@ -17,10 +17,8 @@ def retracted_until(symbols: Symbols) -> int:
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
     (9, -1)
     """
-    last = -1
-    for match in pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols):
-        last = symbols.places[match.end() - 1]
-    return last
+    matches = pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols)
+    return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 
 _SENTENCE = later(r"(?<=[.!?。])\s+|\n+")

@@ -82,11 +82,7 @@ def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         for option, letter in zip(options, LETTERS, strict=False)
     ]
     every = [name for name, _ in names]
-    kept = [
-        (name, letter)
-        for name, letter in names
-        if len(name) > 1 and every.count(name) == 1 and name not in ("or", "and", "no")
-    ]
+    kept = [one for one in names if len(one[0]) > 1 and every.count(one[0]) == 1 and one[0] not in ("or", "and", "no")]
     return tuple(sorted(kept, key=lambda one: -len(one[0])))
 
 

@@ -138,24 +138,22 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     """The candidates of a text that reasons, with what the text as a whole says of each."""
     symbols, candidates = _candidates(text, kind)
-    weak = {one.start for one in symbols.found.values() if one.notion == "weak"}
     asides = nothing.asides(symbols)
     for one in candidates:
         if any(start <= one.start < end for start, end in asides):
             one.evidence["in an aside"] = -35
-    counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
+    pairs = zip(symbols.found.values(), candidates, strict=True)
+    counted = {one.value for found, one in pairs if found.notion != "weak" and not one.evidence}
     least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
-    if nothing.is_unfinished(symbols):
-        dropped = [one for one in candidates if one.cue != "answer"]
-    else:
-        last = max((one.start for one in candidates if one.weight >= 30), default=-1)
-        dropped = candidates if nothing.lacks(symbols, after=last) else []
-    for one in dropped:
-        one.support = 0.0
+    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
+    unfinished = nothing.is_unfinished(symbols)
+    if unfinished or nothing.lacks(symbols, after=last):
+        for one in candidates:
+            one.support *= unfinished and one.cue == "answer"
     return candidates
 
 
@@ -165,7 +163,9 @@ def _look_at(one: Candidate, kind: Kind) -> None:
         one.evidence["a share"] = -60
     around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
     if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
-        one.cue, one.support = max((one.cue, one.support + 4), ("bold", _STATED), key=lambda cue: cue[1])
+        if one.support < _STATED:
+            one.cue, one.support = "bold", _STATED
+        one.evidence["in bold"] = 4
 
 
 def content_value(content: str, kind: Kind) -> Reading:

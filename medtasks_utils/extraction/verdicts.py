@@ -104,10 +104,9 @@ def _candidates(text: str) -> list[Candidate]:
     symbols = symbols_of(text, sorted([*_classes(bare), *digits], key=lambda one: one.start))
     denied = {match.end() - 1 for match in pattern(_DENIED).finditer(symbols.symbols)}
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
-    places = {symbols.found[at].start for at in denied}
     candidates = weighed(TABLE, symbols)
-    for one in candidates:
-        if one.start in places:
+    for at, one in zip(symbols.found, candidates, strict=True):
+        if at in denied:
             one.evidence["denied"] = -60 if one.value == "2" or one.cue == "digit" else -2
             one.value = _FLIPPED[one.value]
         if asked := _ASKED.match(text, one.end):
@@ -117,15 +116,15 @@ def _candidates(text: str) -> list[Candidate]:
 
 def _answer(one: Candidate, reply: str) -> None:
     """Change a candidate that a question names as the words after the question answer it."""
-    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|not)").match(reply)
+    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
     if answered is None:
         one.evidence["asked"] = -60
         return
     one.cue, one.support = "asked", 60.0
     one.evidence.clear()
-    if pattern("not").match(answered[0][-1]):
+    if answered[1]:
+        one.support = 0.0 if one.value == "2" else 60.0
         one.value = _FLIPPED[one.value]
-        one.support *= one.value != "2"
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:
