@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from medtasks_utils.extraction import nothing
@@ -115,7 +114,7 @@ def _rounded(reading: Reading) -> Reading:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
         said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
         if (near or said) and _rounds(best.value, one.value):
-            reading = replace(reading, value=one.value)
+            reading = reading._replace(value=one.value)
     return reading
 
 

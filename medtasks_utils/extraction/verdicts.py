@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
@@ -78,7 +77,7 @@ def _read_part(text: str) -> Reading:
     inside = [one for each in containers if (one := each.candidate(_inside(each), text))]
     candidates = _candidates(unformatted(text))
     if inside:
-        return replace(choose(inside), candidates=(*inside, *candidates))
+        return choose(inside)._replace(candidates=(*inside, *candidates))
     reading = choose(candidates, _OPEN)
     if reading.value is None:
         left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
