@@ -98,8 +98,8 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    containers = containers_of(text, ("answer", "choice", "letter", "option"))
-    inside = [one for each in containers if (one := _inside(each, text, options))]
+    keys = ("answer", "choice", "letter", "option")
+    inside = [one for each in containers_of(text, keys) if (one := _inside(each, text, options))]
     plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:

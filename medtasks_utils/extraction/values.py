@@ -141,8 +141,11 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     for one in candidates:
         if any(start <= one.start < end for start, end in asides):
             one.evidence["in an aside"] = -35
-    pairs = zip(symbols.found.values(), candidates, strict=True)
-    counted = {one.value for found, one in pairs if found.notion != "weak" and not one.evidence}
+    counted = {
+        one.value
+        for found, one in zip(symbols.found.values(), candidates, strict=True)
+        if found.notion != "weak" and not one.evidence
+    }
     least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:

@@ -58,6 +58,7 @@ _DIGIT = later(
     r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
 _ASKED = later(r"[^.!?\n]{0,60}\?")
+_KEYS = ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
@@ -71,10 +72,7 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    containers = containers_of(
-        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-    )
-    inside = [one for each in containers if (one := each.candidate(_inside(each), text))]
+    inside = [one for each in containers_of(text, _KEYS) if (one := each.candidate(_inside(each), text))]
     candidates = _candidates(unformatted(text))
     if inside:
         return choose(inside)._replace(candidates=(*inside, *candidates))

@@ -65,8 +65,10 @@ def rows(table: str) -> tuple[Row, ...]:
     """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
     for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
         table = table.replace(f"{{{name}}}", source)
-    written = re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
-    return tuple(Row(name, float(weight), source) for weight, name, source in written)
+    return tuple(
+        Row(name, float(weight), source)
+        for weight, name, source in re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
+    )
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
