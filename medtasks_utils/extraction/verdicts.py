@@ -16,6 +16,8 @@ from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 TABLE = rows(
     """
 L = [the fill option open about]*
+P = [cand text] [open is word colon eq the if answer dash]{0,4}
+S = close* [comma or stop]{1,2} [the or]*
 70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* @@
 68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
 64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
@@ -29,6 +31,12 @@ L = [the fill option open about]*
 12 word: <weak>
 -80 claimed: claims [^ stop line]{0,4} @@
 -70 at first: draft ~6 @@
+-90 scale: (?={P} [cand text] {S} {P} [cand text]) @@
+-90 scale: {P} @@ (?={S} {P} [cand text])
+-90 scale: {P} [cand text] {S} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
+-90 scale: {P} [cand text] {S} {P} @@
+-90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
+-90 scale: (?:{P} [cand text] {S}){2} {P} @@
 -62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
 -30 of a part: (?:part|other) ~6 @@
@@ -77,10 +85,9 @@ def _read_part(text: str) -> Reading:
     if inside:
         return choose(inside)._replace(candidates=(*inside, *candidates))
     reading = choose(candidates, _OPEN)
-    if reading.value is None:
-        left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
-        if len(left) == 1:
-            return Reading(left.pop(), "left over", reading.candidates, 0.9)
+    left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
+    if reading.value is None and len(left) == 1:
+        return Reading(left.pop(), "left over", reading.candidates, 0.9)
     return reading
 
 

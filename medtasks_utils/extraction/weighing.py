@@ -120,4 +120,4 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 def certainty(weight: float, margin: float) -> float:
     """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
-    return 1 / (1 + math.exp(-(0.89 + 0.0476 * min(weight, 100) + 0.0252 * min(margin, 100))))
+    return 1 / (1 + math.exp(-(0.70 + 0.0550 * min(weight, 100) + 0.0223 * min(margin, 100))))
