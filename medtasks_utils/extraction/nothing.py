@@ -34,7 +34,7 @@ def loops(text: str) -> bool:
     end = tail[-40:]
     sentences = [sentence for sentence in _SENTENCE.split(tail) if len(sentence) > 12][-8:]
     again = len(sentences) == 8 and len(set(sentences[:-1])) <= 3
-    return again or (len(end) == 40 and tail.count(end) >= 4)
+    return again or tail.count(end) >= 4
 
 
 _ENDED = later(

@@ -52,6 +52,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
+-90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
@@ -184,8 +185,9 @@ def content_value(content: str, kind: Kind) -> Reading:
         _look_at(one, kind)
     reading = choose(one for one in candidates if one.weight > 5)
     if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
-        left = [one for one in candidates if not one.evidence.keys() & {"operand", "range", "list"}]
-        left = left or [one for one in candidates if len(candidates) == 1]
-        if left:
-            return Reading(left[0].value, left[0].cue, tuple(candidates))
+        beside = {"operand", "range", "list"}
+        left = [one for one in candidates if len(candidates) == 1 or not one.evidence.keys() & beside]
+        if left:  # a score is whole: what is not is an input beside it
+            first = min(left, key=lambda one: kind == "integer" and one.value % 1 > 0)
+            return Reading(first.value, first.cue, tuple(candidates))
     return reading
