@@ -7,8 +7,7 @@ import re
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import both_ends, tidied, unformatted
-from medtasks_utils.extraction.values import Kind, content_value, read_value
-from medtasks_utils.extraction.weighing import NOTHING
+from medtasks_utils.extraction.values import content_value, read_value
 from medtasks_utils.extraction.words import symbols_of
 
 _TOKEN = later(
@@ -18,7 +17,6 @@ _TOKEN = later(
 _SAID = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|if|for|would|points|only|[→(-]))", re.I)
 _STARTS = later(r"[^\w]*(?:(?:about|approximately|roughly)\s)?\d", re.I)
 _SHORT = 100  # characters of a number with its caveat
-_KINDS: tuple[Kind, ...] = ("decimal", "date")
 _NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
 
@@ -52,7 +50,9 @@ def states_not_available(text: str) -> bool:
     if _STARTS.match(text) and len(text) < _SHORT:
         return False
     symbols = symbols_of(text, ())
-    reading = next((one for kind in _KINDS if (one := read_value(text, kind)).value is not None), NOTHING)
+    reading = read_value(text, "decimal")
+    if reading.value is None:
+        reading = read_value(text, "date")
     said = max((match.start() for match in _SAID.finditer(text)), default=-1)
     if reading.value is None:
         return said >= 0 or nothing.lacks(symbols)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
-from medtasks_utils.extraction.options import LETTERS, latin_letters, same_text, spoken_of
+from medtasks_utils.extraction.options import LETTERS as LETTERS
+from medtasks_utils.extraction.options import latin_letters, same_text, spoken_of
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -70,6 +70,7 @@ _PLACE = (
 )
 _NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
 _ASKED = later(r"[)\]'\"]?\s?\?")
+_BY_NUMBER = str.maketrans("0123", LETTERS)
 _AGAINST = {"denied", "crossed", "not chosen"}
 
 
@@ -79,10 +80,9 @@ def letter_of(token: str, digits: bool = False) -> str | None:
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
     """
-    token = token.strip()
-    if digits and token in ("0", "1", "2", "3"):
-        return LETTERS[int(token)]
-    letter = token.upper()
+    letter = token.strip().upper()
+    if digits:
+        letter = letter.translate(_BY_NUMBER)
     return letter if len(letter) == 1 and letter in LETTERS else None
 
 
@@ -98,12 +98,12 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    containers = containers_of(text, ("answer", "choice", "letter", "option"))
-    inside = [one for each in containers if (one := _inside(each, text, options))]
+    keys = ("answer", "choice", "letter", "option")
+    inside = [one for each in containers_of(text, keys) if (one := _inside(each, text, options))]
     plain = unformatted(text)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
-        return replace(choose(inside), candidates=(*inside, *candidates))
+        return choose(inside)._replace(candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     for one in candidates:
         by_letter = one.cue == "named" and one.end == one.start + 1
@@ -116,10 +116,9 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    if not reading.value:
-        left = (_left_over(candidates) or _by_its_place(symbols)) if whole == len(plain) else None
-        return Reading(left, "left over" if left else "none", reading.candidates, 0.9 if left else 0.0)
-    return reading
+    if not reading.value and whole == len(plain) and (left := _left_over(candidates) or _by_its_place(symbols)):
+        return Reading(left, "left over", reading.candidates, 0.9)
+    return reading if reading.value else Reading(None, "none", reading.candidates)
 
 
 def _left_over(candidates: list[Candidate]) -> str | None:
@@ -176,6 +175,3 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
         _, found = _candidates(unformatted(content), options)
         letter = choose(found, _OPEN).value
     return container.candidate(letter, text)
-
-
-__all__ = ["LETTERS", "letter_of", "read_letter"]

@@ -17,10 +17,8 @@ def retracted_until(symbols: Symbols) -> int:
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
     (9, -1)
     """
-    last = -1
-    for match in pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols):
-        last = symbols.places[match.end() - 1]
-    return last
+    matches = pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols)
+    return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 
 _SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
@@ -36,7 +34,7 @@ def loops(text: str) -> bool:
     end = tail[-40:]
     sentences = [sentence for sentence in _SENTENCE.split(tail) if len(sentence) > 12][-8:]
     again = len(sentences) == 8 and len(set(sentences[:-1])) <= 3
-    return again or (len(end) == 40 and tail.count(end) >= 4)
+    return again or tail.count(end) >= 4
 
 
 _ENDED = later(

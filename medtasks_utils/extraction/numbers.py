@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 import sys
+
+from medtasks_utils.extraction.patterns import later
 
 Number = int | float
 
 # A run of digits is entered at its start only, so that no pattern reads it more than a few times.
-_OUT_OF = re.compile(r"(?<!\d)(\d+) out of")
-_LIST = re.compile(r"(?<!\d)-?\d+(?:, ?-?\d+)+")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_RATE = re.compile(r"(-?(?<!\d)\d+(?:\.\d+)?)\s?mL/min/1.73")
-_PERCENT = re.compile(r"(-?(?<!\d)\d+(?:\.\d+)?)%")
+_OUT_OF = later(r"(?<!\d)(\d+) out of")
+_LIST = later(r"(?<!\d)-?\d+(?:, ?-?\d+)+")
+_NUMBER = later(r"-?\d+(?:\.\d+)?")
+_RATE = later(r"(-?(?<!\d)\d+(?:\.\d+)?)\s?mL/min/1.73")
+_PERCENT = later(r"(-?(?<!\d)\d+(?:\.\d+)?)%")
 
 _MAX_EXPRESSION = 2000  # characters
 _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal

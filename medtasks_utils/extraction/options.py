@@ -82,11 +82,7 @@ def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         for option, letter in zip(options, LETTERS, strict=False)
     ]
     every = [name for name, _ in names]
-    kept = [
-        (name, letter)
-        for name, letter in names
-        if len(name) > 1 and every.count(name) == 1 and name not in ("or", "and", "no")
-    ]
+    kept = [one for one in names if len(one[0]) > 1 and every.count(one[0]) == 1 and one[0] not in ("or", "and", "no")]
     return tuple(sorted(kept, key=lambda one: -len(one[0])))
 
 
@@ -96,14 +92,11 @@ def texts_in(text: str, options: Sequence[str]) -> list[Found]:
     if len(lowered) != len(text):
         return []
     found: list[Found] = []
-    taken = bytearray(len(text))
     for name, letter in names_of(tuple(options)):
-        starts = islice(_occurrences(name, lowered), _MOST)
-        for start in starts:
+        for start in list(islice(_occurrences(name, lowered), _MOST)):
             end = start + len(name)
-            if not any(taken[start:end]):
-                taken[start:end] = b"\x01" * (end - start)
-                found.append(Found(letter, start, end, "text"))
+            found.append(Found(letter, start, end, "text"))
+            lowered = f"{lowered[:start]}{' ' * len(name)}{lowered[end:]}"
     return sorted(found, key=lambda one: one.start)
 
 
@@ -117,16 +110,15 @@ def same_text(content: str, options: Sequence[str]) -> str | None:
     return LETTERS[own.index(words)] if words and own.count(words) == 1 else None
 
 
+_INSIDE = later(r"(?<=\w)(?!e?s\b)\w")  # within a word, but for a plural's ending
+
+
 def _occurrences(name: str, text: str) -> Iterator[int]:
     unspaced = not name[0].isascii()
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
-        before, after = text[start - 1 : start], text[end : end + 3]
-        if unspaced or not (
-            (before.isalnum() and name[0].isalnum())
-            or (after[:1].isalnum() and name[-1].isalnum() and not re.match(r"e?s\b", after))
-        ):
+        if unspaced or not (_INSIDE.match(text, start) or _INSIDE.match(text, end)):
             yield start
         start = text.find(name, end)
 

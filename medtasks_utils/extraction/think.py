@@ -15,8 +15,7 @@ def final_text(response: str) -> str:
     That is what follows the last ``</think>``, without a ``<think>`` block that is opened there and never closed
     (a truncated response). A response whose reasoning the server already removed comes back as it is.
     """
-    start, end = final_span(response)
-    return response[start:end]
+    return response[slice(*final_span(response))]
 
 
 def final_span(response: str) -> tuple[int, int]:

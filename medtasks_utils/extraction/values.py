@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from medtasks_utils.extraction import nothing
@@ -53,6 +52,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -45 range: (?:range|versus) ~4 @@
 -45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
+-90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
@@ -115,7 +115,7 @@ def _rounded(reading: Reading) -> Reading:
         near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
         said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
         if (near or said) and _rounds(best.value, one.value):
-            reading = replace(reading, value=one.value)
+            reading = reading._replace(value=one.value)
     return reading
 
 
@@ -138,24 +138,25 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     """The candidates of a text that reasons, with what the text as a whole says of each."""
     symbols, candidates = _candidates(text, kind)
-    weak = {one.start for one in symbols.found.values() if one.notion == "weak"}
     asides = nothing.asides(symbols)
     for one in candidates:
         if any(start <= one.start < end for start, end in asides):
             one.evidence["in an aside"] = -35
-    counted = {one.value for one in candidates if not one.evidence and one.start not in weak}
+    counted = {
+        one.value
+        for found, one in zip(symbols.found.values(), candidates, strict=True)
+        if found.notion != "weak" and not one.evidence
+    }
     least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
-    if nothing.is_unfinished(symbols):
-        dropped = [one for one in candidates if one.cue != "answer"]
-    else:
-        last = max((one.start for one in candidates if one.weight >= 30), default=-1)
-        dropped = candidates if nothing.lacks(symbols, after=last) else []
-    for one in dropped:
-        one.support = 0.0
+    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
+    unfinished = nothing.is_unfinished(symbols)
+    if unfinished or nothing.lacks(symbols, after=last):
+        for one in candidates:
+            one.support *= unfinished and one.cue == "answer"
     return candidates
 
 
@@ -165,7 +166,9 @@ def _look_at(one: Candidate, kind: Kind) -> None:
         one.evidence["a share"] = -60
     around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
     if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
-        one.cue, one.support = max((one.cue, one.support + 4), ("bold", _STATED), key=lambda cue: cue[1])
+        if one.support < _STATED:
+            one.cue, one.support = "bold", _STATED
+        one.evidence["in bold"] = 4
 
 
 def content_value(content: str, kind: Kind) -> Reading:
@@ -182,8 +185,9 @@ def content_value(content: str, kind: Kind) -> Reading:
         _look_at(one, kind)
     reading = choose(one for one in candidates if one.weight > 5)
     if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
-        left = [one for one in candidates if not one.evidence.keys() & {"operand", "range", "list"}]
-        left = left or [one for one in candidates if len(candidates) == 1]
-        if left:
-            return Reading(left[0].value, left[0].cue, tuple(candidates))
+        beside = {"operand", "range", "list"}
+        left = [one for one in candidates if len(candidates) == 1 or not one.evidence.keys() & beside]
+        if left:  # a score is whole: what is not is an input beside it
+            first = min(left, key=lambda one: kind == "integer" and one.value % 1 > 0)
+            return Reading(first.value, first.cue, tuple(candidates))
     return reading

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
@@ -17,6 +16,8 @@ from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
 TABLE = rows(
     """
 L = [the fill option open about]*
+P = [cand text] [open is word colon eq the if answer dash]{0,4}
+S = close* [comma or stop]{1,2} [the or]*
 70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* @@
 68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
 64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
@@ -30,6 +31,12 @@ L = [the fill option open about]*
 12 word: <weak>
 -80 claimed: claims [^ stop line]{0,4} @@
 -70 at first: draft ~6 @@
+-90 scale: (?={P} [cand text] {S} {P} [cand text]) @@
+-90 scale: {P} @@ (?={S} {P} [cand text])
+-90 scale: {P} [cand text] {S} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
+-90 scale: {P} [cand text] {S} {P} @@
+-90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
+-90 scale: (?:{P} [cand text] {S}){2} {P} @@
 -62 supposed: if ~8 @@
 -75 instructed: @@ (?=close* comma? if)
 -30 of a part: (?:part|other) ~6 @@
@@ -59,6 +66,7 @@ _DIGIT = later(
     r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
 _ASKED = later(r"[^.!?\n]{0,60}\?")
+_KEYS = ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
@@ -72,18 +80,14 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    containers = containers_of(
-        text, ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-    )
-    inside = [one for each in containers if (one := each.candidate(_inside(each), text))]
+    inside = [one for each in containers_of(text, _KEYS) if (one := each.candidate(_inside(each), text))]
     candidates = _candidates(unformatted(text))
     if inside:
-        return replace(choose(inside), candidates=(*inside, *candidates))
+        return choose(inside)._replace(candidates=(*inside, *candidates))
     reading = choose(candidates, _OPEN)
-    if reading.value is None:
-        left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
-        if len(left) == 1:
-            return Reading(left.pop(), "left over", reading.candidates, 0.9)
+    left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
+    if reading.value is None and len(left) == 1:
+        return Reading(left.pop(), "left over", reading.candidates, 0.9)
     return reading
 
 
@@ -104,10 +108,9 @@ def _candidates(text: str) -> list[Candidate]:
     symbols = symbols_of(text, sorted([*_classes(bare), *digits], key=lambda one: one.start))
     denied = {match.end() - 1 for match in pattern(_DENIED).finditer(symbols.symbols)}
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
-    places = {symbols.found[at].start for at in denied}
     candidates = weighed(TABLE, symbols)
-    for one in candidates:
-        if one.start in places:
+    for at, one in zip(symbols.found, candidates, strict=True):
+        if at in denied:
             one.evidence["denied"] = -60 if one.value == "2" or one.cue == "digit" else -2
             one.value = _FLIPPED[one.value]
         if asked := _ASKED.match(text, one.end):
@@ -117,15 +120,15 @@ def _candidates(text: str) -> list[Candidate]:
 
 def _answer(one: Candidate, reply: str) -> None:
     """Change a candidate that a question names as the words after the question answer it."""
-    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|not)").match(reply)
+    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
     if answered is None:
         one.evidence["asked"] = -60
         return
     one.cue, one.support = "asked", 60.0
     one.evidence.clear()
-    if pattern("not").match(answered[0][-1]):
+    if answered[1]:
+        one.support = 0.0 if one.value == "2" else 60.0
         one.value = _FLIPPED[one.value]
-        one.support *= one.value != "2"
 
 
 def _classes(symbols: Symbols) -> Iterator[Found]:

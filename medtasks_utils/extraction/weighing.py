@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.nothing import retracted_until
 from medtasks_utils.extraction.words import Symbols, pattern
 
 
-@dataclass(slots=True)
 class Candidate:
     """A value that a response may state.
 
@@ -25,13 +23,14 @@ class Candidate:
         evidence: what else is known of it: names and weights.
     """
 
-    value: Any
-    start: int
-    end: int
-    text: str
-    cue: str
-    support: float
-    evidence: dict[str, float] = field(default_factory=dict)
+    def __init__(self, value: Any, start: int, end: int, text: str, cue: str, support: float) -> None:
+        self.value = value
+        self.start = start
+        self.end = end
+        self.text = text
+        self.cue = cue
+        self.support = support
+        self.evidence: dict[str, float] = {}
 
     @property
     def weight(self) -> float:
@@ -39,8 +38,7 @@ class Candidate:
         return self.support + sum(self.evidence.values())
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What was read: the value, the cue it was found by, the candidates, and how certain it is (0 to 1)."""
 
     value: Any
@@ -67,8 +65,10 @@ def rows(table: str) -> tuple[Row, ...]:
     """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
     for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
         table = table.replace(f"{{{name}}}", source)
-    written = re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
-    return tuple(Row(name, float(weight), source) for weight, name, source in written)
+    return tuple(
+        Row(name, float(weight), source)
+        for weight, name, source in re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
+    )
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
@@ -120,4 +120,4 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 def certainty(weight: float, margin: float) -> float:
     """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
-    return 1 / (1 + math.exp(-(0.89 + 0.0476 * min(weight, 100) + 0.0252 * min(margin, 100))))
+    return 1 / (1 + math.exp(-(0.70 + 0.0550 * min(weight, 100) + 0.0223 * min(margin, 100))))

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.patterns import later
@@ -58,6 +57,8 @@ class _Words(NamedTuple):
 def _table() -> _Words:
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
     table = _Words(symbols, {}, {}, {}, {})
+    from pathlib import Path  # where words are first looked up: an import that most commands can do without
+
     lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
     for notion in _CANDIDATES:
         symbols[notion] = chr(_FIRST + len(symbols))

@@ -10,7 +10,7 @@ import csv
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,7 +110,7 @@ class Days(Kind):
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
         """Weeks and days, else a number."""
         age = read("weeks_days")
-        return read("decimal") if age.value is None else replace(age, value=7 * age.value[0] + age.value[1])
+        return read("decimal") if age.value is None else age._replace(value=7 * age.value[0] + age.value[1])
 
 
 def days_in(text: str) -> float | None:
