@@ -66,7 +66,7 @@ _OPEN = ("named", "said to be")
 _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
 _PLACE = (
     "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
-    " (?:stop|line|comma|colon|open|because|is|$)"
+    " (?:stop|line|comma|colon|open|about|because|is|$)"
 )
 _NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
 _ASKED = later(r"[)\]'\"]?\s?\?")

@@ -38,7 +38,7 @@ S = close* [comma or stop]{1,2} [the or]*
 -90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
 -90 scale: (?:{P} [cand text] {S}){2} {P} @@
 -62 supposed: if ~8 @@
--75 instructed: @@ (?=close* comma? if)
+-75 instructed: @@ (?=close* comma? if (?!is))
 -30 of a part: (?:part|other) ~6 @@
 -20 attributive: <weak> (?=answer|part|option)
 -28 conceded: though ~8 @@
