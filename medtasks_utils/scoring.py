@@ -67,6 +67,8 @@ class Scorer:
             options,
             "score",
         )
+        left_out = {name: known[name].default for name in self.benchmark.options.leave_out}
+        self._of_rows = self.options.model_copy(update=left_out)
         self._metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
         self._batch_scorer: BatchScorer | None = None
 
@@ -108,7 +110,7 @@ class Scorer:
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
         report = LoadReport()
-        examples = self.benchmark.examples(Table([row]), self.options, report)
+        examples = self.benchmark.examples(Table([row]), self._of_rows, report)
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
         chosen = [example for example in examples if shown in (None, example.get("shown"))]

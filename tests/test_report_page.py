@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,14 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     cards = dict(findings(units, comparer, "first"))
     assert ("Not comparable" in cards) == bool(words), "one line that counts them"
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
+
+
+def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
+    a, b = runs
+    b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
+    paired = Comparer([a, b], ["strict-match"]).pairs["first", "second", "strict-match"]
+    assert set(paired.refused) == {"medhallu"}
+    assert {line.task for line in paired.lines} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:

@@ -115,3 +115,10 @@ def test_saved_runs_as_frames(tmp_path: Path) -> None:
     assert one["answer"] == one["target"] and one["acc"] == 1.0 and "\\boxed" in one["response"]
     many = examples[examples["task"] == "medhallu"].iloc[0]
     assert len(many["response"]) == len(many["answer"]) == 2
+
+
+@pytest.mark.parametrize("shown", ["ground_truth", "hallucinated"])
+def test_a_row_that_is_scored_is_chosen_already(shown: str) -> None:
+    for row in sample_rows("medhallu/pqa_labeled.jsonl")[:6]:
+        found = score("medhallu", row, r"\boxed{0}", shown=shown, pairing="sampled", difficulty="hard")
+        assert found["strict-match"].metrics["acc"] == float(shown == "ground_truth")

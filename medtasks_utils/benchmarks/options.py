@@ -31,6 +31,8 @@ class Options(BaseModel):
     choose_rows: ClassVar[frozenset[str]] = frozenset()
     not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
 
+    # Those by which rows are left out: a row that is scored by itself is chosen already.
+    leave_out: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
     """Other names of options."""
     needs: ClassVar[Mapping[str, str]] = {}
@@ -74,7 +76,7 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
 
     max_turns: PositiveInt = 20
     tool_format: Literal["auto", "native", "text"] = "auto"
-    tool_timeout: float = Field(10.0, gt=0, allow_inf_nan=False)
+    tool_timeout: float = Field(10.0, gt=0, le=86_400)
     weak_sandbox: bool = False
 
     @property
@@ -112,7 +114,7 @@ def read_options(
         if value is None and name in kind.model_fields:
             continue
         if own.setdefault(name, value) not in (value,):  # NaN is in it, and does not equal itself
-            raise OptionError(f"{place}: {key} is another name of {name}, and their values differ")
+            raise OptionError(f"{place}: two names of {name} are given, and their values differ")
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:

@@ -74,20 +74,21 @@ class Extract(Command):
         Raises:
             UsageError: where no run has samples of the task.
         """
+        from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
         from medtasks_utils.report.summary import problems_of
         from medtasks_utils.results import read_runs
 
-        runs = [run for run in read_runs(self.paths) if self.task in run.tasks]
-        for run in runs:
-            task = run.tasks[self.task]
+        names = [settings["task"] for settings in tasks_named(self.task)]
+        found = [(run, run.tasks[name]) for run in read_runs(self.paths) for name in names if name in run.tasks]
+        for run, task in found:
             for problem in [*run.problems, *problems_of(run, task)]:
                 warn(problem)
             for sample in task.samples:
                 for response in sample.responses:
-                    yield f"{run.name}, {self.task} {sample.doc_id}, right: {sample.target}"
+                    yield f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}"
                     yield from (f"  {line}" for line in self._read(scorer, response, sample.doc))
-        if not any(run.tasks[self.task].samples for run in runs):
+        if not any(task.samples for _, task in found):
             raise UsageError(f"no samples of {self.task} there; lm_eval writes them with --log_samples")
 
 

@@ -23,7 +23,7 @@ class ToolByHand(Command):
 
     name: str
     _: KW_ONLY
-    timeout: Annotated[float, Field(ge=0.1)] = 10.0
+    timeout: Annotated[float, Field(ge=0.1, le=86_400)] = 10.0
     layers: bool = False
 
     def run(self) -> int:

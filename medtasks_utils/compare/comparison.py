@@ -81,6 +81,7 @@ def compare_runs(
     b: Run,
     *,
     tasks: Sequence[tuple[str, str]] | None = None,
+    groups: Sequence[str] | None = None,
     filters: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     common: bool = False,
@@ -92,6 +93,7 @@ def compare_runs(
         a: the first run.
         b: the second run.
         tasks: pairs of tasks' names, the first run's and the second's; all of this pack in both runs if None.
+        groups: groups of which every task is compared; all if None, and none where tasks are named.
         filters: those to compare; if None ``strict-match``, or the first that a task has where it has no such.
         metrics: if None, the benchmark's own.
         common: compare the examples that are in both runs, where not all are.
@@ -111,8 +113,9 @@ def compare_runs(
             of_task = own.lines(names)
             notes += [(of_a.task, note) for note in own.remarks(names, of_task, common=common, force=force)]
             lines += of_task
-    if tasks is None:
-        lines = [*_group_lines(a, b, compared, metrics or OF_GROUPS), *lines]
+    of_groups = _group_lines(a, b, compared, metrics or OF_GROUPS)
+    wanted = a.groups if groups is None and tasks is None else groups or ()
+    lines = [*(line for line in of_groups if line.task in wanted), *lines]
     missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
     if missing or not lines:
         known = dict.fromkeys(

@@ -114,7 +114,7 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
         low, high = bonett_price(lost, gained, len(a)) if is_enough else (None, None)
     elif found and is_enough:
         low, high, p = found.low, found.high, found.p
-    few = f"too few to test: {of_a.clusters} independent examples count in A, and {of_b.clusters} in B"
+    few = f"too few to test: {min(of_a.clusters, of_b.clusters)} independent examples count in one of the runs"
     return Contrast(
         n=len(a) - failed,
         clusters=len(of_a.influence),

@@ -50,7 +50,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
         MedtasksError: for the first mistake; a UsageError where it is one of the command line.
     """
     manager, tasks = check_request(config)
-    unused = {each.partition(".")[0] for each in settings} - {task.settings.get("benchmark") for task in tasks}
+    unused = {each.partition(".")[0].strip() for each in settings} - {task.settings.get("benchmark") for task in tasks}
     if unused:
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(config.tasks)}")
     if config.output_path:

@@ -75,16 +75,18 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         reasons = {
             n: incompatibility(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()
         }
-        return {name: reason for name, reason in reasons.items() if reason}
+        empty = [name for name, both in sides.items() if not all(task.samples for side in both for task in side)]
+        found = dict.fromkeys(empty, "no samples in one of the runs") | reasons
+        return {name: _of_runs(reason, a, b) for name, reason in found.items() if reason}
 
     refused = refusals(of_explanations=False)
     tasks = [(name, name) for name in shared if name not in refused]
     paired = Paired(refused=refused)
     if not tasks:
         return paired
-    is_whole = not refused and len(tasks) == len(both)
-    try:  # groups are compared where all of their tasks are
-        made = compare_runs(a, b, tasks=None if is_whole else tasks, filters=[filter_name], common=True, force=True)
+    own = [name for name in groups if name not in refused]  # compared where all of their tasks are
+    try:
+        made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
     except CompareError as error:
         return replace(paired, refused={**refused, **dict.fromkeys(shared, str(error))})
     lines = made.lines
@@ -93,6 +95,11 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         lines = [line for line in lines if not (line.facts.is_of_explanations and line.task in uneven)]
     sides = {task: made.agreements[task, filter_name] for task, _ in tasks}
     return replace(paired, lines=lines, sides=sides, warnings=made.warnings)
+
+
+def _of_runs(reason: str, a: Run, b: Run) -> str:
+    """A reason that calls two runs A and B, with their names."""
+    return reason.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
 
 
 def signed(points: float) -> str:

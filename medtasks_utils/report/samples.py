@@ -14,7 +14,7 @@ from typing import Any
 from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
 from medtasks_utils.report.audits import AGREES, DIFFERS, readings_of
 from medtasks_utils.report.packing import Store, pack, pack_one
-from medtasks_utils.report.text import shortened
+from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import FLEXIBLE, number
 
@@ -162,7 +162,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     known = {name: own for name, own in columns.items() if any(number is not None for number in own)}
     of_filters = {name: _columns(_READ, rows) for name, rows in read.items()}
     return {
-        "runs": [run.name for run in runs],
+        "runs": [visible(run.name) for run in runs],
         "filters": list(filters),
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
         "facets": every_facet,

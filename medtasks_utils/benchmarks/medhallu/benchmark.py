@@ -60,6 +60,7 @@ class MedHalluOptions(Options):
     """
 
     choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
+    leave_out = frozenset({"difficulty", "pairing"})
     needs: ClassVar = {"seed": "pairing=sampled", "unsure_reward": "allow_unsure=true"}
 
     subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"

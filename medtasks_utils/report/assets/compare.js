@@ -53,7 +53,9 @@ class Comparison {
     const choices = [...document.querySelectorAll("[name=filter]")].map(({ value }) => value);
     const filters = [...new Set(this.pairs.map(({ filter }) => filter))];
     const shown = filters.filter((filter) => filter === dataset.filter || !choices.includes(filter));
-    this.box.replaceChildren(...shown.flatMap((filter) => this.blocks(baseline, filter)));
+    const blocks = shown.flatMap((filter) => this.blocks(baseline, filter));
+    const nothing = el("p", { class: "note" }, `None of the chosen runs has a task in common with ${this.runs[baseline]}.`);
+    this.box.replaceChildren(...(blocks.length ? blocks : [nothing]));
     this.box.querySelectorAll(".table").forEach(bindTable);
   }
 
@@ -64,7 +66,7 @@ class Comparison {
       .map((pair) => (pair.runs[0] === baseline ? { ...pair, other: pair.runs[1] } : { ...mirrored(pair), other: pair.runs[0] }))
       .filter(({ other }) => this.chosen.has(other))
       .sort((a, b) => a.other - b.other);
-    const warned = others.flatMap(({ other, warnings }) => warnings.map((said) => el("li", {}, `${this.runs[baseline]} and ${this.runs[other]}: ${said}`)));
+    const warned = others.flatMap(({ runs, warnings }) => warnings.map((said) => el("li", {}, `${runs.map((run) => this.runs[run]).join(" and ")}: ${said}`)));
     const notes = warned.length ? [el("details", { class: "problems" }, el("summary", {}, `${warned.length} thing${warned.length > 1 ? "s" : ""} to keep in mind`), el("ul", {}, warned))] : [];
     const parts = others.map((pair) => this.parts(pair, baseline, filter));
     return [...notes, this.whole(others, baseline, filter), ...parts, this.flips(others, baseline, filter)].filter(Boolean);
@@ -73,7 +75,11 @@ class Comparison {
   whole(others, baseline, filter) {
     const name = this.runs[baseline];
     const lines = others.flatMap(({ other, lines: own }) => own.filter(({ breakdown }) => !breakdown).map((line) => ({ ...line, other })));
-    const groups = Map.groupBy(lines, ({ task, metric }) => `${words(task)} ${metric}`);
+    const groups = new Map();
+    for (const line of lines) {
+      const group = `${words(line.task)} ${line.metric}`;
+      groups.set(group, [...(groups.get(group) ?? []), line]);
+    }
     const rows = [...groups.values()].flat().map((line) => [{ text: line.task, small: [line.metric] }, { text: this.runs[line.other] }, ...cellsOf(line)]);
     const none = { text: "–" };
     for (const task of new Set(others.flatMap(({ refused }) => Object.keys(refused)))) {
@@ -83,13 +89,15 @@ class Comparison {
     }
     if (!rows.length) return undefined;
     const table = tableNode(`Differences from ${name} by task, ${filter}`, ["Task", "Run", "n", name, "Value", "Difference", "MDE", "p"], rows);
-    const drawn = [...new Set(lines.map(({ other }) => other))].slice(0, DRAWN);
-    const plot = drawn.length ? [this.plot(groups, drawn, name)] : [];
+    const runs = [...new Set(lines.map(({ other }) => other))];
+    const drawn = runs.slice(0, DRAWN);
+    const left = runs.length > DRAWN ? `, the first ${DRAWN} of ${runs.length} runs` : "";
+    const plot = drawn.length ? [this.plot(groups, drawn, name, left)] : [];
     return blockNode(`Whole tasks, each minus ${name}`, [...plot, table]);
   }
 
   /** Differences by group, a line per run with its interval; runs have the signs that they have in the other plots. */
-  plot(groups, drawn, name) {
+  plot(groups, drawn, name, left) {
     const free = [...Array(DRAWN).keys()].filter((place) => !drawn.includes(place));
     const numbers = new Map(drawn.map((run) => [run, 1 + (run < DRAWN ? run : free.shift())]));
     const rows = [...groups].map(([group, lines]) => [group, lines.filter(({ other }) => numbers.has(other))]);
@@ -113,7 +121,7 @@ class Comparison {
     const scale = axis.marks.map((mark) => svg("text", { x: axis.at(mark), y: "13", class: "mark" }, document.createTextNode(axis.label(mark))));
     const sign = (number) => svg("svg", { width: "12", height: "12", viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("use", { href: `#run-${number}` }));
     const keys = [...numbers].map(([run, number]) => el("li", {}, sign(number), el("bdi", {}, this.runs[run])));
-    const about = `Difference from ${name}`;
+    const about = `Difference from ${name}${left}`;
     const all = [...drawnRows, row(el("span", { class: "unit" }, "points"), 18, scale, " axis")];
     const label = `${about} by task, with confidence intervals: ${drawn.map((run) => this.runs[run]).join(", ")}`;
     return el("figure", {}, el("ul", { class: "key" }, keys), el("div", { class: "plot", role: "img", "aria-label": visible(label) }, all), el("figcaption", {}, about));

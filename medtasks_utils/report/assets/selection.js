@@ -146,6 +146,7 @@ class Selection {
     for (const document_ of this.byDocument.keys()) {
       const [first, second] = [this.of(document_, a), this.of(document_, b)];
       if (first === undefined || second === undefined) continue;
+      if (this.at("acc", first) === null || this.at("acc", second) === null) continue;
       const right = [first, second].map((sample) => this.at("acc", sample) > 0.5);
       const same = this.at("answer", first) === this.at("answer", second) && !this.at("unanswered", first);
       if (result === "same-wrong" && !right[0] && !right[1] && same) yield first;
