@@ -154,7 +154,7 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Ru
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
     paired = Comparer([a, b], ["strict-match"]).pairs["first", "second", "strict-match"]
-    assert set(paired.refused) == {"medhallu"}
+    assert set(paired.refused) == {"medhallu"}, paired.refused
     assert {line.task for line in paired.lines} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 

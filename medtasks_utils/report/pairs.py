@@ -61,8 +61,8 @@ class Comparer:
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
-    both = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
-    shared = [name for name in both if all(filter_name in run.tasks[name].filters for run in (a, b))]
+    ours = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    shared = [name for name in ours if all(filter_name in run.tasks[name].filters for run in (a, b))]
     groups = [name for name in a.groups if name in b.groups]
 
     def members(run: Run, name: str) -> list[TaskRun]:
@@ -75,8 +75,8 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         reasons = {
             n: incompatibility(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()
         }
-        empty = [name for name, both in sides.items() if not all(task.samples for side in both for task in side)]
-        found = dict.fromkeys(empty, "no samples in one of the runs") | reasons
+        empty = [name for name, own in sides.items() if not all(task.samples for side in own for task in side)]
+        found = reasons | dict.fromkeys(empty, "no samples in one of the runs")
         return {name: _of_runs(reason, a, b) for name, reason in found.items() if reason}
 
     refused = refusals(of_explanations=False)
