@@ -113,9 +113,9 @@ def compare_runs(
             of_task = own.lines(names)
             notes += [(of_a.task, note) for note in own.remarks(names, of_task, common=common, force=force)]
             lines += of_task
-    of_groups = _group_lines(a, b, compared, metrics or OF_GROUPS)
-    wanted = a.groups if groups is None and tasks is None else groups or ()
-    lines = [*(line for line in of_groups if line.task in wanted), *lines]
+    if groups is None and tasks is None:
+        groups = list(a.groups)
+    lines = [*_group_lines(a, b, compared, groups or (), metrics or OF_GROUPS), *lines]
     missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
     if missing or not lines:
         known = dict.fromkeys(
@@ -268,13 +268,16 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Seq
     return wanted or ([STRICT] if STRICT in in_both else in_both[:1])
 
 
-def _group_lines(a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], metrics: Sequence[str]) -> Iterator[Line]:
+def _group_lines(
+    a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], groups: Sequence[str], metrics: Sequence[str]
+) -> Iterator[Line]:
     """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
     filters = dict.fromkeys(filter_name for _, filter_name in tasks)
-    for (name, group), filter_name, metric in product(a.groups.items(), filters, metrics):
-        members = [tasks[task, filter_name] for task in group.tasks if (task, filter_name) in tasks]
+    for name, filter_name, metric in product(groups, filters, metrics):
+        of_group = a.groups[name].tasks
+        members = [tasks[task, filter_name] for task in of_group if (task, filter_name) in tasks]
         known = [run.groups[name].metrics if name in run.groups else {} for run in (a, b)]
-        if members and len(members) == len(group.tasks) and all((metric, filter_name) in own for own in known):
+        if members and len(members) == len(of_group) and all((metric, filter_name) in own for own in known):
             sides = zip(*(own.scores(metric) for own in members), strict=True)
             first, second = (joined(side, by_part=True) for side in sides)
             facts = replace(members[0].a.facts(metric), aggregation="macro")
