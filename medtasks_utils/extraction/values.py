@@ -31,12 +31,12 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill calc]* (?:result|answer|due))
 56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
-55 therefore: so ~14 [is eq gives colon]+ {A} @@
+55 therefore: so ~14 (?:open [^ line close]{1,8} close ~8)? [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
-46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
+46 counted: @@ (?=(?:about the [cand weak])? [^ not comma stop line cand text]{0,3}? met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
@@ -54,7 +54,8 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
 -90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
--30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
+-90 list: [colon comma] @ (?=close)
+-30 input: input [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
 -60 earlier: draft ~8 @@
 -60 aged: @@ (?=[word dash]{0,3} old)
@@ -112,7 +113,7 @@ def _rounded(reading: Reading) -> Reading:
         (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
     )
     for one in reading.candidates:
-        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
+        near = not re.search(r"[\n(]", best.text[best.end : one.start]) and 0 < one.start - best.end < 80 and one.weight > 5
         said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
         if (near or said) and _rounds(best.value, one.value):
             reading = reading._replace(value=one.value)
@@ -152,6 +153,9 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
+    if (stated := [one for one in candidates if one.support >= _STATED]) and stated[-1].cue == "therefore":
+        stated[-1].evidence.pop("input", None)
+        stated[-1].evidence.pop("in an aside", None)
     last = max((one.start for one in candidates if one.weight >= 30), default=-1)
     unfinished = nothing.is_unfinished(symbols)
     if unfinished or nothing.lacks(symbols, after=last):
