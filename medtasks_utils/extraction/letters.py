@@ -55,6 +55,8 @@ N = (?=[stop line close dash comma because colon is]|$)
 -60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
 -60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
 -60 crossed: cross [the option open]* @
+-60 formula: # (?=op (?:digits|open)|eq (?:word|digits))
+-60 formula: (?:word|digits) op #
 -30 supposed: if [^ stop line]{0,8}? @@
 -40 supposed: @ (?=close* fill? if)
 -70 name: name @
@@ -64,6 +66,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
 _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
+_PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _PLACE = (
     "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
     " (?:stop|line|comma|colon|open|about|because|is|$)"
@@ -161,6 +164,8 @@ def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
         lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
         if (values := [one.value for one in lines]) == sorted(values):
             _drop(lines, ("leads", "first"))
+    if pattern(_PARTS).match(symbols.symbols):
+        _drop(candidates, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
     distinct = len({one.value for one in listed})
     if distinct >= 3:

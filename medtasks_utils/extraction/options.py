@@ -24,7 +24,7 @@ _CYRILLIC = later(
 )
 # A capital alone: no part of a name ("B-cell", "A's", "D+"); a small one where something closes it or a noun names it.
 _LETTER = later(
-    r"(?<![A-Za-z0-9À-ÿ_\\{^])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
+    r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
 )
 _CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
