@@ -112,6 +112,11 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         by_letter = one.cue == "named" and one.end == one.start + 1
         if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
             one.support = 0.0
+    several = ("answer", {"one of several"})
+    if any((one.cue, one.evidence.keys()) == several for one in candidates):  # "the answer is A or B"
+        for one in candidates:
+            if one.cue != "answer":
+                one.support = 0.0
     _drop_listed(candidates, symbols)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
