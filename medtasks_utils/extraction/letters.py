@@ -108,9 +108,11 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
+    last = max((one.end for one in candidates), default=0)
+    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
     for one in candidates:
         by_letter = one.cue == "named" and one.end == one.start + 1
-        if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
+        if one.support < OUTRIGHT and (one.end > whole or (by_letter and breaks_off)):
             one.support = 0.0
     several = ("answer", {"one of several"})
     if any((one.cue, one.evidence.keys()) == several for one in candidates):  # "the answer is A or B"
