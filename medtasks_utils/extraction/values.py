@@ -50,7 +50,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
--45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
 -90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
@@ -70,6 +69,7 @@ _OF_KIND = {  # what a birth is to a date, and to an age
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
+    "integer": rows("-45 risk: risk ~6 @@"),
     "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
