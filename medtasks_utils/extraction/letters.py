@@ -25,7 +25,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
-56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
+56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
@@ -33,6 +33,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 50 fits: @@ (?=close* right (?:stop|line|$))
 58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
+64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
@@ -110,9 +111,10 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     last = max((one.end for one in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
-    for one in candidates:
-        by_letter = one.cue == "named" and one.end == one.start + 1
-        if one.support < OUTRIGHT and (one.end > whole or (by_letter and breaks_off)):
+    for found, one in zip(symbols.found.values(), candidates, strict=True):
+        cut = one.end == len(plain) and found.notion == "weak" and one.cue in ("most", "so", "named")
+        open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
+        if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
             one.support = 0.0
     several = ("answer", {"one of several"})
     if any((one.cue, one.evidence.keys()) == several for one in candidates):  # "the answer is A or B"
