@@ -29,7 +29,7 @@ _LETTER = later(
 )
 _CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
 _ARTICLE = later(
-    r"\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
+    r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 _MOST = 400  # letters of a text that are looked at
