@@ -36,7 +36,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
-46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
+50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 46 leads: ^ # (?=stop|colon)
 40 leads: ^ @ (?=is|because|$)
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
