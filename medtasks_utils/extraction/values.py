@@ -94,14 +94,18 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
-    inside = []
+    inside: list[Candidate] = []
+    none_in_key = False
     for container in containers_of(text, (*keys, "score", "total", "date")):
-        if one := container.candidate(content_value(container.content, kind).value, text):
+        one = container.candidate(content_value(container.content, kind).value, text)
+        if one:
             inside.append(one)
         elif container.cue == "key" and re.search(r"[^\W\d_]{3}", container.content):
-            return NOTHING  # the answer's own key says that there is none
+            inside, none_in_key = [], True  # the answer's own key says that there is none
     if inside:
         return choose(inside)
+    if none_in_key:
+        return NOTHING
     return _rounded(choose(_of_a_text(text, kind)))
 
 
