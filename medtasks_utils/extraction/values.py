@@ -100,7 +100,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
         one = container.candidate(content_value(container.content, kind).value, text)
         if one:
             inside.append(one)
-        elif container.cue == "key" and re.search(r"[^\W\d_]{3}", container.content):
+        elif container.cue == "key" and re.search(r"[^\W\d_]{3}|\d[-–‑]\d", container.content):
             inside, none_in_key = [], True  # the answer's own key says that there is none
     if inside:
         return choose(inside)
