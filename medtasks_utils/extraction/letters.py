@@ -69,11 +69,6 @@ _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option op
 _OPEN = ("named", "said to be")
 _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
-_PLACE = (
-    "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
-    " (?:stop|line|comma|colon|open|about|because|is|$)"
-)
-_NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _AGAINST = {"denied", "crossed", "not chosen"}
@@ -129,7 +124,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
         _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    if not reading.value and whole == len(plain) and (left := _left_over(candidates) or _by_its_place(symbols)):
+    if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
     return reading if reading.value else Reading(None, "none", reading.candidates)
 
@@ -139,12 +134,6 @@ def _left_over(candidates: list[Candidate]) -> str | None:
     left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
     several = any(not one.value or "one of several" in one.evidence for one in candidates if one.value in {*left, ""})
     return left.pop() if len(left) == 1 and not several else None
-
-
-def _by_its_place(symbols: Symbols) -> str | None:
-    """The option that a text chooses by its place: "the third one"."""
-    chosen = [letter for letter, nth in _NTH.items() if pattern(_PLACE % nth).search(symbols.symbols)]
-    return chosen[0] if len(chosen) == 1 else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:

@@ -157,9 +157,6 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
-    if (stated := [one for one in candidates if one.support >= _STATED]) and stated[-1].cue == "therefore":
-        stated[-1].evidence.pop("input", None)
-        stated[-1].evidence.pop("in an aside", None)
     last = max((one.start for one in candidates if one.weight >= 30), default=-1)
     unfinished = nothing.is_unfinished(symbols)
     if unfinished or nothing.lacks(symbols, after=last):
