@@ -121,8 +121,6 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
             _drop(candidates, (cue,))
-    if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
-        _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
     if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
@@ -161,14 +159,12 @@ def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
     for match in pattern(_LIST).finditer(symbols.symbols):
         lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
-        if (values := [one.value for one in lines]) == sorted(values):
-            _drop(lines, ("leads", "first"))
+        _drop(lines, ("leads", "first"))
     if pattern(_PARTS).match(symbols.symbols):
         _drop(candidates, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
-    distinct = len({one.value for one in listed})
-    if distinct >= 3:
-        _drop(listed[:-1] if len(listed) == distinct + 1 else candidates, ("alone", "leads", "first"))
+    if len({one.value for one in listed}) >= 3:
+        _drop(candidates, ("alone", "leads", "first"))
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:

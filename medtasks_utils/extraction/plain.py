@@ -58,7 +58,7 @@ _AFTER_HEADING = later(
     r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
 )
 _HEADING = later(
-    r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
+    r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
 )
 _NEXT_QUESTION = later(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
@@ -155,7 +155,7 @@ def without_continuation(response: str) -> str:
     """
     for question in islice(_NEXT_QUESTION.finditer(response), 20):
         own, tag = final_text(response[: question.start()]).strip(), TAG.search(response, question.end())
-        if (tag and tag[1]) or not own or _NEXT_QUESTION.match(own) or _PREAMBLE.fullmatch(own):
+        if (tag and tag[1]) or not own or _PREAMBLE.fullmatch(own):
             continue
         if _INVENTED.match(response, question.start()):
             return response[: question.start()]
