@@ -58,7 +58,8 @@ _AFTER_HEADING = later(
     r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
 )
 _HEADING = later(
-    r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
+    r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )",
+    re.MULTILINE,
 )
 _NEXT_QUESTION = later(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"

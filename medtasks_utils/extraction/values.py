@@ -117,7 +117,11 @@ def _rounded(reading: Reading) -> Reading:
         (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
     )
     for one in reading.candidates:
-        near = not re.search(r"[\n(]", best.text[best.end : one.start]) and 0 < one.start - best.end < 80 and one.weight > 5
+        near = (
+            not re.search(r"[\n(]", best.text[best.end : one.start])
+            and 0 < one.start - best.end < 80
+            and one.weight > 5
+        )
         said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
         if (near or said) and _rounds(best.value, one.value):
             reading = reading._replace(value=one.value)
