@@ -27,11 +27,8 @@ N = (?=[stop line close dash comma because colon is]|$)
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
-62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
 56 it is: @@ (?=close* so (?:stop|line|comma|$))
-50 fits: @@ (?=close* right (?:stop|line|$))
-58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
@@ -46,17 +43,11 @@ N = (?=[stop line close dash comma because colon is]|$)
 20 named: @
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
--60 denied: @@ (?=close* word? rather)
 -60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
 -60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
--60 denied: not {O} close* comma? [or not]+ [the option open]* @@
--60 denied: not {O} close* comma [the option open]* @@ (?=close* comma? [or not])
--60 denied: not (?:{O} close* comma? [or not]*){2} [the option open]* @@
 -60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
--60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
--60 crossed: cross [the option open]* @
 -60 formula: # (?=op (?:digits|open)|eq (?:word|digits))
 -60 formula: (?:word|digits) op #
 -30 supposed: if [^ stop line]{0,8}? @@
@@ -71,7 +62,7 @@ _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the 
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
-_AGAINST = {"denied", "crossed", "not chosen"}
+_AGAINST = {"denied", "not chosen"}
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
