@@ -23,11 +23,11 @@ class Store(NamedTuple):
     """Records by number.
 
     Attributes:
-        chunks: base64 of compressed JSON arrays.
+        chunks: base64 of compressed JSON arrays, to be gone through once.
         starts: number of the first record of each chunk.
     """
 
-    chunks: list[str]
+    chunks: Iterable[str]
     starts: list[int]
 
 
@@ -50,8 +50,10 @@ def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
         if texts:
             yield b"[" + b",\n".join(texts) + b"]"
 
-    with ThreadPoolExecutor(1) as beside:  # zlib lets other threads run
-        return Store([*beside.map(_packed, chunks())], starts)
+    beside = ThreadPoolExecutor(1)  # zlib lets other threads run: what is asked for later is ready by then
+    packed = beside.map(_packed, chunks())
+    beside.shutdown(wait=False)
+    return Store(packed, starts)
 
 
 def pack_one(value: Any) -> str:

@@ -112,7 +112,9 @@ class TaskRun:
             is_lost = not any(sample.scores.get(filter_name) for sample in self.samples)
             kept = {name: none if is_lost and self.facts(name).is_ratio else own for name, own in rows.items()}
             self._scores[filter_name] = {name: Scores.of(own, *self._codes) for name, own in kept.items()}
-        return self._scores[filter_name].get(metric) or Scores.of(none, *self._codes)
+        if metric not in self._scores[filter_name]:
+            self._scores[filter_name][metric] = Scores.of(none, *self._codes)
+        return self._scores[filter_name][metric]
 
     @property
     def samples(self) -> list[Sample]:
