@@ -17,7 +17,7 @@ from medtasks_utils.report.tables import (
     samples_link,
 )
 from medtasks_utils.report.text import words
-from medtasks_utils.report.units import Unit
+from medtasks_utils.report.units import Unit, divided
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 
@@ -61,7 +61,7 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
     by_run: dict[str, dict[str, Estimate]] = {}
     for run, samples in unit.samples().items():
         scores = unit.results[run].scores(filter_name, "acc")
-        groups = unit.results[run].divided(sample.way_found(filter_name) for sample in samples)
+        groups = divided(sample.way_found(filter_name) for sample in samples)
         by_run[run] = {way: estimate(scores[places], facts) for way, places in groups.items()}
     ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
     table = Table(

@@ -7,16 +7,16 @@ answers, verdicts) is a *sample*. The index has what lists and filters need of e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medtasks_utils.benchmarks.base import UNANSWERED, Breakdown
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.report.audits import AGREES, DIFFERS, readings_of
 from medtasks_utils.report.packing import Store, pack, pack_one
 from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import FLEXIBLE, number
+from medtasks_utils.results.samples import FLEXIBLE, Row, number
 
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
@@ -47,22 +47,16 @@ class _Entry:
 
     task: TaskRun
     labels: Mapping[str, str]
+    place: int
+    shown: Sample
     samples: dict[int, Sample] = field(default_factory=dict)
     audits: dict[int, list[Any]] = field(default_factory=dict)
-
-    @property
-    def any(self) -> Sample:
-        return next(iter(self.samples.values()))
-
-    @property
-    def breakdowns(self) -> Sequence[Breakdown]:
-        return self.task.card.breakdowns if self.task.card else ()
 
 
 def pack_samples(runs: Sequence[Run]) -> Packed:
     """Index and pack the samples of runs."""
     entries = _entries(runs)
-    documents = pack({"prompt": entry.any.messages, "doc": entry.any.doc} for entry in entries)
+    documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
     samples = pack(_record(entry, run) for entry in entries for run in entry.samples)
     index = _index(runs, entries) | {"starts": {"documents": documents.starts, "samples": samples.starts}}
     return Packed(pack_one(index), documents, samples, sum(len(entry.samples) for entry in entries))
@@ -76,12 +70,13 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
             labels = {UNANSWERED: "no answer", **(task.card.answers if task.card else {})}
             read = readings_of(task)
             of_task = found.setdefault(task.task, {})
-            for sample, key in zip(task.samples, task.examples, strict=True):
-                entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels))
+            for key, place in task.examples.items():
+                sample = task.samples[place]
+                entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels, place, sample))
                 entry.samples[run_number] = sample
                 if sample.doc_id in read:
                     entry.audits[run_number] = read[sample.doc_id]
-    return [entry for own in found.values() for entry in sorted(own.values(), key=lambda entry: entry.any.doc_id)]
+    return [entry for own in found.values() for entry in sorted(own.values(), key=lambda entry: entry.shown.doc_id)]
 
 
 # ---- records
@@ -100,7 +95,7 @@ def _record(entry: _Entry, run: int) -> dict[str, Any]:
         "details": {name: own for name, own in details.items() if name not in ("found_by", "badges", "notes")},
         "notes": list(dict.fromkeys([*_texts(details.get("notes")), *audited])),
     }
-    return record if sample.messages == entry.any.messages else {**record, "prompt": sample.messages}
+    return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
 def _result(sample: Sample, filter_name: str) -> tuple[str, float | None]:
@@ -116,10 +111,10 @@ def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
     every, differs = sample.metrics.values(), [row["differs"] for row in audits]
     marks = {
-        "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
+        "generations disagree": len(sample.responses) > 1 and any(len(set(answers)) > 1 for answers in sample.answers.values()),
         "a tool call failed": any(own.get("tool_errors") for own in every),
         "the judge failed": any(own.get("judge_failures") for own in every),
-        "reasoning never closed": any(text.rfind("<think>") > text.rfind("</think>") for text in sample.responses),
+        "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
         DIFFERS: any(differs),
         AGREES: bool(differs) and not any(differs),
@@ -138,29 +133,34 @@ def _texts(value: Any) -> list[str]:
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
-    facets = {task.task: [*task.groups] for task in dict.fromkeys(entry.task for entry in entries)}
+    facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     places = {name: place for place, name in enumerate(facets)}
     every_facet = list(dict.fromkeys(name for own in facets.values() for name in own))
     filters = dict.fromkeys(name for entry in entries for own in entry.samples.values() for name in own.answers)
-    documents: list[tuple[Any, ...]] = []
-    samples: list[tuple[Any, ...]] = []
-    numbers: list[tuple[float | None, ...]] = []
-    read: dict[str, list[tuple[Any, ...]]] = {name: [] for name in filters}
+    documents: list[Row] = []
+    samples: list[Row] = []
+    numbers: list[Row] = []
+    read: dict[str, list[Row]] = {name: [] for name in filters}
     for place, entry in enumerate(entries):
-        shown = entry.any
-        groups = {breakdown.name: breakdown.key(shown.doc) for breakdown in entry.breakdowns}
-        question = shortened(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET)
-        about = places[entry.task.task], shown.doc_id, question, _answer_text([shown.target], entry.labels)
-        documents.append((*about, *map(groups.get, every_facet)))
+        shown = entry.shown
+        about = {
+            "task": places[entry.task.task],
+            "id": shown.doc_id,
+            "snippet": shortened(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET),
+            "target": _answer_text([shown.target], entry.labels),
+        }
+        documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
         for run, sample in entry.samples.items():
-            samples.append((place, run, _badges(sample, entry.audits.get(run, ()))))
+            badges = _badges(sample, entry.audits.get(run, ()))
+            samples.append({"document": place, "run": run, "badges": badges})
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            numbers.append((sum(map(len, sample.responses)), *(_mean(logged.get(name)) for name in _NUMBERS)))
+            lengths = {"length": sum(map(len, sample.responses))}
+            numbers.append(lengths | {name: _mean(logged[name]) for name in _NUMBERS if name in logged})
             for name, rows in read.items():
-                rows.append(_read(sample, name, entry.labels) if name in sample.answers else (None,) * len(_READ))
+                rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
     columns = _columns(("length", *_NUMBERS), numbers)
     known = {name: own for name, own in columns.items() if any(number is not None for number in own)}
-    of_filters = {name: _columns(_READ, rows) for name, rows in read.items()}
+    of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
         "filters": list(filters),
@@ -171,23 +171,25 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     }
 
 
-def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
-    return dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
-_READ = "acc", "unanswered", "answer", "found_by"
-
-
-def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> tuple[Any, ...]:
-    """What a filter made of a sample, by the names of :data:`_READ`."""
-    unanswered = sample.metrics[filter_name].get("answered") == 0
-    answer = _answer_text(sample.answers[filter_name], labels)
-    return _result(sample, filter_name)[1], unanswered, answer, sample.way_found(filter_name)
+def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
+    """What a filter made of a sample."""
+    return {
+        "acc": _result(sample, filter_name)[1],
+        "unanswered": sample.metrics[filter_name].get("answered") == 0,
+        "answer": _answer_text(sample.answers[filter_name], labels),
+        "found_by": sample.way_found(filter_name),
+    }
 
 
 def _mean(logged: Any) -> float | None:
     """A number that the log has of a sample, or the mean of those of its generations."""
-    numbers = [n for one in (logged if isinstance(logged, list) else [logged]) if (n := number(one)) is not None]
+    if not isinstance(logged, list):
+        return number(logged)
+    numbers = [own for one in logged if (own := number(one)) is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 

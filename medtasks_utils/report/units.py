@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark, Breakdown
 from medtasks_utils.compare.pairing import comparability
@@ -14,6 +16,7 @@ from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
 from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Codes
 
 _LONG = 60  # characters of a reason
 SAME = 1e-6
@@ -35,7 +38,6 @@ class Result:
     metrics: Metrics
     is_group: bool = False
     asked: int = 0
-    _groups: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -62,19 +64,18 @@ class Result:
         n = found.n if is_clustered or self.is_group or not self.asked else self.asked
         return estimate_of_reported(metric, *reported, n)
 
-    def divided(self, names: Iterable[str | None]) -> dict[str, list[int]]:
-        """The samples' places by group, from a name for each; those without one are left out."""
-        groups: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            if name is not None:
-                groups.setdefault(name, []).append(place)
-        return groups
-
-    def groups(self, breakdown: Breakdown) -> dict[str, list[int]]:
+    def groups(self, breakdown: Breakdown) -> dict[str, Codes]:
         """The samples' places by group of a breakdown."""
-        if breakdown.name not in self._groups:
-            self._groups[breakdown.name] = self.divided(g for task in self.tasks for g in task.groups[breakdown.name])
-        return self._groups[breakdown.name]
+        return divided(name for task in self.tasks for name in task.groups[breakdown.name])
+
+
+def divided(names: Iterable[str | None]) -> dict[str, Codes]:
+    """The places of samples by group, from a name for each; those without one are left out."""
+    groups: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        if name is not None:
+            groups.setdefault(name, []).append(place)
+    return {name: np.array(places) for name, places in groups.items()}
 
 
 def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
