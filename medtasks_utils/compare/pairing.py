@@ -69,6 +69,7 @@ class Comparability:
         return next(iter([*self.refused, self.examples]), "")
 
 
+@lru_cache(maxsize=1024)  # asked for every metric again
 def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
     """Whether two results of a task can be compared, by their signatures and examples.
 

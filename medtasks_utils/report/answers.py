@@ -33,9 +33,8 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
         run: Counter((sample.target, answer) for sample in samples for answer in sample.answers.get(filter_name, ()))
         for run, samples in unit.samples().items()
     }
-    pairs = {pair for counted in counts.values() for pair in counted}
-    targets = [label for label in labels if any(target == label for target, _ in pairs)]
-    given = [label for label in labels if any(answer == label for _, answer in pairs)]
+    seen = ({pair[side] for counted in counts.values() for pair in counted} for side in (0, 1))
+    targets, given = ([label for label in labels if label in own] for own in seen)
     table = Table(
         f"{unit.title}: answers given (columns) where each was right (rows)",
         ["Right answer", "Run", *(labels[answer] for answer in given)],

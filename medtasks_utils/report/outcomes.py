@@ -43,7 +43,10 @@ def outcomes(result: Result) -> dict[str, float]:
     right for both.
     """
     read = np.full((3, len(result.samples)), np.nan)
-    for name in [*(name for task in result.tasks for name in task.filters), FLEXIBLE]:  # the last is read, if it is there
+    for name in [
+        *(name for task in result.tasks for name in task.filters),
+        FLEXIBLE,
+    ]:  # the last is read, if it is there
         own = np.array([result.scores(name, metric).values for metric in ("acc", "answered", "unsure_rate")])
         read = np.where(np.isnan(own[0]), read, own)
     is_known = ~np.isnan(read[0])

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
@@ -32,33 +33,24 @@ class Store(NamedTuple):
 
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
-    """Pack records in order; a record longer than a chunk has one of its own. Numbers that are none become null."""
-    starts: list[int] = []
-
-    def chunks() -> Iterator[bytes]:
-        texts: list[bytes] = []
-        length = 0
-        for number, record in enumerate(records):
-            text = to_json(record, inf_nan_mode="null")
-            if texts and length + len(text) > chunk:
-                yield b"[" + b",\n".join(texts) + b"]"
-                texts, length = [], 0
-            if not texts:
-                starts.append(number)
-            texts.append(text)
-            length += len(text)
-        if texts:
-            yield b"[" + b",\n".join(texts) + b"]"
-
+    """Pack records in order. Numbers that are none become null."""
+    texts = [_json(record) for record in records]
+    before = [length // chunk for length in accumulate(map(len, texts), initial=0)]  # chunks' worth of bytes
+    starts = [number for number in range(len(texts)) if not number or before[number] > before[number - 1]]
+    parts = (b"[" + b",\n".join(texts[start:end]) + b"]" for start, end in pairwise([*starts, len(texts)]))
     beside = ThreadPoolExecutor(1)  # zlib lets other threads run: what is asked for later is ready by then
-    packed = beside.map(_packed, chunks())
+    chunks = beside.map(_packed, parts)
     beside.shutdown(wait=False)
-    return Store(packed, starts)
+    return Store(chunks, starts)
 
 
 def pack_one(value: Any) -> str:
     """One value by itself."""
-    return _packed(to_json(value, inf_nan_mode="null"))
+    return _packed(_json(value))
+
+
+def _json(value: Any) -> bytes:
+    return to_json(value, inf_nan_mode="null")
 
 
 def _packed(text: bytes) -> str:

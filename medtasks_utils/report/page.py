@@ -117,13 +117,11 @@ def _stores(packed: Packed, beside: Path | None) -> dict[str, Iterable[str]]:
     """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
     if not packed.count:
         return {}
-    index = {"index": [packed.index]}
-    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
-    if beside is None:
-        return index | stores
-    for path in beside.glob("*-*.js"):
-        path.unlink()
-    for name, chunks in stores.items():
-        for number, chunk in enumerate(chunks):
-            write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
-    return index
+    stores = {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
+    if beside:
+        for path in beside.glob("*-*.js"):
+            path.unlink()
+        for name in ("documents", "samples"):
+            for number, chunk in enumerate(stores.pop(name)):
+                write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+    return stores

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
-from medtasks_utils.compare import Agreement, CompareError, Line, compare_runs, corrected
+from medtasks_utils.compare import Agreement, Line, compare_runs, corrected
 from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
 
@@ -61,45 +61,33 @@ class Comparer:
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
+    def tasks_of(run: Run, name: str) -> list[TaskRun]:
+        names = run.groups[name].tasks if name in run.groups else [name]
+        return [run.tasks[task] for task in names if task in run.tasks]
+
     ours = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
     shared = [name for name in ours if all(filter_name in run.tasks[name].filters for run in (a, b))]
     groups = [name for name in a.groups if name in b.groups]
-
-    def members(run: Run, name: str) -> list[TaskRun]:
-        return [run.tasks[task] for task in run.groups[name].tasks if task in run.tasks]
+    sides = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *shared)}
+    empty = [name for name, own in sides.items() if not all(task.samples for side in own for task in side)]
 
     def refusals(of_explanations: bool) -> dict[str, str]:
-        """Groups, then tasks, that may not be compared."""
-        sides = {name: [members(run, name) for run in (a, b)] for name in groups}
-        sides |= {name: [[run.tasks[name]] for run in (a, b)] for name in shared}
-        reasons = {
-            n: incompatibility(first, second, filter_name, of_explanations) for n, (first, second) in sides.items()
-        }
-        empty = [name for name, own in sides.items() if not all(task.samples for side in own for task in side)]
-        found = reasons | dict.fromkeys(empty, "no samples in one of the runs")
-        return {name: _of_runs(reason, a, b) for name, reason in found.items() if reason}
+        """Groups, then tasks, that may not be compared, and why."""
+        reasons = {name: incompatibility(*own, filter_name, of_explanations) for name, own in sides.items()}
+        reasons |= dict.fromkeys(empty, "no samples in one of the runs")
+        for side, run in (("A", a), ("B", b)):
+            reasons = {name: said.replace(f"only in {side}", f"only in {run.name}") for name, said in reasons.items()}
+        return {name: reason for name, reason in reasons.items() if reason}
 
-    refused = refusals(of_explanations=False)
+    refused, uneven = refusals(of_explanations=False), refusals(of_explanations=True)
     tasks = [(name, name) for name in shared if name not in refused]
-    paired = Paired(refused=refused)
     if not tasks:
-        return paired
+        return Paired(refused=refused)
     own = [name for name in groups if name not in refused]  # compared where all of their tasks are
-    try:
-        made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
-    except CompareError as error:
-        return replace(paired, refused={**refused, **dict.fromkeys(shared, str(error))})
-    lines = made.lines
-    if any(line.facts.is_of_explanations for line in lines):
-        uneven = refusals(of_explanations=True)
-        lines = [line for line in lines if not (line.facts.is_of_explanations and line.task in uneven)]
-    sides = {task: made.agreements[task, filter_name] for task, _ in tasks}
-    return replace(paired, lines=lines, sides=sides, warnings=made.warnings)
-
-
-def _of_runs(reason: str, a: Run, b: Run) -> str:
-    """A reason that calls two runs A and B, with their names."""
-    return reason.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
+    made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
+    lines = [line for line in made.lines if not (line.facts.is_of_explanations and line.task in uneven)]
+    counts = {task: made.agreements[task, filter_name] for task, _ in tasks}
+    return Paired(lines, counts, refused, made.warnings)
 
 
 def signed(points: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from medtasks_utils.report.tables import Block, Cell, Section, Table
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.results import ResultsError, Run
-from medtasks_utils.results.samples import mapping, number
+from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
 
 
@@ -50,8 +50,8 @@ def runs_section(runs: Sequence[Run]) -> Section:
 
 def _settings(run: Run) -> dict[str, Cell]:
     kind = run.setting("model")
-    seconds = _seconds(run.results.get("total_evaluation_time_seconds"))
-    date = _seconds(run.results.get("date"))
+    # the harness writes how long it took as text
+    date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
     started = datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else None
     tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
     counted = [(tokens.get(kind), way) for kind, way in (("prompt", "in"), ("completion", "out"))]
@@ -60,11 +60,11 @@ def _settings(run: Run) -> dict[str, Cell]:
         "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
         "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
         "Started": Cell(started or to_the_minute(run.date)),
-        "Duration": Cell("" if seconds is None else str(timedelta(seconds=round(seconds)))),
+        "Duration": Cell(str(timedelta(seconds=round(seconds))) if seconds else ""),
         "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
-        "Limit": Cell(_said(run.setting("limit"))),
-        "lm_eval": Cell(_said(run.results.get("lm_eval_version"))),
+        "Limit": Cell(str(run.setting("limit") or "")),
+        "lm_eval": Cell(str(run.results.get("lm_eval_version") or "")),
     }
 
 
@@ -74,15 +74,3 @@ def _arguments(value: Any) -> str:
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))
     return str(secrets.scrub(text))
-
-
-def _said(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _seconds(value: Any) -> float | None:
-    """A number, or the number that a string holds, as the harness writes how long it took."""
-    try:
-        return number(float(value))
-    except (TypeError, ValueError):
-        return None

@@ -111,7 +111,8 @@ def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
     every, differs = sample.metrics.values(), [row["differs"] for row in audits]
     marks = {
-        "generations disagree": len(sample.responses) > 1 and any(len(set(answers)) > 1 for answers in sample.answers.values()),
+        "generations disagree": len(sample.responses) > 1
+        and any(len(set(answers)) > 1 for answers in sample.answers.values()),
         "a tool call failed": any(own.get("tool_errors") for own in every),
         "the judge failed": any(own.get("judge_failures") for own in every),
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),

@@ -100,7 +100,6 @@ class Unit:
     benchmark: str | None
     results: dict[str, Result] = field(default_factory=dict)
     _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
-    _odd: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def card(self) -> Benchmark | None:
@@ -175,24 +174,21 @@ class Unit:
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
         of_explanations = self.facts(metric).is_of_explanations
-        if (filter_name, of_explanations) not in self._odd:
-            tasks = {
-                run: result.tasks
-                for run, result in self.results.items()
-                if any(filter_name in task.filters for task in result.tasks)
-            }
+        tasks = {
+            run: result.tasks
+            for run, result in self.results.items()
+            if any(filter_name in task.filters for task in result.tasks)
+        }
 
-            def reason(run: str, other: str) -> str:
-                return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+        def reason(run: str, other: str) -> str:
+            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
 
-            alike: list[list[str]] = []
-            for run in tasks:
-                same = next((runs for runs in alike if not reason(runs[0], run)), None)
-                alike.append([run]) if same is None else same.append(run)
-            most = max(alike, key=len, default=[])
-            odd = {run: _short(reason(most[0], run)) for run in tasks if run not in most}
-            self._odd[filter_name, of_explanations] = odd
-        return self._odd[filter_name, of_explanations]
+        alike: list[list[str]] = []
+        for run in tasks:
+            same = next((runs for runs in alike if not reason(runs[0], run)), None)
+            alike.append([run]) if same is None else same.append(run)
+        most = max(alike, key=len, default=[])
+        return {run: _short(reason(most[0], run)) for run in tasks if run not in most}
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
         """The heads of the runs' columns, with the reason where a run is not comparable with the others."""

@@ -78,7 +78,8 @@ class Sample:
 
     def way_found(self, filter_name: str) -> str | None:
         """How the (first) answer was found; None where the run does not say."""
-        return (self.found_by.get(filter_name) or [None])[0]
+        found = self.found_by.get(filter_name)
+        return found[0] if found else None
 
 
 @dataclass
