@@ -17,9 +17,9 @@ from saved_runs import right_in, save_run
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.report.page import build_page
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import FORM, RIGHT, UNANSWERED, UNSURE, WRONG, outcome_block, outcomes
+from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import estimate_cells

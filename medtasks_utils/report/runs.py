@@ -26,7 +26,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         ResultsError: where no run, or more than one, goes by that name.
     """
     if name is None:
-        first = min(runs, key=lambda run: run.date) if oldest else runs[0]
+        found = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
     else:
         place = Path(name).resolve()
         found = [run for run in runs if run.name == name] or [
@@ -35,8 +35,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         if len(found) != 1:
             many = f"{len(found)} runs are" if found else "no run is"
             raise ResultsError(f"{many} named {name!r}; --baseline takes one of {', '.join(run.name for run in runs)}")
-        first = found[0]
-    return [first, *(run for run in runs if run is not first)]
+    return [found[0], *(run for run in runs if run is not found[0])]
 
 
 def runs_section(runs: Sequence[Run]) -> Section:

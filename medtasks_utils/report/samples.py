@@ -89,7 +89,7 @@ def _record(entry: _Entry, run: int) -> dict[str, Any]:
     record = {
         "responses": sample.responses,
         "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
-        "right": {name: list(sample.scores_of(name, _result(sample, name)[0])) for name in sample.answers},
+        "right": {name: sample.scores_of(name, _result(own)) for name, own in sample.metrics.items()},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: own for name, own in details.items() if name not in ("found_by", "badges", "notes")},
@@ -98,13 +98,9 @@ def _record(entry: _Entry, run: int) -> dict[str, Any]:
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
-def _result(sample: Sample, filter_name: str) -> tuple[str, float | None]:
-    """The metric that tells right from wrong, and its value: between 0 and 1 where some generations are right."""
-    metrics = sample.metrics[filter_name]
-    for name in _RESULTS:
-        if metrics.get(name) is not None:
-            return name, metrics[name]
-    return _RESULTS[0], None
+def _result(metrics: Mapping[str, float | None]) -> str:
+    """The metric that tells right from wrong; its value is between 0 and 1 where some generations are right."""
+    return next((name for name in _RESULTS if metrics.get(name) is not None), _RESULTS[0])
 
 
 def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -178,9 +174,10 @@ def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
     """What a filter made of a sample."""
+    metrics = sample.metrics[filter_name]
     return {
-        "acc": _result(sample, filter_name)[1],
-        "unanswered": sample.metrics[filter_name].get("answered") == 0,
+        "acc": metrics.get(_result(metrics)),
+        "unanswered": metrics.get("answered") == 0,
         "answer": _answer_text(sample.answers[filter_name], labels),
         "found_by": sample.way_found(filter_name),
     }

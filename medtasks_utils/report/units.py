@@ -99,7 +99,6 @@ class Unit:
     name: str
     benchmark: str | None
     results: dict[str, Result] = field(default_factory=dict)
-    _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
 
     @property
     def card(self) -> Benchmark | None:
@@ -163,13 +162,8 @@ class Unit:
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """A metric of one run."""
-        key = run, filter_name, metric
-        if key not in self._estimates:
-            result = self.results.get(run)
-            self._estimates[key] = (
-                result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
-            )
-        return self._estimates[key]
+        result = self.results.get(run)
+        return result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
 
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
