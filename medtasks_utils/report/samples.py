@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.base import UNANSWERED
@@ -49,17 +50,16 @@ class _Entry:
     labels: Mapping[str, str]
     place: int
     shown: Sample
-    samples: dict[int, Sample] = field(default_factory=dict)
-    audits: dict[int, list[Any]] = field(default_factory=dict)
+    samples: dict[int, tuple[Sample, Sequence[Row]]] = field(default_factory=dict)
 
 
 def pack_samples(runs: Sequence[Run]) -> Packed:
     """Index and pack the samples of runs."""
     entries = _entries(runs)
     documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
-    samples = pack(_record(entry, run) for entry in entries for run in entry.samples)
+    samples = pack(_record(entry, *own) for entry in entries for own in entry.samples.values())
     index = _index(runs, entries) | {"starts": {"documents": documents.starts, "samples": samples.starts}}
-    return Packed(pack_one(index), documents, samples, sum(len(entry.samples) for entry in entries))
+    return Packed(pack_one(index), documents, samples, len(index["samples"]["run"]))
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
@@ -73,19 +73,17 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
             for key, place in task.examples.items():
                 sample = task.samples[place]
                 entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels, place, sample))
-                entry.samples[run_number] = sample
-                if sample.doc_id in read:
-                    entry.audits[run_number] = read[sample.doc_id]
+                entry.samples[run_number] = sample, read.get(sample.doc_id, ())
     return [entry for own in found.values() for entry in sorted(own.values(), key=lambda entry: entry.shown.doc_id)]
 
 
 # ---- records
 
 
-def _record(entry: _Entry, run: int) -> dict[str, Any]:
-    sample, labels = entry.samples[run], entry.labels
+def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
+    labels = entry.labels
     details = {name: value for own in sample.details.values() for name, value in own.items() if value is not None}
-    audited = [f"An LLM reads {row['stated']}." for row in entry.audits.get(run, ())]
+    audited = [f"An LLM reads {row['stated']}." for row in audits]
     record = {
         "responses": sample.responses,
         "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
@@ -103,7 +101,7 @@ def _result(metrics: Mapping[str, float | None]) -> str:
     return next((name for name in _RESULTS if metrics.get(name) is not None), _RESULTS[0])
 
 
-def _badges(sample: Sample, audits: Sequence[Mapping[str, Any]]) -> list[str]:
+def _badges(sample: Sample, audits: Sequence[Row]) -> list[str]:
     """What marks a sample out, its task's own marks first."""
     every, differs = sample.metrics.values(), [row["differs"] for row in audits]
     marks = {
@@ -131,9 +129,8 @@ def _texts(value: Any) -> list[str]:
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
-    places = {name: place for place, name in enumerate(facets)}
-    every_facet = list(dict.fromkeys(name for own in facets.values() for name in own))
-    filters = dict.fromkeys(name for entry in entries for own in entry.samples.values() for name in own.answers)
+    tasks, every_facet = list(facets), list(dict.fromkeys(chain(*facets.values())))
+    filters = dict.fromkeys(name for entry in entries for own, _ in entry.samples.values() for name in own.answers)
     documents: list[Row] = []
     samples: list[Row] = []
     numbers: list[Row] = []
@@ -141,22 +138,20 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     for place, entry in enumerate(entries):
         shown = entry.shown
         about = {
-            "task": places[entry.task.task],
+            "task": tasks.index(entry.task.task),
             "id": shown.doc_id,
             "snippet": shortened(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET),
             "target": _answer_text([shown.target], entry.labels),
         }
         documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
-        for run, sample in entry.samples.items():
-            badges = _badges(sample, entry.audits.get(run, ()))
-            samples.append({"document": place, "run": run, "badges": badges})
+        for run, (sample, audits) in entry.samples.items():
+            samples.append({"document": place, "run": run, "badges": _badges(sample, audits)})
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            lengths = {"length": sum(map(len, sample.responses))}
-            numbers.append(lengths | {name: _mean(logged[name]) for name in _NUMBERS if name in logged})
+            known = {name: own for name in _NUMBERS if (own := _mean(logged.get(name))) is not None}
+            numbers.append({"length": sum(map(len, sample.responses)), **known})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    columns = _columns(("length", *_NUMBERS), numbers)
-    known = {name: own for name, own in columns.items() if any(number is not None for number in own)}
+    of_numbers = _columns([name for name in ("length", *_NUMBERS) if any(name in row for row in numbers)], numbers)
     of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
@@ -164,7 +159,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
         "facets": every_facet,
         "documents": _columns(("task", "id", "snippet", "target", *every_facet), documents),
-        "samples": {**_columns(("document", "run", "badges"), samples), "columns": known, "read": of_filters},
+        "samples": {**_columns(("document", "run", "badges"), samples), "columns": of_numbers, "read": of_filters},
     }
 
 
