@@ -34,7 +34,7 @@ class Store(NamedTuple):
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
     """Pack records in order. Numbers that are none become null."""
-    texts = [_json(record) for record in records]
+    texts = [to_json(record, inf_nan_mode="null") for record in records]
     before = [length // chunk for length in accumulate(map(len, texts), initial=0)]  # chunks' worth of bytes
     starts = [number for number in range(len(texts)) if not number or before[number] > before[number - 1]]
     parts = (b"[" + b",\n".join(texts[start:end]) + b"]" for start, end in pairwise([*starts, len(texts)]))
@@ -46,11 +46,7 @@ def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
 
 def pack_one(value: Any) -> str:
     """One value by itself."""
-    return _packed(_json(value))
-
-
-def _json(value: Any) -> bytes:
-    return to_json(value, inf_nan_mode="null")
+    return _packed(to_json(value, inf_nan_mode="null"))
 
 
 def _packed(text: bytes) -> str:

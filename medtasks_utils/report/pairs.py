@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations, islice
+from typing import NamedTuple
 
 from medtasks_utils.compare import Agreement, Line, compare_runs, corrected
 from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
 
 
-@dataclass(frozen=True)
-class Paired:
+class Paired(NamedTuple):
     """What comparing two runs under one filter gave; differences are the second minus the first.
 
     Attributes:
@@ -22,10 +22,10 @@ class Paired:
         warnings: what to keep in mind, in words.
     """
 
-    lines: list[Line] = field(default_factory=list)
-    sides: dict[str, Agreement] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    lines: list[Line]
+    sides: dict[str, Agreement]
+    refused: dict[str, str]
+    warnings: list[str]
 
 
 class Comparer:
@@ -41,7 +41,7 @@ class Comparer:
     def __init__(self, runs: Sequence[Run], filters: Sequence[str]) -> None:
         pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
         lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
-        self.pairs = {key: replace(own, lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
+        self.pairs = {key: own._replace(lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
 
     def refused(self, baseline: str, filter_name: str) -> int:
         """How many results of other runs are not compared with the baseline's."""
@@ -52,11 +52,10 @@ class Comparer:
         """By the other run's name, a whole task or group minus the baseline."""
         found: dict[str, Line] = {}
         for (a, b, name), pair in self.pairs.items():
-            if name == filter_name and baseline in (a, b):
-                for line in pair.lines:
-                    if (line.task, line.metric, line.breakdown) == (task, metric, None):
-                        turned = replace(line, contrast=line.contrast.mirrored())
-                        found |= {b: line} if a == baseline else {a: turned}
+            for line in pair.lines if name == filter_name and baseline in (a, b) else ():
+                if (line.task, line.metric, line.breakdown) == (task, metric, None):
+                    turned = replace(line, contrast=line.contrast.mirrored())
+                    found |= {b: line} if a == baseline else {a: turned}
         return found
 
 
@@ -82,7 +81,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
     refused, uneven = refusals(of_explanations=False), refusals(of_explanations=True)
     tasks = [(name, name) for name in shared if name not in refused]
     if not tasks:
-        return Paired(refused=refused)
+        return Paired([], {}, refused, [])
     own = [name for name in groups if name not in refused]  # compared where all of their tasks are
     made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
     lines = [line for line in made.lines if not (line.facts.is_of_explanations and line.task in uneven)]

@@ -177,12 +177,8 @@ class Unit:
         def reason(run: str, other: str) -> str:
             return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
 
-        alike: list[list[str]] = []
-        for run in tasks:
-            same = next((runs for runs in alike if not reason(runs[0], run)), None)
-            alike.append([run]) if same is None else same.append(run)
-        most = max(alike, key=len, default=[])
-        return {run: _short(reason(most[0], run)) for run in tasks if run not in most}
+        measure = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
+        return {run: _short(said) for run in tasks if (said := reason(measure, run))}
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
         """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
