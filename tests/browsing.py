@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from medtasks_utils.report import build_page
+from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

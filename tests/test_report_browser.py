@@ -15,7 +15,7 @@ from conftest import table
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.audit import audit_file
-from medtasks_utils.report import build_page
+from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run, Sample, read_runs
 
 pytestmark = needs_browser

@@ -18,6 +18,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import JudgeSettings, judge_all
 from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.audits import audit_file
 from medtasks_utils.writing import write_whole
 
 FILTERS = "strict-match", "flexible-extract"
@@ -175,17 +176,6 @@ def _facts(item: Item, stated: str) -> dict[str, bool]:
         differs = not same(own, stated, item.kind)
         facts |= {f"missed {name}": differs and own == UNANSWERED, f"misread {name}": differs and own != UNANSWERED}
     return facts
-
-
-def audit_file(samples: Path) -> Path:
-    """Where the audit of a sample log is kept."""
-    return samples.with_name(f"audit_{samples.stem.removeprefix('samples_')}.json")
-
-
-def read_audit(samples: Path) -> dict[str, Any] | None:
-    """The audit of a sample log, as in ``docs/audit.md``; None where there is none."""
-    path = audit_file(samples)
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def disagreements(audited: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -38,7 +38,8 @@ class Report(Command):
     def run(self) -> int:
         """Write the page; say where, how large and how long it took."""
         from medtasks_utils.errors import MedtasksError
-        from medtasks_utils.report import build_page, with_baseline_first
+        from medtasks_utils.report.page import build_page
+        from medtasks_utils.report.runs import with_baseline_first
         from medtasks_utils.report.summary import problems
         from medtasks_utils.results import read_runs
         from medtasks_utils.writing import write_whole

@@ -37,7 +37,7 @@ class Selfcheck(Command):
         os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
         from medtasks_utils import selfcheck
         from medtasks_utils.harness.checks import try_folder
-        from medtasks_utils.report import build_page
+        from medtasks_utils.report.page import build_page
         from medtasks_utils.results import read_runs
         from medtasks_utils.selfcheck import output
         from medtasks_utils.writing import write_whole

@@ -160,7 +160,8 @@ class _Task:
 
     @property
     def pairs(self) -> list[Pair]:
-        return [(self.a.samples[i], self.b.samples[j]) for i, j in zip(*self.places, strict=True)]
+        sides = zip((self.a.samples, self.b.samples), self.places, strict=True)
+        return list(zip(*([samples[place] for place in own.tolist()] for samples, own in sides), strict=True))
 
     def scores(self, metric: str) -> tuple[Scores, Scores]:
         """Of both runs, example by example; a cluster is what it is in the first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,5 @@ def agreement(pairs: Sequence[Pair], a: Array, b: Array) -> Agreement:
     """
     shares = (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b))
     both, neither, only_b, only_a = (round(float(np.nansum(share)), 6) for share in shares)
-    gained = [pair for pair, of_a, of_b in zip(pairs, a, b, strict=True) if of_a < 0.5 < of_b]
-    lost = [pair for pair, of_a, of_b in zip(pairs, a, b, strict=True) if of_b < 0.5 < of_a]
+    gained, lost = (list(compress(pairs, (x < 0.5) & (y > 0.5))) for x, y in ((a, b), (b, a)))
     return Agreement(both, neither, only_b, only_a, gained, lost)

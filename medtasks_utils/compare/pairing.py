@@ -44,7 +44,8 @@ def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
 
 @lru_cache(maxsize=1024)  # asked for every filter again
 def _common_examples(*tasks: TaskRun) -> list[Codes]:
-    shared = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
+    in_all = set.intersection(*(set(task.examples) for task in tasks))
+    shared = [key for key in tasks[0].examples if key in in_all]
     return [np.array([task.examples[key] for key in shared], dtype=np.intp) for task in tasks]
 
 
@@ -68,6 +69,7 @@ class Comparability:
         return next(iter([*self.refused, self.examples]), "")
 
 
+@lru_cache(maxsize=1024)  # asked for every metric again
 def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
     """Whether two results of a task can be compared, by their signatures and examples.
 

@@ -17,7 +17,7 @@ from medtasks_utils.report.tables import (
     samples_link,
 )
 from medtasks_utils.report.text import words
-from medtasks_utils.report.units import Unit
+from medtasks_utils.report.units import Unit, divided
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 
@@ -33,9 +33,8 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
         run: Counter((sample.target, answer) for sample in samples for answer in sample.answers.get(filter_name, ()))
         for run, samples in unit.samples().items()
     }
-    pairs = {pair for counted in counts.values() for pair in counted}
-    targets = [label for label in labels if any(target == label for target, _ in pairs)]
-    given = [label for label in labels if any(answer == label for _, answer in pairs)]
+    seen = ({pair[side] for counted in counts.values() for pair in counted} for side in (0, 1))
+    targets, given = ([label for label in labels if label in own] for own in seen)
     table = Table(
         f"{unit.title}: answers given (columns) where each was right (rows)",
         ["Right answer", "Run", *(labels[answer] for answer in given)],
@@ -61,7 +60,7 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
     by_run: dict[str, dict[str, Estimate]] = {}
     for run, samples in unit.samples().items():
         scores = unit.results[run].scores(filter_name, "acc")
-        groups = unit.results[run].divided(sample.way_found(filter_name) for sample in samples)
+        groups = divided(sample.way_found(filter_name) for sample in samples)
         by_run[run] = {way: estimate(scores[places], facts) for way, places in groups.items()}
     ways = sorted({way for found in by_run.values() for way in found}, key=lambda way: (way == "none", way))
     table = Table(

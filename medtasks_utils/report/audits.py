@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from medtasks_utils.audit import read_audit
 from medtasks_utils.report.tables import Block, Cell, Section, Table, samples_link
 from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.audits import read_audit
 
 DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
 """The marks of samples that an audit's LLM read: whether a filter read something else, or none did."""
@@ -25,7 +24,7 @@ _LEAD = (
 
 def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
     """What the LLM read in the responses of a task, by the samples' ``doc_id``; those that failed are left out."""
-    audited = read_audit(task.samples_path) if task.samples_path else None
+    audited = read_audit(task.samples_path)
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in audited["readings"] if audited else ():
         if row["stated"] is not None:
@@ -36,9 +35,9 @@ def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
 def audit_section(runs: Sequence[Run]) -> list[Section]:
     """A row for each audited task of each run, under each filter; nothing without an audit."""
     tables: dict[str, Table] = {}
-    every = [(run, task) for run in runs for task in run.tasks.values() if task.samples_path]
+    every = [(run, task) for run in runs for task in run.tasks.values()]
     for run, task in sorted(every, key=lambda each: each[1].task):
-        audited = read_audit(task.samples_path or Path())
+        audited = read_audit(task.samples_path)
         if audited is None:
             continue
         for name, found in audited["filters"].items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.base import Breakdown
-from medtasks_utils.report.charts import Point, dot_plot
+from medtasks_utils.report.charts import dot_plot
 from medtasks_utils.report.tables import Block, Cell, Table, estimate_cells, samples_link
 from medtasks_utils.report.text import words
 from medtasks_utils.report.units import Unit
@@ -47,12 +47,7 @@ def _block(
 ) -> Block:
     """A row per group, a column per run."""
     facts = unit.facts(metric)
-    points = [
-        Point(words(group), run, one.value, one.low, one.high, facts.scale)
-        for group, by_run in found.items()
-        for run, one in by_run.items()
-        if one.value is not None
-    ]
+    points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
     title = f"{metric} by {name}"
     plot = dot_plot(points, runs, title, f"{unit.title}: {title}", f"{metric}, %")
     own = list(unit.samples())

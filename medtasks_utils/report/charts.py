@@ -10,6 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.statistics.metrics import Metric
 
 MAX_RUNS = 8
 """Runs that a plot tells apart; of more, the first."""
@@ -17,22 +21,12 @@ MAX_RUNS = 8
 _MOST_LINES = 75  # of more, a group's runs share one line and have no intervals
 
 
-@dataclass(frozen=True)
-class Point:
-    """A value of a group in a run, with its interval if it has one; ``scale`` turns them into what is shown."""
+class Point(NamedTuple):
+    """A value of a group in a run, and the ends of its interval, as they are shown."""
 
     group: str
     run: str
-    value: float
-    low: float | None
-    high: float | None
-    scale: float
-
-    @property
-    def shown(self) -> tuple[float, float, float]:
-        """The value, and the ends of its interval."""
-        low, high = (self.value if end is None else end for end in (self.low, self.high))
-        return self.scale * self.value, self.scale * low, self.scale * high
+    shown: list[float]
 
 
 class Axis:
@@ -77,10 +71,16 @@ class DotPlot:
     apart: bool
 
 
-def dot_plot(points: Iterable[Point], runs: Sequence[str], caption: str, about: str, unit: str = "%") -> DotPlot | None:
-    """A plot of the points of the first eight of the page's runs; None where they have none."""
+def dot_plot(
+    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, about: str, unit: str = "%"
+) -> DotPlot | None:
+    """A plot of values by group and run, of the first eight of the page's runs; None where they have none."""
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
-    there = [point for point in points if point.run in numbers]
+    there = []
+    for group, run, own, facts in found:
+        if run in numbers and own.value is not None:
+            ends = (own.value if end is None else end for end in (own.value, own.low, own.high))
+            there.append(Point(group, run, [facts.scale * end for end in ends]))
     if not there:
         return None
     groups: dict[str, list[Point]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from medtasks_utils.report.pairs import Comparer, signed
@@ -30,10 +31,18 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     if refused:
         text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
         said.append(("Not comparable", text))
-    about_form = "Largest losses to the form of answers (strict-match)"
-    said += _worst(about_form, of_benchmarks, _form_loss, "loses {:.1f} points on {}")
-    about = f"Most without an answer, {filter_name}"
-    return said + _worst(about, of_benchmarks, lambda own: _unanswered(own, filter_name), "leaves {:.1f} % of {}")
+    said += _worst(
+        "Largest losses to the form of answers (strict-match)",
+        of_benchmarks,
+        lambda metrics: _share(metrics, "acc", FLEXIBLE) - _share(metrics, "acc", STRICT),
+        "loses {:.1f} points on {}",
+    )
+    return said + _worst(
+        f"Most without an answer, {filter_name}",
+        of_benchmarks,
+        lambda metrics: 1 - _share(metrics, "answered", filter_name),
+        "leaves {:.1f} % of {}",
+    )
 
 
 def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) -> list[Finding]:
@@ -60,30 +69,23 @@ def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) ->
     if lines[other].is_significant:
         return [(about, f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}.")]
     text = f"{leader} {values[0]}, {second} {values[1]}. {points}"
-    if own.low is not None and own.low > 0 and not own.note:  # by an interval that is corrected for nothing
+    if own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
         return [(about, f"No clear lead once all comparisons of this page are counted: {text}, by an interval for this "
                         "pair alone.")]  # fmt: skip
     return [(about, f"No clear lead: {text}.")]
 
 
-def _form_loss(metrics: Metrics) -> float | None:
-    """Points of accuracy that flexible-extract has more than strict-match."""
-    flexible, strict = metrics.get(("acc", FLEXIBLE)), metrics.get(("acc", STRICT))
-    return None if flexible is None or strict is None else 100 * (flexible.value - strict.value)
+def _share(metrics: Metrics, name: str, filter_name: str) -> float:
+    """A share as it was reported; NaN where it was not."""
+    return metrics[name, filter_name].value if (name, filter_name) in metrics else math.nan
 
 
-def _unanswered(metrics: Metrics, filter_name: str) -> float | None:
-    """Percent of examples in which a filter finds no answer."""
-    answered = metrics.get(("answered", filter_name))
-    return None if answered is None else 100 * (1 - answered.value)
-
-
-def _worst(about: str, units: Sequence[Unit], measure: Callable[[Metrics], float | None], words: str) -> list[Finding]:
+def _worst(about: str, units: Sequence[Unit], measure: Callable[[Metrics], float], words: str) -> list[Finding]:
     """A sentence on each run's largest value over the units, of those that are worth saying; none where none is."""
     found: dict[str, tuple[float, str]] = {}
     for unit in units:
         for run, result in unit.results.items():
-            size = measure(result.metrics) or 0.0
+            size = 100 * measure(result.metrics)
             if size >= _WORTH_SAYING and size > found.get(run, (0.0,))[0]:
                 found[run] = size, unit.label
     worst = sorted(found.items(), key=lambda item: -item[1][0])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+
+import numpy as np
 
 from medtasks_utils.report.charts import MAX_RUNS, BarPlot
 from medtasks_utils.report.tables import Block, Cell, Table
-from medtasks_utils.report.units import Unit
-from medtasks_utils.results.samples import FLEXIBLE, STRICT, Sample
+from medtasks_utils.report.units import Result, Unit
+from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 RIGHT = "right"
 FORM = "right, lost to its form"
@@ -33,48 +35,42 @@ _LEAD = (
 )
 
 
-def shares(sample: Sample) -> dict[str, float]:
-    """The share of an example's generations that have each outcome; empty if it was not scored by accuracy.
+def outcomes(result: Result) -> dict[str, float]:
+    """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out.
 
+    With repeats, the numbers expected of one generation: of four generations, two right ones are half a right example.
     Of what the two filters read, only the shares that are right are known: as many generations as can be are taken as
     right for both.
     """
-    known = {name: metrics for name, metrics in sample.metrics.items() if metrics.get("acc") is not None}
-    if not known:
-        return {}
-    read = known.get(FLEXIBLE) or next(iter(known.values()))
-    flexible = read["acc"] or 0.0
-    strict = known.get(STRICT, read)["acc"] or 0.0
-    answered = read.get("answered")
-    left = 1 - max(flexible, strict)
-    unsure = min(left, read.get("unsure_rate") or 0.0)
-    unanswered = min(left - unsure, 0.0 if answered is None else 1 - answered)
+    read = np.full((3, len(result.samples)), np.nan)
+    for name in [
+        *(name for task in result.tasks for name in task.filters),
+        FLEXIBLE,
+    ]:  # the last is read, if it is there
+        own = np.array([result.scores(name, metric).values for metric in ("acc", "answered", "unsure_rate")])
+        read = np.where(np.isnan(own[0]), read, own)
+    is_known = ~np.isnan(read[0])
+    flexible, answered, unsure = read[:, is_known]
+    strict = result.scores(STRICT, "acc").values[is_known]
+    strict = np.where(np.isnan(strict), flexible, strict)
+    left = 1 - np.maximum(flexible, strict)
+    unsure = np.minimum(left, np.nan_to_num(unsure))
+    unanswered = np.minimum(left - unsure, 1 - np.nan_to_num(answered, nan=1.0))
     found = {
-        RIGHT: min(flexible, strict),
+        RIGHT: np.minimum(flexible, strict),
         FORM: flexible - strict,
         STRICT_ONLY: strict - flexible,
         WRONG: left - unsure - unanswered,
         UNSURE: unsure,
         UNANSWERED: unanswered,
     }
-    return {name: share for name, share in found.items() if share > 1e-9}
-
-
-def outcomes(samples: Iterable[Sample]) -> dict[str, float]:
-    """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out.
-
-    With repeats, the numbers expected of one generation: of four generations, two right ones are half a right example.
-    """
-    counts: dict[str, list[float]] = {name: [] for name in OUTCOMES}
-    for sample in samples:
-        for name, share in shares(sample).items():
-            counts[name].append(share)
-    return {name: round(math.fsum(found), 6) for name, found in counts.items() if found}
+    counts = {name: round(math.fsum(shares[shares > 1e-9].tolist()), 6) for name, shares in found.items()}
+    return {name: count for name, count in counts.items() if count}
 
 
 def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
     """Where the points go, for every unit and run; nothing where none was scored by accuracy."""
-    found = [(unit, run, outcomes(samples)) for unit in units for run, samples in unit.samples().items()]
+    found = [(unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples()]
     found = [row for row in found if row[-1]]
     seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
     table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)

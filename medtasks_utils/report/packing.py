@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
@@ -23,35 +24,24 @@ class Store(NamedTuple):
     """Records by number.
 
     Attributes:
-        chunks: base64 of compressed JSON arrays.
+        chunks: base64 of compressed JSON arrays, to be gone through once.
         starts: number of the first record of each chunk.
     """
 
-    chunks: list[str]
+    chunks: Iterable[str]
     starts: list[int]
 
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
-    """Pack records in order; a record longer than a chunk has one of its own. Numbers that are none become null."""
-    starts: list[int] = []
-
-    def chunks() -> Iterator[bytes]:
-        texts: list[bytes] = []
-        length = 0
-        for number, record in enumerate(records):
-            text = to_json(record, inf_nan_mode="null")
-            if texts and length + len(text) > chunk:
-                yield b"[" + b",\n".join(texts) + b"]"
-                texts, length = [], 0
-            if not texts:
-                starts.append(number)
-            texts.append(text)
-            length += len(text)
-        if texts:
-            yield b"[" + b",\n".join(texts) + b"]"
-
-    with ThreadPoolExecutor(1) as beside:  # zlib lets other threads run
-        return Store([*beside.map(_packed, chunks())], starts)
+    """Pack records in order. Numbers that are none become null."""
+    texts = [to_json(record, inf_nan_mode="null") for record in records]
+    before = [length // chunk for length in accumulate(map(len, texts), initial=0)]  # chunks' worth of bytes
+    starts = [number for number in range(len(texts)) if not number or before[number] > before[number - 1]]
+    parts = (b"[" + b",\n".join(texts[start:end]) + b"]" for start, end in pairwise([*starts, len(texts)]))
+    beside = ThreadPoolExecutor(1)  # zlib lets other threads run: what is asked for later is ready by then
+    chunks = beside.map(_packed, parts)
+    beside.shutdown(wait=False)
+    return Store(chunks, starts)
 
 
 def pack_one(value: Any) -> str:

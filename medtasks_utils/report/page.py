@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     runs = [run for run in runs if has_scores(run)]
     if not runs:
         raise ResultsError(f"nothing to report: {'; '.join(wary)}")
+    packed = pack_samples(runs)
     units = arrange(runs)
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
@@ -68,7 +69,6 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     sections += [*audit_section(runs), runs_section(runs)]
     baselines = names if compared else names[:1]
     summary = [summary_block(runs, units, name) for name in filters]
-    packed = pack_samples(runs)
     return _rendered(
         title=" · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs",
         date=time.strftime("%Y-%m-%d"),
@@ -113,17 +113,15 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _stores(packed: Packed, beside: Path | None) -> dict[str, list[str]]:
+def _stores(packed: Packed, beside: Path | None) -> dict[str, Iterable[str]]:
     """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
     if not packed.count:
         return {}
-    index = {"index": [packed.index]}
-    stores = {"documents": packed.documents.chunks, "samples": packed.samples.chunks}
-    if beside is None:
-        return index | stores
-    for path in beside.glob("*-*.js"):
-        path.unlink()
-    for name, chunks in stores.items():
-        for number, chunk in enumerate(chunks):
-            write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
-    return index
+    stores = {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
+    if beside:
+        for path in beside.glob("*-*.js"):
+            path.unlink()
+        for name in ("documents", "samples"):
+            for number, chunk in enumerate(stores.pop(name)):
+                write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+    return stores

@@ -55,8 +55,7 @@ def _ranks(unit: Unit, filter_name: str, family: int) -> list[Rank]:
     facts = unit.facts(metric)
     runs = _comparable(unit, filter_name)
     by_task = []
-    for name in sorted(task.task for task in unit.results[runs[0]].tasks):
-        tasks = [next(task for task in unit.results[run].tasks if task.task == name) for run in runs]
+    for tasks in zip(*(sorted(unit.results[run].tasks, key=lambda task: task.task) for run in runs), strict=True):
         by_task.append(
             [task.scores(filter_name, metric)[own] for task, own in zip(tasks, common_examples(tasks), strict=True)]
         )

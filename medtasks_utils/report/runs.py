@@ -10,7 +10,7 @@ from typing import Any
 from medtasks_utils.report.tables import Block, Cell, Section, Table
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.results import ResultsError, Run
-from medtasks_utils.results.samples import mapping, number
+from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
 
 
@@ -26,7 +26,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         ResultsError: where no run, or more than one, goes by that name.
     """
     if name is None:
-        first = min(runs, key=lambda run: run.date) if oldest else runs[0]
+        found = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
     else:
         place = Path(name).resolve()
         found = [run for run in runs if run.name == name] or [
@@ -35,8 +35,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         if len(found) != 1:
             many = f"{len(found)} runs are" if found else "no run is"
             raise ResultsError(f"{many} named {name!r}; --baseline takes one of {', '.join(run.name for run in runs)}")
-        first = found[0]
-    return [first, *(run for run in runs if run is not first)]
+    return [found[0], *(run for run in runs if run is not found[0])]
 
 
 def runs_section(runs: Sequence[Run]) -> Section:
@@ -50,8 +49,8 @@ def runs_section(runs: Sequence[Run]) -> Section:
 
 def _settings(run: Run) -> dict[str, Cell]:
     kind = run.setting("model")
-    seconds = _seconds(run.results.get("total_evaluation_time_seconds"))
-    date = _seconds(run.results.get("date"))
+    # the harness writes how long it took as text
+    date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
     started = datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else None
     tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
     counted = [(tokens.get(kind), way) for kind, way in (("prompt", "in"), ("completion", "out"))]
@@ -60,11 +59,11 @@ def _settings(run: Run) -> dict[str, Cell]:
         "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
         "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
         "Started": Cell(started or to_the_minute(run.date)),
-        "Duration": Cell("" if seconds is None else str(timedelta(seconds=round(seconds)))),
+        "Duration": Cell(str(timedelta(seconds=round(seconds))) if seconds else ""),
         "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
-        "Limit": Cell(_said(run.setting("limit"))),
-        "lm_eval": Cell(_said(run.results.get("lm_eval_version"))),
+        "Limit": Cell(str(run.setting("limit") or "")),
+        "lm_eval": Cell(str(run.results.get("lm_eval_version") or "")),
     }
 
 
@@ -74,15 +73,3 @@ def _arguments(value: Any) -> str:
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))
     return str(secrets.scrub(text))
-
-
-def _said(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _seconds(value: Any) -> float | None:
-    """A number, or the number that a string holds, as the harness writes how long it took."""
-    try:
-        return number(float(value))
-    except (TypeError, ValueError):
-        return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
-from medtasks_utils.results.samples import FILTERS, FLEXIBLE, STRICT
+from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
 
@@ -76,7 +76,7 @@ def as_text(lines: Sequence[Line], width: int) -> str:
     head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
     rows = []
     for line in lines:
-        first = STRICT if STRICT in line.scores else next(iter(line.scores), "")
+        first = next(iter(line.scores), "")
         scores = line.score(first), line.score(FLEXIBLE)
         rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
     marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.report.charts import Point, dot_plot
+from medtasks_utils.report.charts import dot_plot
 from medtasks_utils.report.tables import Block, Cell, Table, estimate_cells
 from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.report.units import SAME, Unit
@@ -18,7 +18,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
     """Runs by benchmarks under a filter: headline metrics with their signatures, the best marked where all compare."""
     names = [run.name for run in runs]
     table = Table("Values in percent", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
-    points: list[Point] = []
+    points = []
     columns = [(unit, metric) for unit in units if filter_name in unit.filters for metric in unit.headline]
     for unit, metric in columns:
         facts, odd = unit.facts(metric), unit.odd_ones(filter_name, metric)
@@ -31,8 +31,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             code = f"#{digest(signatures, 6)}" if signatures else ""
             reason = odd.get(run, "") if found.value is not None else ""
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
-            if found.value is not None:
-                points.append(Point(title, run, found.value, found.low, found.high, facts.scale))
+            points.append((title, run, found, facts))
     about = "Headline metrics with confidence intervals"
     plot = dot_plot(points, names, "With 95 % confidence intervals", about)
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
@@ -104,9 +103,9 @@ def _switched(task: TaskRun) -> list[str]:
     found = []
     for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
         facts = task.facts(name)
-        of_samples = (
-            None if facts.aggregation == "total" else task.scores(filter_name, name).ratio(facts.aggregation).value
-        )
+        if facts.aggregation == "total":
+            continue
+        of_samples = task.scores(filter_name, name).ratio(facts.aggregation).value
         if of_samples is not None and abs(of_samples - reported.value) >= SAME:
             shown = facts.shown(reported.value), facts.shown(of_samples)
             found.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")

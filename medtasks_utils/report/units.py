@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark, Breakdown
 from medtasks_utils.compare.pairing import comparability
@@ -14,6 +16,7 @@ from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
 from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Codes
 
 _LONG = 60  # characters of a reason
 SAME = 1e-6
@@ -35,7 +38,6 @@ class Result:
     metrics: Metrics
     is_group: bool = False
     asked: int = 0
-    _groups: dict[str, dict[str, list[int]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -62,19 +64,18 @@ class Result:
         n = found.n if is_clustered or self.is_group or not self.asked else self.asked
         return estimate_of_reported(metric, *reported, n)
 
-    def divided(self, names: Iterable[str | None]) -> dict[str, list[int]]:
-        """The samples' places by group, from a name for each; those without one are left out."""
-        groups: dict[str, list[int]] = {}
-        for place, name in enumerate(names):
-            if name is not None:
-                groups.setdefault(name, []).append(place)
-        return groups
-
-    def groups(self, breakdown: Breakdown) -> dict[str, list[int]]:
+    def groups(self, breakdown: Breakdown) -> dict[str, Codes]:
         """The samples' places by group of a breakdown."""
-        if breakdown.name not in self._groups:
-            self._groups[breakdown.name] = self.divided(g for task in self.tasks for g in task.groups[breakdown.name])
-        return self._groups[breakdown.name]
+        return divided(name for task in self.tasks for name in task.groups[breakdown.name])
+
+
+def divided(names: Iterable[str | None]) -> dict[str, Codes]:
+    """The places of samples by group, from a name for each; those without one are left out."""
+    groups: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        if name is not None:
+            groups.setdefault(name, []).append(place)
+    return {name: np.array(places) for name, places in groups.items()}
 
 
 def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
@@ -98,8 +99,6 @@ class Unit:
     name: str
     benchmark: str | None
     results: dict[str, Result] = field(default_factory=dict)
-    _estimates: dict[tuple[str, str, str], Estimate] = field(default_factory=dict, repr=False)
-    _odd: dict[tuple[str, bool], dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def card(self) -> Benchmark | None:
@@ -163,35 +162,23 @@ class Unit:
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """A metric of one run."""
-        key = run, filter_name, metric
-        if key not in self._estimates:
-            result = self.results.get(run)
-            self._estimates[key] = (
-                result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
-            )
-        return self._estimates[key]
+        result = self.results.get(run)
+        return result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
 
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
         of_explanations = self.facts(metric).is_of_explanations
-        if (filter_name, of_explanations) not in self._odd:
-            tasks = {
-                run: result.tasks
-                for run, result in self.results.items()
-                if any(filter_name in task.filters for task in result.tasks)
-            }
+        tasks = {
+            run: result.tasks
+            for run, result in self.results.items()
+            if any(filter_name in task.filters for task in result.tasks)
+        }
 
-            def reason(run: str, other: str) -> str:
-                return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+        def reason(run: str, other: str) -> str:
+            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
 
-            alike: list[list[str]] = []
-            for run in tasks:
-                same = next((runs for runs in alike if not reason(runs[0], run)), None)
-                alike.append([run]) if same is None else same.append(run)
-            most = max(alike, key=len, default=[])
-            odd = {run: _short(reason(most[0], run)) for run in tasks if run not in most}
-            self._odd[filter_name, of_explanations] = odd
-        return self._odd[filter_name, of_explanations]
+        measure = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
+        return {run: _short(said) for run in tasks if (said := reason(measure, run))}
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
         """The heads of the runs' columns, with the reason where a run is not comparable with the others."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,18 +102,18 @@ class TaskRun:
         """The scores of all samples in order; of one without a value, none."""
         none: list[Sequence[Score]] = [()] * len(self.samples)
         if filter_name not in self._scores:  # of all metrics at once, since samples lie scattered in memory
-            rows: dict[str, list[Sequence[Score]]] = {}
-            for place, sample in enumerate(self.samples):
-                means = {name: (mean,) for name, mean in sample.metrics.get(filter_name, {}).items()}
-                for name, own in {**means, **sample.scores.get(filter_name, {})}.items():
-                    if name not in rows:
-                        rows[name] = none.copy()
-                    rows[name][place] = own
-            # Of ratios, samples that were saved without scores of single generations have nothing to add up.
-            is_lost = not any(sample.scores.get(filter_name) for sample in self.samples)
-            kept = {name: none if is_lost and self.facts(name).is_ratio else own for name, own in rows.items()}
-            self._scores[filter_name] = {name: Scores.of(own, *self._codes) for name, own in kept.items()}
-        return self._scores[filter_name].get(metric) or Scores.of(none, *self._codes)
+            means = [sample.metrics.get(filter_name, {}) for sample in self.samples]
+            scores = [sample.scores.get(filter_name, {}) for sample in self.samples]
+            self._scores[filter_name] = found = {}
+            for name in dict.fromkeys(chain(*means, *scores)):
+                pairs = zip(means, scores, strict=True)
+                rows = [own[name] if name in own else (mean[name],) if name in mean else () for mean, own in pairs]
+                # Of ratios, samples that were saved without scores of single generations have nothing to add up.
+                is_lost = not any(scores) and self.facts(name).is_ratio
+                found[name] = Scores.of(none if is_lost else rows, *self._codes)
+        if metric not in self._scores[filter_name]:
+            self._scores[filter_name][metric] = Scores.of(none, *self._codes)
+        return self._scores[filter_name][metric]
 
     @property
     def samples(self) -> list[Sample]:

@@ -78,7 +78,8 @@ class Sample:
 
     def way_found(self, filter_name: str) -> str | None:
         """How the (first) answer was found; None where the run does not say."""
-        return next(iter(self.found_by.get(filter_name, ())), None)
+        found = self.found_by.get(filter_name)
+        return found[0] if found else None
 
 
 @dataclass
@@ -123,7 +124,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Numbered lines that are not blank. Only a newline ends a line: a response may hold any other separator."""
-    with path.open("rb") as file:
+    with path.open("rb", buffering=1 << 20) as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
                 yield number, raw
@@ -145,7 +146,7 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
     """Add what a line says; returns the metrics whose value is no number, such as NaN."""
     name, choices = line["filter"], _choices(line)
     sample.metrics[name] = numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
-    sample.details[name] = {k: line[k] for k in line if k not in _HARNESS_KEYS and k not in numbers}
+    sample.details[name] = {k: own for k, own in line.items() if k not in _HARNESS_KEYS and k not in numbers}
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )

@@ -106,7 +106,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     done = [job for job in plan.jobs() if is_done(job)]
     if not done:
         return None
-    from medtasks_utils.report import build_page
+    from medtasks_utils.report.page import build_page
     from medtasks_utils.results import name_apart, read_runs
 
     runs = []

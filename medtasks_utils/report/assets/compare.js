@@ -29,27 +29,26 @@ class Comparison {
     [this.runs, this.pairs] = [runs, pairs];
     this.chosen = new Set([...runs.keys()].slice(0, DRAWN));
     this.box = document.getElementById("compared");
-    if (runs.length > 2) this.box.before(this.chooser());
+    this.labels = runs.map((name, run) => this.choice(name, run));
+    if (runs.length > 2) this.box.before(el("fieldset", { class: "columns-shown" }, el("legend", {}, "Runs compared with the baseline"), this.labels));
     for (const change of ["filterchange", "baselinechange"]) document.addEventListener(change, () => this.draw());
     this.draw();
   }
 
-  chooser() {
-    const labels = this.runs.map((name, run) => {
-      const input = el("input", { type: "checkbox", ...(this.chosen.has(run) && { checked: "" }) });
-      input.addEventListener("change", () => {
-        if (input.checked) this.chosen.add(run);
-        else this.chosen.delete(run);
-        this.draw();
-      });
-      return el("label", {}, input, el("bdi", {}, name));
+  choice(name, run) {
+    const input = el("input", { type: "checkbox", ...(this.chosen.has(run) && { checked: "" }) });
+    input.addEventListener("change", () => {
+      if (input.checked) this.chosen.add(run);
+      else this.chosen.delete(run);
+      this.draw();
     });
-    return el("fieldset", { class: "columns-shown" }, el("legend", {}, "Runs compared with the baseline"), labels);
+    return el("label", {}, input, el("bdi", {}, name));
   }
 
   draw() {
     const { dataset } = document.documentElement;
     const baseline = Math.max(0, this.runs.indexOf(dataset.baseline));
+    this.labels.forEach((label, run) => (label.hidden = run === baseline));
     const choices = [...document.querySelectorAll("[name=filter]")].map(({ value }) => value);
     const filters = [...new Set(this.pairs.map(({ filter }) => filter))];
     const shown = filters.filter((filter) => filter === dataset.filter || !choices.includes(filter));
@@ -154,7 +153,9 @@ class Comparison {
       }
     }
     if (!rows.length) return undefined;
-    return blockNode("What flipped", [tableNode(`Examples that changed sides, ${filter}`, ["Task", "Run", "both right", `only ${a}`, "only the run", "both wrong"], rows)]);
+    const isExpected = rows.some((row) => row.some(({ count = 0 }) => !Number.isInteger(count)));
+    const lead = isExpected && "With repeats, the counts expected of one generation of each run. The links lead to the examples that one run alone has right in most generations.";
+    return blockNode("What flipped", [tableNode(`Examples that changed sides, ${filter}`, ["Task", "Run", "both right", `only ${a}`, "only the run", "both wrong"], rows)], lead);
   }
 }
 

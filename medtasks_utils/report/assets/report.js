@@ -2,6 +2,8 @@
 
 /* The page's switches, and its start. */
 
+const TOO_OLD = "This browser is too old to unpack this part of the page; one of 2023 or newer can.";
+
 /** Radio buttons or a list that set an attribute of the page, from which the style sheet takes what to show. */
 function bindSwitch(name, onchange) {
   const root = document.documentElement;
@@ -28,16 +30,13 @@ async function start() {
   bindSwitch("filter", () => document.dispatchEvent(new Event("filterchange")));
   bindSwitch("baseline", showBaseline);
   document.querySelectorAll("main .table").forEach(bindTable);
-  const [compared] = packedElements("comparison");
-  if (compared && window.DecompressionStream) new Comparison(JSON.parse(await unpack(compared.textContent)));
-  const [packed] = packedElements("index");
-  if (!packed) document.documentElement.dataset.ready = "true";
-  if (!packed) return;
+  const [[compared], [index]] = ["comparison", "index"].map(packedElements);
   if (!window.DecompressionStream) {
-    document.getElementById("count").textContent = "This browser is too old to unpack the samples; one of 2023 or newer can.";
+    for (const [packed, place] of [[compared, "compared"], [index, "count"]]) if (packed) document.getElementById(place).textContent = TOO_OLD;
     return;
   }
-  window.browser = new SampleBrowser(JSON.parse(await unpack(packed.textContent)));
+  if (compared) new Comparison(JSON.parse(await unpack(compared.textContent)));
+  if (index) window.browser = new SampleBrowser(JSON.parse(await unpack(index.textContent)));
   document.documentElement.dataset.ready = "true";
 }
 
