@@ -168,7 +168,7 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
         listed = {name: values for name, values in columns.items() if isinstance(values, list | tuple)}
         found = []
         for index, completion in enumerate(completions):
-            row = {name: values[index] for name, values in listed.items() if len(values) == len(completions)}
+            row = {name: values[index] for name, values in listed.items()}
             try:
                 scored = scorer(row, _text(completion), shown=row.get("shown"))
             except DataError as error:

@@ -302,11 +302,13 @@ class Benchmark(ABC):
 
     def strict(self, text: str, example: Example, options: Any) -> Answer:
         """The answer of a response by the benchmark's published rule: what the last box holds."""
-        return Answer(self.value(last_box(final_text(text)) or "", example, options), text, found_by="box")
+        return self.content(last_box(final_text(text)) or "", example, options, text, "box")
 
-    def content(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer that a variant's own filter gives, taken as what a box holds."""
-        return Answer(self.value(text, example, options), text, found_by="filter")
+    def content(
+        self, content: str, example: Example, options: Any, response: str = "", found_by: str = "filter"
+    ) -> Answer:
+        """What a box or a tag holds as the answer, or what a variant's own filter gives, which is taken as that."""
+        return Answer(self.value(content, example, options), response, found_by=found_by)
 
     def flexible(self, text: str, example: Example, options: Any) -> Answer:
         """The answer of a response by our best reading: in a box, or said in any other way."""

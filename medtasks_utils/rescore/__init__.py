@@ -3,7 +3,7 @@
 Sample logs (:mod:`samples`) → responses → judges (:mod:`medtasks_utils.judging`) → a CSV file a judge (:mod:`run`).
 """
 
-from medtasks_utils.rescore.run import STATUSES, Rescoring, columns, rescore
+from medtasks_utils.rescore.run import STATUSES, Rescoring, rescore
 from medtasks_utils.rescore.samples import Response, Responses, find_responses
 
-__all__ = ["STATUSES", "Rescoring", "Response", "Responses", "columns", "find_responses", "rescore"]
+__all__ = ["STATUSES", "Rescoring", "Response", "Responses", "find_responses", "rescore"]
