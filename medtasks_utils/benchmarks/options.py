@@ -110,7 +110,7 @@ def read_options(
         )
     named = {kind.aliases.get(key, key): value for key, value in (given or {}).items()}
     if len(named) < len(given or ()):
-        raise OptionError(f"{place}: an option is given under two names, of {', '.join(given or ())}")
+        raise OptionError(f"{place}: an option is given under two names. {valid}")
     own = {name: value for name, value in named.items() if value is not None or name not in kind.model_fields}
     try:
         return kind(**{**defaults, **own})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -151,7 +151,7 @@ class ToolTurns:
     def _dialogue(self) -> Iterator[Dialogue]:
         with ExitStack() as stack:
             yield Dialogue(
-                {name: stack.enter_context(tool) for name, tool in self._opened.items()},
+                {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
                 self._task.has_final_answer,
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
