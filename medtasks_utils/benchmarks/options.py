@@ -108,10 +108,13 @@ def read_options(
         raise OptionError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
         )
-    named = {kind.aliases.get(key, key): value for key, value in (given or {}).items()}
-    if len(named) < len(given or ()):
-        raise OptionError(f"{place}: an option is given under two names. {valid}")
-    own = {name: value for name, value in named.items() if value is not None or name not in kind.model_fields}
+    own: dict[str, Any] = {}
+    for key, value in (given or {}).items():
+        name = kind.aliases.get(key, key)
+        if value is None and name in kind.model_fields:
+            continue
+        if own.setdefault(name, value) not in (value,):  # NaN is in it, and does not equal itself
+            raise OptionError(f"{place}: two names of {name} are given, and their values differ")
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:
