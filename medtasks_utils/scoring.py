@@ -19,7 +19,6 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.statistics.metrics import value_of
 
-FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
 """Options that are off here unless given: they need files, models or many turns."""
 
@@ -95,17 +94,16 @@ class Scorer:
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score responses, one to each row; what is best scored together, such as explanations, is."""
-        asked = [(self.example(row, shown), printable(text)) for row, text in zip(rows, responses, strict=True)]
-        answers = [self._answers(example, response) for example, response in asked]
-        pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
+        readers = self.benchmark.readers
+        found = []
+        for row, text in zip(rows, responses, strict=True):
+            example, response = self.example(row, shown), printable(text)
+            found.append((example, {name: read(response, example, self.options) for name, read in readers.items()}))
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [each for each, _ in asked])
+            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [example for example, _ in found])
         if self._batch_scorer is not None:
-            self._batch_scorer.score(pairs)
-        return [
-            {name: self._scored(example, answer) for name, answer in own.items()}
-            for (example, _), own in zip(asked, answers, strict=True)
-        ]
+            self._batch_scorer.score([(example, answer) for example, own in found for answer in own.values()])
+        return [{name: self._scored(example, answer) for name, answer in own.items()} for example, own in found]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
@@ -118,10 +116,6 @@ class Scorer:
             listed = " or shown=".join(repr(example.get("shown")) for example in examples)
             raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
         return chosen[0]
-
-    def _answers(self, example: Example, response: str) -> dict[str, Answer]:
-        readers = (self.benchmark.strict, self.benchmark.flexible)
-        return {name: read(response, example, self.options) for name, read in zip(FILTERS, readers, strict=True)}
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
@@ -139,7 +133,7 @@ def score(
 Reward = Callable[..., list[float]]
 
 
-def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None = None, **options: Any) -> Reward:
+def reward(benchmark: str, *, filter_name: str = "strict-match", metric: str | None = None, **options: Any) -> Reward:
     """A reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
 
     Args:
@@ -157,8 +151,8 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
             missing.
     """
     scorer = Scorer(benchmark, **options)
-    if filter_name not in FILTERS:
-        raise UsageError(f"reward: filter_name is {' or '.join(FILTERS)}, not {filter_name!r}")
+    if filter_name not in scorer.benchmark.readers:
+        raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
     names = {each.name for each in scorer.benchmark.metrics_of(scorer.info, scorer.options)}
     wanted = metric or ("reward" if "reward" in names else "acc")
     if wanted not in names:

@@ -316,6 +316,11 @@ class Benchmark(ABC):
         value = None if reading.value is None else self.value(reading.value, example, options)
         return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
 
+    @property
+    def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
+        """By filter, what reads an answer out of a response."""
+        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
         return NOTHING
