@@ -68,7 +68,7 @@ class Scorer:
         )
         left_out = {name: known[name].default for name in self.benchmark.options.leave_out}
         self._of_rows = self.options.model_copy(update=left_out)
-        self._metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
+        self.metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
         self._batch_scorer: BatchScorer | None = None
 
     def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
@@ -119,7 +119,7 @@ class Scorer:
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
-        metrics = {name: value_of(value) for name, value in values.items() if name in self._metrics}
+        metrics = {name: value_of(value) for name, value in values.items() if name in self.metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
 
@@ -153,10 +153,9 @@ def reward(benchmark: str, *, filter_name: str = "strict-match", metric: str | N
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
         raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
-    names = {each.name for each in scorer.benchmark.metrics_of(scorer.info, scorer.options)}
-    wanted = metric or ("reward" if "reward" in names else "acc")
-    if wanted not in names:
-        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(names))}")
+    wanted = metric or ("reward" if "reward" in scorer.metrics else "acc")
+    if wanted not in scorer.metrics:
+        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
         listed = {name: values for name, values in columns.items() if isinstance(values, list | tuple)}

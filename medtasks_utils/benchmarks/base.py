@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
-from medtasks_utils.extraction.boxes import last_box
-from medtasks_utils.extraction.letters import LETTERS, read_letter
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
@@ -378,8 +378,13 @@ class ChoiceOptions(Options):
 
 
 class ChoiceBenchmark(Benchmark):
-    """A benchmark of four choices; the generations of an example may each see them in another order."""
+    """A benchmark of four choices; the generations of an example may each see them in another order.
 
+    Attributes:
+        are_numbered: whether 0 to 3 in a box mean A to D.
+    """
+
+    are_numbered = False
     truth = "answer_letter"
     stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
@@ -391,6 +396,10 @@ class ChoiceBenchmark(Benchmark):
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
+
+    def value(self, content: str, example: Example, options: Any) -> str | None:
+        """One letter A–D."""
+        return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """What is weighed to find a letter, boxes among it."""

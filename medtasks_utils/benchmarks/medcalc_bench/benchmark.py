@@ -151,10 +151,10 @@ class MedCalcBench(Benchmark):
         """Examples of the split; those to evaluate on with what ``one_shot`` and ``per_calculator`` ask for."""
         root = files.folder(self.repository(options))
         folder = _inside(root, options.dataset_version)
-        if split != options.split:
-            return self.examples(read_split(folder, split), options, report)
-        names = _CORRECTED if options.is_corrected else (split,)
+        names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
+        if split != options.split:
+            return examples
         if options.per_calculator is not None:
             examples = stratified(examples, options.per_calculator)
         if options.one_shot:

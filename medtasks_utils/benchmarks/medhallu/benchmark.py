@@ -22,7 +22,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medhallu import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -32,6 +31,11 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
+
+FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
+"""The verdicts that are asked for."""
+DIFFICULTIES = ("easy", "medium", "hard")
+"""Of the rows."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
