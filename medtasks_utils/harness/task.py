@@ -368,8 +368,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if isinstance(filtered, Answer):
             answer = filtered
         else:
-            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options)
-            answer.response = instance.resps[0]
+            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options, instance.resps[0])
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns is not None:
