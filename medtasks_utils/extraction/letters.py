@@ -103,8 +103,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
         if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
             one.support = 0.0
-    several = ("answer", {"one of several"})
-    if any((one.cue, one.evidence.keys()) == several for one in candidates):  # "the answer is A or B"
+    if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):  # such as "A or B"
         for one in candidates:
             if one.cue != "answer":
                 one.support = 0.0
