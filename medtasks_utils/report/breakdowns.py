@@ -58,18 +58,17 @@ def _block(
     table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
     for group, by_run in found.items():
         task = unit.only_task if group != MACRO else ""
-        links = [samples_link(task=task, run=run, **{name: group}) if task else "" for run in own]
+        of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
         estimates = [by_run.get(run, Estimate(0, None)) for run in own]
         counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))
         least_sure = max((one.detectable for one in estimates if one.detectable), default=None)
         cells = estimate_cells(estimates, facts, not unit.odd_ones(filter_name, metric), links)
-        first = Cell(words(group), href=samples_link(task=task, **{name: group}) if task else "")
-        table.rows.append([first, Cell(counts), Cell(facts.detectable(least_sure)), *cells])
+        table.rows.append([Cell(words(group), href=of_all), Cell(counts), Cell(facts.detectable(least_sure)), *cells])
     lead = (
         f"MDE: the smallest true difference in {metric} of two such runs with independent errors that is found four "
         "times of five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
     )
-    return Block(f"{metric} by {name}", table, plot, lead)
+    return Block(title, table, plot, lead)
 
 
 def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:

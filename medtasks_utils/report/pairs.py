@@ -74,16 +74,18 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         """Groups, then tasks, that may not be compared, and why."""
         reasons = {name: incompatibility(*own, filter_name, of_explanations) for name, own in sides.items()}
         reasons |= dict.fromkeys(empty, "no samples in one of the runs")
-        for side, run in (("A", a), ("B", b)):
-            reasons = {name: said.replace(f"only in {side}", f"only in {run.name}") for name, said in reasons.items()}
-        return {name: reason for name, reason in reasons.items() if reason}
+        return {
+            name: reason.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
+            for name, reason in reasons.items()
+            if reason
+        }
 
     refused, uneven = refusals(of_explanations=False), refusals(of_explanations=True)
     tasks = [(name, name) for name in shared if name not in refused]
     if not tasks:
         return Paired([], {}, refused, [])
-    own = [name for name in groups if name not in refused]  # compared where all of their tasks are
-    made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
+    groups = [name for name in groups if name not in refused]  # compared where all of their tasks are
+    made = compare_runs(a, b, tasks=tasks, groups=groups, filters=[filter_name], common=True, force=True)
     lines = [line for line in made.lines if not (line.facts.is_of_explanations and line.task in uneven)]
     counts = {task: made.agreements[task, filter_name] for task, _ in tasks}
     return Paired(lines, counts, refused, made.warnings)
