@@ -8,6 +8,7 @@ import math
 import string
 import unicodedata
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import right_in, save_run
 
-from medtasks_utils.report.packing import Store, pack
+from medtasks_utils.report.packing import pack
 from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.text import visible
 from medtasks_utils.results import Run, read_runs
@@ -35,8 +36,8 @@ def unpack(chunk: str) -> Any:
     return json.loads(zlib.decompress(base64.b64decode(chunk)))
 
 
-def records(store: Store) -> list[Any]:
-    return [record for chunk in store.chunks for record in unpack(chunk)]
+def records(chunks: Iterable[str]) -> list[Any]:
+    return [record for chunk in chunks for record in unpack(chunk)]
 
 
 # ---- stores
@@ -44,10 +45,10 @@ def records(store: Store) -> list[Any]:
 
 @given(st.lists(JSON, max_size=12), st.integers(1, 300))
 def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
-    store = pack(values, chunk)
-    chunks = list(store.chunks)
-    assert [record for packed in chunks for record in unpack(packed)] == values
-    for start, packed in zip(store.starts, chunks, strict=True):
+    packed_ones, starts = pack(values, chunk)
+    chunks = list(packed_ones)
+    assert records(chunks) == values
+    for start, packed in zip(starts, chunks, strict=True):
         assert set(packed) <= BASE64
         here = unpack(packed)
         assert here and values[start : start + len(here)] == here
@@ -55,7 +56,7 @@ def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
 
 def test_numbers_that_are_none_become_null() -> None:
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
-    assert records(pack([value])) == [{"a": None, "b": [None, 1.5], "c": [None]}]
+    assert records(pack([value])[0]) == [{"a": None, "b": [None, 1.5], "c": [None]}]
 
 
 # ---- text
@@ -90,11 +91,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
 
 def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]) -> None:
     packed = pack_samples(runs)
-    index = unpack(packed.index)
-    documents, samples = records(packed.documents), records(packed.samples)
+    (index,) = map(unpack, packed["index"])
+    documents, samples = records(packed["documents"]), records(packed["samples"])
     tasks = runs[0].tasks
-    assert packed.count == len(samples) == sum(len(task.samples) for run in runs for task in run.tasks.values())
-    assert len(documents) == packed.count // 2
+    assert len(samples) == sum(len(task.samples) for run in runs for task in run.tasks.values())
+    assert len(documents) == len(samples) // 2
     assert index["runs"] == ["first", "second"] and [task["name"] for task in index["tasks"]] == list(tasks)
     assert set(index["facets"]) == {"subject", "specialty", "category", "calculator", "difficulty", "kind"}
     for number, (document, run) in enumerate(zip(index["samples"]["document"], index["samples"]["run"], strict=True)):
@@ -119,7 +120,7 @@ def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path: 
     first.details["flexible-extract"] |= {"certainty": 0.25, "tokens": [10, 20]}
     second.details["flexible-extract"] |= {"certainty": None, "seconds": "soon"}
     packed = pack_samples(runs)
-    assert [record["responses"][0] for record in records(packed.samples)].count(long) == 2
-    columns = unpack(packed.index)["samples"]["columns"]
+    assert [record["responses"][0] for record in records(packed["samples"])].count(long) == 2
+    columns = unpack(*packed["index"])["samples"]["columns"]
     assert columns.keys() == {"length", "certainty", "tokens"} and {*columns["length"]} == {len(long), 9}
     assert columns["certainty"][:2] == [0.25, None] and columns["tokens"][0] == 15

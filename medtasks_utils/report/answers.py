@@ -8,18 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from medtasks_utils.report.tables import (
-    Block,
-    Cell,
-    Table,
-    estimate_cell,
-    estimate_cells,
-    samples_link,
-)
+from medtasks_utils.report.tables import Block, Cell, Table, estimate_cell, estimate_cells, samples_link
 from medtasks_utils.report.text import words
-from medtasks_utils.report.units import Unit, divided
+from medtasks_utils.report.units import Result, Unit, divided
+from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.metrics import Metric
 
 _ABSTAINING = (
     "F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all examples, an "
@@ -79,31 +72,29 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
 
 def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
     """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
-    by_run = {run: _abstention(unit, run, filter_name) for run in unit.samples()}
-    runs = list(by_run)
-    head = ["", *unit.heads(runs, filter_name, "acc")]
-    table = Table(f"{unit.title}: the cost of abstaining (%)", head)
+    runs = list(unit.samples())
+    table = Table(f"{unit.title}: the cost of abstaining (%)", ["", *unit.heads(runs, filter_name, "acc")])
     comparable = not unit.odd_ones(filter_name, "acc")
-    for estimates in zip(*by_run.values(), strict=True):
-        name, facts, _ = estimates[0]
-        table.rows.append([Cell(name), *estimate_cells([own for *_, own in estimates], facts, comparable)])
+    for of_runs in zip(*(_abstention(unit.results[run], filter_name) for run in runs), strict=True):
+        name, metric, _ = of_runs[0]
+        facts = unit.facts(metric)
+        estimates = [estimate(scores, facts) for *_, scores in of_runs]
+        table.rows.append([Cell(name), *estimate_cells(estimates, facts, comparable)])
     return [Block("The cost of abstaining", table, lead=_ABSTAINING)] if runs else []
 
 
-def _abstention(unit: Unit, run: str, filter_name: str) -> list[tuple[str, Metric, Estimate]]:
-    """Numbers over the examples answered 0 or 1 and over all; in F1 over all, an undecided one is not flagged."""
-    result = unit.results[run]
+def _abstention(result: Result, filter_name: str) -> list[tuple[str, str, Scores]]:
+    """Over the examples answered 0 or 1 and over all; in F1 over all, an undecided one is not flagged."""
     answered, acc, f1, reward = (
         result.scores(filter_name, name) for name in ("accuracy_answered", "acc", "f1", "reward")
     )
     target = np.array([[float(sample.target == "1")] for sample in result.samples])
     undecided = (acc.denominators - answered.denominators) * target
-    rows = (
+    return [
         ("decided: answered 0 or 1", "acc", replace(acc, numerators=answered.denominators)),
         ("acc of the decided", "accuracy_answered", answered),
         ("acc of all", "acc", acc),
         ("F1 of the decided", "f1", f1),
         ("F1 of all", "f1", replace(f1, denominators=f1.denominators + undecided, known=acc.known)),
         ("reward", "reward", reward),
-    )
-    return [(name, unit.facts(metric), estimate(scores, unit.facts(metric))) for name, metric, scores in rows]
+    ]

@@ -13,7 +13,7 @@ from medtasks_utils.results.audits import read_audit
 DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
 """The marks of samples that an audit's LLM read: whether a filter read something else, or none did."""
 
-_HEAD = ("Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc as the LLM reads")
+_HEAD = ["Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc as the LLM reads"]
 _LEAD = (
     "An LLM read a sample of the responses, knowing neither the right answer nor what the rules read: those that the "
     "rules found nothing in or were unsure of, and some of the others, weighed up to all. Misread: the rules read "
@@ -24,9 +24,8 @@ _LEAD = (
 
 def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
     """What the LLM read in the responses of a task, by the samples' ``doc_id``; those that failed are left out."""
-    audited = read_audit(task.samples_path)
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in audited["readings"] if audited else ():
+    for row in (read_audit(task.samples_path) or {}).get("readings", ()):
         if row["stated"] is not None:
             found[row["doc_id"]].append(row)
     return found
@@ -35,7 +34,7 @@ def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
 def audit_section(runs: Sequence[Run]) -> list[Section]:
     """A row for each audited task of each run, under each filter; nothing without an audit."""
     tables: dict[str, Table] = {}
-    every = [(run, task) for run in runs for task in run.tasks.values()]
+    every = ((run, task) for run in runs for task in run.tasks.values())
     for run, task in sorted(every, key=lambda each: each[1].task):
         audited = read_audit(task.samples_path)
         if audited is None:
@@ -43,7 +42,7 @@ def audit_section(runs: Sequence[Run]) -> list[Section]:
         for name, found in audited["filters"].items():
             read = sum(stratum["read"] for stratum in audited["strata"].values())
             link = samples_link(task=task.task, run=run.name, badge=DIFFERS)
-            table = tables.setdefault(name, Table("How often the rules misread (%)", list(_HEAD), texts=2))
+            table = tables.setdefault(name, Table("How often the rules misread (%)", _HEAD, texts=2))
             table.rows.append(
                 [
                     Cell(task.task),

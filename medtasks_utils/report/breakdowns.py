@@ -56,20 +56,20 @@ def _block(
         found = {**found, MACRO: {run: _macro(unit, run, filter_name, metric) for run in own}}
     head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]
     table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
+    comparable = not unit.odd_ones(filter_name, metric)
     for group, by_run in found.items():
         task = unit.only_task if group != MACRO else ""
-        links = [samples_link(task=task, run=run, **{name: group}) if task else "" for run in own]
+        of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
         estimates = [by_run.get(run, Estimate(0, None)) for run in own]
         counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))
         least_sure = max((one.detectable for one in estimates if one.detectable), default=None)
-        cells = estimate_cells(estimates, facts, not unit.odd_ones(filter_name, metric), links)
-        first = Cell(words(group), href=samples_link(task=task, **{name: group}) if task else "")
-        table.rows.append([first, Cell(counts), Cell(facts.detectable(least_sure)), *cells])
+        cells = estimate_cells(estimates, facts, comparable, links)
+        table.rows.append([Cell(words(group), href=of_all), Cell(counts), Cell(facts.detectable(least_sure)), *cells])
     lead = (
         f"MDE: the smallest true difference in {metric} of two such runs with independent errors that is found four "
         "times of five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
     )
-    return Block(f"{metric} by {name}", table, plot, lead)
+    return Block(title, table, plot, lead)
 
 
 def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:

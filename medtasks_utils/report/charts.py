@@ -22,9 +22,8 @@ _MOST_LINES = 75  # of more, a group's runs share one line and have no intervals
 
 
 class Point(NamedTuple):
-    """A value of a group in a run, and the ends of its interval, as they are shown."""
+    """A run's value, and the ends of its interval, as they are shown."""
 
-    group: str
     run: str
     shown: list[float]
 
@@ -76,16 +75,14 @@ def dot_plot(
 ) -> DotPlot | None:
     """A plot of values by group and run, of the first eight of the page's runs; None where they have none."""
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
-    there = []
+    groups: dict[str, list[Point]] = {}
     for group, run, own, facts in found:
         if run in numbers and own.value is not None:
             ends = (own.value if end is None else end for end in (own.value, own.low, own.high))
-            there.append(Point(group, run, [facts.scale * end for end in ends]))
+            groups.setdefault(group, []).append(Point(run, [facts.scale * end for end in ends]))
+    there = [point for own in groups.values() for point in own]
     if not there:
         return None
-    groups: dict[str, list[Point]] = {}
-    for point in there:
-        groups.setdefault(point.group, []).append(point)
     apart = len(there) <= _MOST_LINES
     axis = Axis([value for point in there for value in point.shown[: 3 if apart else 1]])
     named = {point.run for point in there}

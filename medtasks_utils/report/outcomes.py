@@ -70,8 +70,8 @@ def outcomes(result: Result) -> dict[str, float]:
 
 def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
     """Where the points go, for every unit and run; nothing where none was scored by accuracy."""
-    found = [(unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples()]
-    found = [row for row in found if row[-1]]
+    every = ((unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples())
+    found = [row for row in every if row[-1]]
     seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
     table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)
     plot = BarPlot("Examples by outcome, %", "Share of examples by outcome, for each benchmark and run", OUTCOMES, {})

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -20,20 +20,12 @@ CHUNK = 200_000
 """Bytes of JSON in a chunk, about: what has to be decoded to show one record."""
 
 
-class Store(NamedTuple):
-    """Records by number.
+def pack(records: Iterable[Any], chunk: int = CHUNK) -> tuple[Iterable[str], list[int]]:
+    """Pack records in order. Numbers that are none become null.
 
-    Attributes:
-        chunks: base64 of compressed JSON arrays, to be gone through once.
-        starts: number of the first record of each chunk.
+    Returns:
+        Base64 of compressed JSON arrays, to be gone through once; and the number of the first record in each.
     """
-
-    chunks: Iterable[str]
-    starts: list[int]
-
-
-def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
-    """Pack records in order. Numbers that are none become null."""
     texts = [to_json(record, inf_nan_mode="null") for record in records]
     before = [length // chunk for length in accumulate(map(len, texts), initial=0)]  # chunks' worth of bytes
     starts = [number for number in range(len(texts)) if not number or before[number] > before[number - 1]]
@@ -41,7 +33,7 @@ def pack(records: Iterable[Any], chunk: int = CHUNK) -> Store:
     beside = ThreadPoolExecutor(1)  # zlib lets other threads run: what is asked for later is ready by then
     chunks = beside.map(_packed, parts)
     beside.shutdown(wait=False)
-    return Store(chunks, starts)
+    return chunks, starts
 
 
 def pack_one(value: Any) -> str:

@@ -25,7 +25,7 @@ from medtasks_utils.report.outcomes import outcome_block
 from medtasks_utils.report.packing import pack_one
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.samples import Packed, pack_samples
+from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.sections import unit_section
 from medtasks_utils.report.summary import has_scores, partial_runs, problems, signature_table, summary_block
 from medtasks_utils.report.text import visible
@@ -57,7 +57,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     runs = [run for run in runs if has_scores(run)]
     if not runs:
         raise ResultsError(f"nothing to report: {'; '.join(wary)}")
-    packed = pack_samples(runs)
+    stores = pack_samples(runs)
     units = arrange(runs)
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
@@ -69,6 +69,10 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     sections += [*audit_section(runs), runs_section(runs)]
     baselines = names if compared else names[:1]
     summary = [summary_block(runs, units, name) for name in filters]
+    if compared:
+        stores["comparison"] = [pack_one(compared)]
+    if beside:
+        _put_beside(beside, stores)
     return _rendered(
         title=" · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs",
         date=time.strftime("%Y-%m-%d"),
@@ -82,17 +86,20 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         summary=[*summary, *outcome_block([unit for unit in units if unit.benchmark], names)],
         signatures=signature_table(runs, units),
         sections=sections,
-        packed=packed,
-        stores=({"comparison": [pack_one(compared)]} if compared else {}) | _stores(packed, beside),
+        samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
+        stores=stores,
         parts=beside.name if beside else "",
     )
 
 
 def _rendered(**parts: Any) -> str:
     """The template with its style sheets and scripts."""
-    loader = FileSystemLoader(_ASSETS)
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
     style, script = (
@@ -104,8 +111,9 @@ def _rendered(**parts: Any) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'{own}; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    template = environment.get_template("template.html")
-    return template.render(policy=policy, style=Markup(style), script=Markup(script), **parts)
+    return environment.get_template("template.html").render(
+        policy=policy, style=Markup(style), script=Markup(script), **parts
+    )
 
 
 def _digest(text: str) -> str:
@@ -113,15 +121,10 @@ def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _stores(packed: Packed, beside: Path | None) -> dict[str, Iterable[str]]:
-    """The chunks that stand in the page; the others are in the folder, a script for each, and no older ones."""
-    if not packed.count:
-        return {}
-    stores = {"index": [packed.index], "documents": packed.documents.chunks, "samples": packed.samples.chunks}
-    if beside:
-        for path in beside.glob("*-*.js"):
-            path.unlink()
-        for name in ("documents", "samples"):
-            for number, chunk in enumerate(stores.pop(name)):
-                write_whole(beside / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
-    return stores
+def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
+    """Move prompts and responses out of the stores into a folder, a script for each chunk, and no older ones."""
+    for path in folder.glob("*-*.js"):
+        path.unlink()
+    for name in ("documents", "samples"):
+        for number, chunk in enumerate(stores.pop(name, ())):
+            write_whole(folder / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)

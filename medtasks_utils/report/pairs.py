@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import NamedTuple
 
 from medtasks_utils.compare import Agreement, Line, compare_runs, corrected
@@ -68,23 +68,21 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
     shared = [name for name in ours if all(filter_name in run.tasks[name].filters for run in (a, b))]
     groups = [name for name in a.groups if name in b.groups]
     sides = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *shared)}
-    empty = [name for name, own in sides.items() if not all(task.samples for side in own for task in side)]
 
-    def refusals(of_explanations: bool) -> dict[str, str]:
-        """Groups, then tasks, that may not be compared, and why."""
-        reasons = {name: incompatibility(*own, filter_name, of_explanations) for name, own in sides.items()}
-        reasons |= dict.fromkeys(empty, "no samples in one of the runs")
-        for side, run in (("A", a), ("B", b)):
-            reasons = {name: said.replace(f"only in {side}", f"only in {run.name}") for name, said in reasons.items()}
-        return {name: reason for name, reason in reasons.items() if reason}
+    def reason(name: str, of_explanations: bool) -> str:
+        """Why a group or task may not be compared; empty if it may."""
+        if not all(any(filter_name in s.answers for s in task.samples) for task in chain(*sides[name])):
+            return "no samples in one of the runs"
+        said = incompatibility(*sides[name], filter_name, of_explanations)
+        return said.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
 
-    refused, uneven = refusals(of_explanations=False), refusals(of_explanations=True)
+    refused = {name: said for name in sides if (said := reason(name, of_explanations=False))}
     tasks = [(name, name) for name in shared if name not in refused]
     if not tasks:
         return Paired([], {}, refused, [])
-    own = [name for name in groups if name not in refused]  # compared where all of their tasks are
-    made = compare_runs(a, b, tasks=tasks, groups=own, filters=[filter_name], common=True, force=True)
-    lines = [line for line in made.lines if not (line.facts.is_of_explanations and line.task in uneven)]
+    groups = [name for name in groups if name not in refused]  # compared where all of their tasks are
+    made = compare_runs(a, b, tasks=tasks, groups=groups, filters=[filter_name], common=True, force=True)
+    lines = [line for line in made.lines if not (line.facts.is_of_explanations and reason(line.task, True))]
     counts = {task: made.agreements[task, filter_name] for task, _ in tasks}
     return Paired(lines, counts, refused, made.warnings)
 

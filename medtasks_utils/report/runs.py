@@ -30,7 +30,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
     else:
         place = Path(name).resolve()
         found = [run for run in runs if run.name == name] or [
-            run for run in runs if run.model == name or place in (run.path.resolve(), *run.path.resolve().parents)
+            run for run in runs if run.model == name or run.path.resolve().is_relative_to(place)
         ]
         if len(found) != 1:
             many = f"{len(found)} runs are" if found else "no run is"
@@ -48,19 +48,21 @@ def runs_section(runs: Sequence[Run]) -> Section:
 
 
 def _settings(run: Run) -> dict[str, Cell]:
-    kind = run.setting("model")
+    kind = str(run.setting("model") or "")
     # the harness writes how long it took as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
-    started = datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else None
+    started = (
+        datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else to_the_minute(run.date)
+    )
     tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
-    counted = [(tokens.get(kind), way) for kind, way in (("prompt", "in"), ("completion", "out"))]
+    ways = {"prompt": "in", "completion": "out"}
     return {
-        "Model": Cell(run.model, kind if isinstance(kind, str) and kind != run.model else ""),
+        "Model": Cell(run.model, kind if kind != run.model else ""),
         "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
         "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
-        "Started": Cell(started or to_the_minute(run.date)),
+        "Started": Cell(started),
         "Duration": Cell(str(timedelta(seconds=round(seconds))) if seconds else ""),
-        "Tokens": Cell(" · ".join(f"{count:,} {way}" for count, way in counted if isinstance(count, int))),
+        "Tokens": Cell(" · ".join(f"{tokens[name]:,} {way}" for name, way in ways.items() if tokens.get(name))),
         "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
         "Limit": Cell(str(run.setting("limit") or "")),
         "lm_eval": Cell(str(run.results.get("lm_eval_version") or "")),

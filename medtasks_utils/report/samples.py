@@ -14,7 +14,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.report.audits import AGREES, DIFFERS, readings_of
-from medtasks_utils.report.packing import Store, pack, pack_one
+from medtasks_utils.report.packing import pack, pack_one
 from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import FLEXIBLE, Row, number
@@ -23,23 +23,6 @@ _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
 _NUMBERS = ("tokens", "seconds", "certainty")
 """What the list can be sorted by where it is logged, beside the length of responses."""
-
-
-@dataclass(frozen=True)
-class Packed:
-    """Samples as they stand in the page.
-
-    Attributes:
-        index: base64 of the compressed index.
-        documents: prompts and rows of the data.
-        samples: responses and what was made of them.
-        count: samples in the page.
-    """
-
-    index: str
-    documents: Store
-    samples: Store
-    count: int
 
 
 @dataclass
@@ -53,13 +36,19 @@ class _Entry:
     samples: dict[int, tuple[Sample, Sequence[Row]]] = field(default_factory=dict)
 
 
-def pack_samples(runs: Sequence[Run]) -> Packed:
-    """Index and pack the samples of runs."""
+def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
+    """Compressed chunks in base64, to be gone through once; nothing where there are no samples.
+
+    Under ``index`` there is one; ``documents`` are prompts and rows of the data, ``samples`` responses and what was
+    made of them.
+    """
     entries = _entries(runs)
-    documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
-    samples = pack(_record(entry, *own) for entry in entries for own in entry.samples.values())
-    index = _index(runs, entries) | {"starts": {"documents": documents.starts, "samples": samples.starts}}
-    return Packed(pack_one(index), documents, samples, len(index["samples"]["run"]))
+    if not entries:
+        return {}
+    documents, of_documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
+    samples, of_samples = pack(_record(entry, *own) for entry in entries for own in entry.samples.values())
+    index = _index(runs, entries) | {"starts": {"documents": of_documents, "samples": of_samples}}
+    return {"index": [pack_one(index)], "documents": documents, "samples": samples}
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
@@ -83,7 +72,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
     labels = entry.labels
     details = {name: value for own in sample.details.values() for name, value in own.items() if value is not None}
-    audited = [f"An LLM reads {row['stated']}." for row in audits]
+    notes = [*_texts(details.get("notes")), *(f"An LLM reads {row['stated']}." for row in audits)]
     record = {
         "responses": sample.responses,
         "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
@@ -91,7 +80,7 @@ def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: own for name, own in details.items() if name not in ("found_by", "badges", "notes")},
-        "notes": list(dict.fromkeys([*_texts(details.get("notes")), *audited])),
+        "notes": list(dict.fromkeys(notes)),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 

@@ -53,7 +53,6 @@ class Line:
 
 def lines_of(run: Run) -> list[Line]:
     """One for each headline metric of each task, or group of tasks of one benchmark; means over benchmarks first."""
-    run.name = run.name or "run"
     every = [(unit, metric) for unit in arrange([run]) for metric in unit.headline]
     return [_line(unit, metric, run) for unit, metric in every if metric != "bypass"]  # of --predict_only
 
@@ -77,8 +76,8 @@ def as_text(lines: Sequence[Line], width: int) -> str:
     rows = []
     for line in lines:
         first = next(iter(line.scores), "")
-        scores = line.score(first), line.score(FLEXIBLE)
-        rows.append((line.unit.name, line.metric, f"{line.n:,}", *scores, line.share_answered()))
+        numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
+        rows.append((line.unit.name, line.metric, *numbers))
     marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
     notes = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
     written = table([head, *rows], left=2)

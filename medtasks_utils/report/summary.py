@@ -32,8 +32,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             reason = odd.get(run, "") if found.value is not None else ""
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
             points.append((title, run, found, facts))
-    about = "Headline metrics with confidence intervals"
-    plot = dot_plot(points, names, "With 95 % confidence intervals", about)
+    plot = dot_plot(points, names, "With 95 % confidence intervals", "Headline metrics with confidence intervals")
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 
@@ -49,8 +48,8 @@ def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
     for signatures, names in found.items():
         whose = "all runs" if len(names) == len(runs) > 1 else ", ".join(names)
         if signatures:
-            short = Cell(f"#{digest(list(signatures), 6)}")
-            table.rows.append([short, Cell(whose), Cell("", code=" ".join(signatures))])
+            long = Cell("", code=" ".join(signatures))
+            table.rows.append([Cell(f"#{digest(list(signatures), 6)}"), Cell(whose), long])
     return table if table.rows else None
 
 
@@ -61,8 +60,8 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
     found = []
     for run in runs:
-        known = [(task, n.get("effective"), n.get("original")) for task, n in run.counts.items()]
-        parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in known if part and whole and part < whole]
+        counts = [(task, n["effective"], n["original"]) for task, n in run.counts.items()]
+        parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in counts if part < whole]
         if parts:
             limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
@@ -92,7 +91,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     """What to be wary of in one task of a run."""
     found = [*task.problems, *(f"{task.task}: {said}" for said in (*task.remarks, *_switched(task)))]
     count = run.counts.get(task.task, {}).get("effective")
-    if isinstance(count, int) and task.samples_path and len(task.samples) < count:
+    if count and task.samples_path and len(task.samples) < count:
         found.append(f"{task.task}: {len(task.samples):,} of {count:,} samples are in its log")
     return [f"{run.name}: {problem}" for problem in found]
 

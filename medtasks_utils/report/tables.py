@@ -105,18 +105,17 @@ def estimate_cells(
     None is either where the runs are not all ``comparable``, or have values over unequal numbers of examples, such as
     those that each run decided; the cells say how many.
     """
-    known = [found for found in estimates if found.value is not None]
-    uneven = len({found.n for found in known}) > 1
+    uneven = len({found.n for found in estimates if found.value is not None}) > 1
+    has_best = comparable and metric.higher_is_better is not None
     hrefs = list(links) or [""] * len(estimates)
     cells = [
-        estimate_cell(found, metric, href, with_n or (uneven and comparable and metric.higher_is_better is not None))
+        estimate_cell(found, metric, href, with_n or (uneven and has_best))
         for found, href in zip(estimates, hrefs, strict=True)
     ]
-    values = {found.value for found in known}
-    if not comparable or uneven or len(values) < 2 or metric.higher_is_better is None:
+    values = {found.value for found in estimates if found.value is not None}
+    if uneven or not has_best or len(values) < 2:
         return cells
-    best = max if metric.higher_is_better else min
-    marked = best(value for value in values if value is not None)
+    marked = max(values) if metric.higher_is_better else min(values)
     return [replace(cell, best=found.value == marked) for cell, found in zip(cells, estimates, strict=True)]
 
 

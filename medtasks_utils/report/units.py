@@ -78,7 +78,7 @@ def divided(names: Iterable[str | None]) -> dict[str, Codes]:
     return {name: np.array(places) for name, places in groups.items()}
 
 
-def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool = False) -> str:
+def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool) -> str:
     """Why the results of two runs' tasks may not be compared, in words; empty if they may."""
     others = {task.task: task for task in b}
     if {task.task for task in a} != set(others):
@@ -155,8 +155,6 @@ class Unit:
     def headline(self) -> list[str]:
         """The metrics of summaries: the benchmark's first, and those that it wants beside it."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
-        if self.is_overall:
-            return ["acc"] if "acc" in found else found[:1]
         beside = self.card.beside if self.card else ("acc",)
         return list(dict.fromkeys([*found[:1], *(metric for metric in beside if metric in found)]))
 
