@@ -26,7 +26,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -214,7 +214,7 @@ def own_time(to: Server, examples: int, connections: int, repeat: int, with_cach
 
 def python_calls(at_once: int, each: int) -> str:
     """Milliseconds a Python call takes of the clock with so many conversations calling at once, and each one's wait."""
-    with Python() as tool, ThreadPoolExecutor(at_once) as threads:
+    with closing(Python()) as tool, ThreadPoolExecutor(at_once) as threads:
 
         def converse(number: int) -> list[float]:
             waits = []

@@ -19,7 +19,6 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.statistics.metrics import value_of
 
-FILTERS = ("strict-match", "flexible-extract")
 OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
 """Options that are off here unless given: they need files, models or many turns."""
 
@@ -69,7 +68,7 @@ class Scorer:
         )
         left_out = {name: known[name].default for name in self.benchmark.options.leave_out}
         self._of_rows = self.options.model_copy(update=left_out)
-        self._metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
+        self.metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
         self._batch_scorer: BatchScorer | None = None
 
     def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
@@ -95,17 +94,16 @@ class Scorer:
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score responses, one to each row; what is best scored together, such as explanations, is."""
-        asked = [(self.example(row, shown), printable(text)) for row, text in zip(rows, responses, strict=True)]
-        answers = [self._answers(example, response) for example, response in asked]
-        pairs = [(example, answer) for (example, _), own in zip(asked, answers, strict=True) for answer in own.values()]
+        readers = self.benchmark.readers
+        found = []
+        for row, text in zip(rows, responses, strict=True):
+            example, response = self.example(row, shown), printable(text)
+            found.append((example, {name: read(response, example, self.options) for name, read in readers.items()}))
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [each for each, _ in asked])
+            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [example for example, _ in found])
         if self._batch_scorer is not None:
-            self._batch_scorer.score(pairs)
-        return [
-            {name: self._scored(example, answer) for name, answer in own.items()}
-            for (example, _), own in zip(asked, answers, strict=True)
-        ]
+            self._batch_scorer.score([(example, answer) for example, own in found for answer in own.values()])
+        return [{name: self._scored(example, answer) for name, answer in own.items()} for example, own in found]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
@@ -119,13 +117,9 @@ class Scorer:
             raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
         return chosen[0]
 
-    def _answers(self, example: Example, response: str) -> dict[str, Answer]:
-        readers = (self.benchmark.strict, self.benchmark.flexible)
-        return {name: read(response, example, self.options) for name, read in zip(FILTERS, readers, strict=True)}
-
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
-        metrics = {name: value_of(value) for name, value in values.items() if name in self._metrics}
+        metrics = {name: value_of(value) for name, value in values.items() if name in self.metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
 
@@ -139,7 +133,7 @@ def score(
 Reward = Callable[..., list[float]]
 
 
-def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None = None, **options: Any) -> Reward:
+def reward(benchmark: str, *, filter_name: str = "strict-match", metric: str | None = None, **options: Any) -> Reward:
     """A reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
 
     Args:
@@ -157,18 +151,17 @@ def reward(benchmark: str, *, filter_name: str = FILTERS[0], metric: str | None 
             missing.
     """
     scorer = Scorer(benchmark, **options)
-    if filter_name not in FILTERS:
-        raise UsageError(f"reward: filter_name is {' or '.join(FILTERS)}, not {filter_name!r}")
-    names = {each.name for each in scorer.benchmark.metrics_of(scorer.info, scorer.options)}
-    wanted = metric or ("reward" if "reward" in names else "acc")
-    if wanted not in names:
-        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(names))}")
+    if filter_name not in scorer.benchmark.readers:
+        raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
+    wanted = metric or ("reward" if "reward" in scorer.metrics else "acc")
+    if wanted not in scorer.metrics:
+        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
         listed = {name: values for name, values in columns.items() if isinstance(values, list | tuple)}
         found = []
         for index, completion in enumerate(completions):
-            row = {name: values[index] for name, values in listed.items() if len(values) == len(completions)}
+            row = {name: values[index] for name, values in listed.items()}
             try:
                 scored = scorer(row, _text(completion), shown=row.get("shown"))
             except DataError as error:

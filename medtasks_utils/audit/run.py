@@ -19,9 +19,9 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import JudgeSettings, judge_all
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.audits import audit_file
+from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.writing import write_whole
 
-FILTERS = "strict-match", "flexible-extract"
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.5
 _END = 300
@@ -49,7 +49,7 @@ class Item:
         strict, flexible = map(self.read, FILTERS)
         if UNANSWERED in (strict, flexible) or not same(strict, flexible, self.kind):
             return True
-        certainty = self.sample.details[FILTERS[1]].get("certainty")
+        certainty = self.sample.details[FLEXIBLE].get("certainty")
         own = certainty[self.generation] if isinstance(certainty, list) else certainty
         return own is not None and own < _UNSURE_BELOW
 
@@ -159,7 +159,7 @@ def _audited(
             name: {"accuracy": own, **{kind: estimate(f"{kind} {name}") for kind in ("misread", "missed")}}
             for name, own in accuracy.items()
         },
-        "accuracy_as_read": changed(accuracy[FILTERS[1]], gains, losses) if gains and losses else None,
+        "accuracy_as_read": changed(accuracy[FLEXIBLE], gains, losses) if gains and losses else None,
         "readings": readings,
     }
     path = audit_file(task.samples_path or Path())
@@ -169,7 +169,7 @@ def _audited(
 
 def _facts(item: Item, stated: str) -> dict[str, bool]:
     """What an LLM's reading says of the filters' (``misread``, ``missed``), and what the flexible one costs."""
-    is_right, was_right = right(stated, item.sample.doc, item.kind), item.is_right(FILTERS[1])
+    is_right, was_right = right(stated, item.sample.doc, item.kind), item.is_right(FLEXIBLE)
     facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
     for name in FILTERS:
         own = item.read(name)

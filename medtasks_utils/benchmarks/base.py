@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table
-from medtasks_utils.extraction.boxes import last_box
-from medtasks_utils.extraction.letters import LETTERS, read_letter
+from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
@@ -302,17 +302,24 @@ class Benchmark(ABC):
 
     def strict(self, text: str, example: Example, options: Any) -> Answer:
         """The answer of a response by the benchmark's published rule: what the last box holds."""
-        return Answer(self.value(last_box(final_text(text)) or "", example, options), text, found_by="box")
+        return self.content(last_box(final_text(text)) or "", example, options, text, "box")
 
-    def content(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer that a variant's own filter gives, taken as what a box holds."""
-        return Answer(self.value(text, example, options), text, found_by="filter")
+    def content(
+        self, content: str, example: Example, options: Any, response: str = "", found_by: str = "filter"
+    ) -> Answer:
+        """What a box or a tag holds as the answer, or what a variant's own filter gives, which is taken as that."""
+        return Answer(self.value(content, example, options), response, found_by=found_by)
 
     def flexible(self, text: str, example: Example, options: Any) -> Answer:
         """The answer of a response by our best reading: in a box, or said in any other way."""
         reading = self.read(text, example, options)
         value = None if reading.value is None else self.value(reading.value, example, options)
         return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
+
+    @property
+    def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
+        """By filter, what reads an answer out of a response."""
+        return {"strict-match": self.strict, "flexible-extract": self.flexible}
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
@@ -371,8 +378,13 @@ class ChoiceOptions(Options):
 
 
 class ChoiceBenchmark(Benchmark):
-    """A benchmark of four choices; the generations of an example may each see them in another order."""
+    """A benchmark of four choices; the generations of an example may each see them in another order.
 
+    Attributes:
+        are_numbered: whether 0 to 3 in a box mean A to D.
+    """
+
+    are_numbered = False
     truth = "answer_letter"
     stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
@@ -384,6 +396,10 @@ class ChoiceBenchmark(Benchmark):
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
+
+    def value(self, content: str, example: Example, options: Any) -> str | None:
+        """One letter A–D."""
+        return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """What is weighed to find a letter, boxes among it."""

@@ -25,10 +25,6 @@ class Table:
     rows: Sequence[Any]
     path: Path | None = None
 
-    def at(self, index: int) -> str:
-        """Name the row with 0-based ``index`` in a message."""
-        return "the row" if self.path is None else f"{self.path}, row {index + 1}"
-
     def made(self, make: Callable[[Any], Made]) -> list[Made]:
         """What ``make`` makes of each row.
 
@@ -42,10 +38,11 @@ class Table:
         for index, row in enumerate(self.rows):
             try:
                 found.append(make(row))
-            except KeyError as error:
-                raise DataError(f"{self.at(index)}: missing column {error}; it has {', '.join(row)}") from None
-            except ValueError as error:
-                raise DataError(f"{self.at(index)}: {error}") from None
+            except (KeyError, ValueError) as error:
+                place = "the row" if self.path is None else f"{self.path}, row {index + 1}"
+                is_missing = isinstance(error, KeyError)
+                said = f"missing column {error}; it has {', '.join(row)}" if is_missing else error
+                raise DataError(f"{place}: {said}") from None
         return found
 
 

@@ -56,6 +56,9 @@ class Eval(Command):
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
+        from medtasks_utils.harness.late import import_lm_eval
+
+        import_lm_eval()
         from medtasks_utils.harness.command_line import add_flags_of_run
 
         parser.usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"

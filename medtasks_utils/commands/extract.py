@@ -54,7 +54,7 @@ class Extract(Command):
         Of each candidate, the heaviest first, these are shown: weight, value, cue, evidence, and its place.
         """
         benchmark = scorer.benchmark
-        for name, read in (("strict-match", benchmark.strict), ("flexible-extract", benchmark.flexible)):
+        for name, read in benchmark.readers.items():
             answer = read(response, doc, scorer.options)
             yield f"{name}: {answer} ({answer.details['found_by']})"
         if not self.explain:

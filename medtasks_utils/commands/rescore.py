@@ -40,13 +40,13 @@ class Rescore(JudgeCommand):
     def run(self) -> int:
         """Judge what is not judged yet; 1 if every judgement failed."""
         from medtasks_utils.errors import UsageError
-        from medtasks_utils.judging import judge_name, make_judge
+        from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import STATUSES, find_responses, rescore
         from medtasks_utils.writing import table
 
         if self.use_coverage and self.judge == "geval":
             raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
-        names = ("g-eval", "factscore") if self.judge == "both" else (judge_name(self.judge),)
+        names = ("g-eval", "factscore") if self.judge == "both" else (self.judge,)
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
@@ -37,7 +38,7 @@ class ToolByHand(Command):
         if self.layers:
             return self._tell_layers()
         argument = printable(sys.stdin.read())
-        with TOOLS[self.name](timeout=self.timeout) as tool:
+        with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
             (outcome,) = tool.run([("", argument)])
         if outcome.failed and not self.json:
             print(outcome.text, file=sys.stderr)

@@ -25,17 +25,16 @@ N = (?=[stop line close dash comma because colon is]|$)
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
-56 most: fill fill ~12 (?:is|colon) [the fill option open right to]* @@
+56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
-62 right: (?<![not wrong]) right (?:is|colon) [but fill the option open so]* # (?=stop|line|close|comma|$)
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
 56 it is: @@ (?=close* so (?:stop|line|comma|$))
-50 fits: @@ (?=close* right (?:stop|line|$))
-58 ticked: tick [the fill option open colon dash]* @
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
+64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
-46 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
+50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
+46 leads: ^ # (?=stop|colon)
 40 leads: ^ @ (?=is|because|$)
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
 46 ends: stop @ (?=stop? line* $)
@@ -44,17 +43,13 @@ N = (?=[stop line close dash comma because colon is]|$)
 20 named: @
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
--60 denied: @@ (?=close* word? rather)
 -60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
 -60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
--60 denied: not {O} close* comma? [or not]+ [the option open]* @@
--60 denied: not {O} close* comma [the option open]* @@ (?=close* comma? [or not])
--60 denied: not (?:{O} close* comma? [or not]*){2} [the option open]* @@
 -60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
--60 crossed: (?<![cross tick]) @ (?=[^ line cand text tick]* cross)
--60 crossed: cross [the option open]* @
+-60 formula: # (?=op (?:digits|open)|eq (?:word|digits))
+-60 formula: (?:word|digits) op #
 -30 supposed: if [^ stop line]{0,8}? @@
 -40 supposed: @ (?=close* fill? if)
 -70 name: name @
@@ -64,14 +59,10 @@ N = (?=[stop line close dash comma because colon is]|$)
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
 _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
-_PLACE = (
-    "(?:the|so|is|choose|answer|option|colon|right) [the fill so is option right colon]* %s [option the answer right]*"
-    " (?:stop|line|comma|colon|open|about|because|is|$)"
-)
-_NTH = dict(zip(LETTERS, ("ntha", "nthb", "nthc", "nthd"), strict=True))
+_PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
-_AGAINST = {"denied", "crossed", "not chosen"}
+_AGAINST = {"denied", "not chosen"}
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -105,18 +96,23 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    for one in candidates:
-        by_letter = one.cue == "named" and one.end == one.start + 1
-        if one.support < OUTRIGHT and (one.end > whole or (by_letter and whole < len(plain))):
+    last = max((one.end for one in candidates), default=0)
+    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
+    for found, one in zip(symbols.found.values(), candidates, strict=True):
+        cut = one.end == len(plain) and found.notion == "weak" and one.cue in ("most", "so", "named")
+        open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
+        if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
             one.support = 0.0
+    if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):  # such as "A or B"
+        for one in candidates:
+            if one.cue != "answer":
+                one.support = 0.0
     _drop_listed(candidates, symbols)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
             _drop(candidates, (cue,))
-    if len({one.value for one in candidates if one.weight > 0}) > 1:  # a mere name counts where it is the only one
-        _drop(candidates, ("named",))
     reading = choose(candidates, _OPEN)
-    if not reading.value and whole == len(plain) and (left := _left_over(candidates) or _by_its_place(symbols)):
+    if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
     return reading if reading.value else Reading(None, "none", reading.candidates)
 
@@ -126,12 +122,6 @@ def _left_over(candidates: list[Candidate]) -> str | None:
     left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
     several = any(not one.value or "one of several" in one.evidence for one in candidates if one.value in {*left, ""})
     return left.pop() if len(left) == 1 and not several else None
-
-
-def _by_its_place(symbols: Symbols) -> str | None:
-    """The option that a text chooses by its place: "the third one"."""
-    chosen = [letter for letter, nth in _NTH.items() if pattern(_PLACE % nth).search(symbols.symbols)]
-    return chosen[0] if len(chosen) == 1 else None
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -159,12 +149,12 @@ def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
     """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
     for match in pattern(_LIST).finditer(symbols.symbols):
         lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
-        if (values := [one.value for one in lines]) == sorted(values):
-            _drop(lines, ("leads", "first"))
+        _drop(lines, ("leads", "first"))
+    if pattern(_PARTS).match(symbols.symbols):
+        _drop(candidates, ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
-    distinct = len({one.value for one in listed})
-    if distinct >= 3:
-        _drop(listed[:-1] if len(listed) == distinct + 1 else candidates, ("alone", "leads", "first"))
+    if len({one.value for one in listed}) >= 3:
+        _drop(candidates, ("alone", "leads", "first"))
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:

@@ -42,14 +42,16 @@ _ENDED = later(
     re.M,
 )
 _OPEN_WORDS = later(
-    r"(?:[=+÷^√(\[{≈→−*/,:–-]|\b(?:the|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
+    r"(?:[=+÷^√(\[{≈→−*/,:–-]|\b(?:[Tt]he|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
     r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
-    r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$"
+    r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$",
 )
 
 
-def whole_until(text: str) -> int:
+def whole_until(text: str, shortest: int = 80) -> int:
     """Where the last sentence begins that breaks off; the end of a text that ends as texts do.
+
+    A last sentence of fewer than ``shortest`` characters may do without a mark at its end.
 
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
@@ -58,7 +60,7 @@ def whole_until(text: str) -> int:
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
-    return len(text) if not last or len(text) - last < 80 or _ENDED.search(tail[-400:]) else last
+    return len(text) if not last or len(text) - last < shortest or _ENDED.search(tail[-400:]) else last
 
 
 def gives_up(text: str) -> Iterator[Found]:

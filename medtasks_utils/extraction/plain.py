@@ -58,7 +58,8 @@ _AFTER_HEADING = later(
     r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
 )
 _HEADING = later(
-    r"^(#{1,6} [^\n]{1,60}?|\*\*[^*\n\d]{1,40}\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )", re.MULTILINE
+    r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )",
+    re.MULTILINE,
 )
 _NEXT_QUESTION = later(
     r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
@@ -66,6 +67,7 @@ _NEXT_QUESTION = later(
     r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$| {0,8}#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional"
     r"|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
     r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s| {0,8}#{1,4}\sInstruction\s?:\s"
+    r"|Now,\slet's\s?(?:总结|(?:summarize|combine)\s[^\n]{0,20}answer)"
     r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -154,7 +156,7 @@ def without_continuation(response: str) -> str:
     """
     for question in islice(_NEXT_QUESTION.finditer(response), 20):
         own, tag = final_text(response[: question.start()]).strip(), TAG.search(response, question.end())
-        if (tag and tag[1]) or not own or _NEXT_QUESTION.match(own) or _PREAMBLE.fullmatch(own):
+        if (tag and tag[1]) or not own or _PREAMBLE.fullmatch(own):
             continue
         if _INVENTED.match(response, question.start()):
             return response[: question.start()]

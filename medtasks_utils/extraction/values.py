@@ -31,12 +31,12 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill calc]* (?:result|answer|due))
 56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
-55 therefore: so ~14 [is eq gives colon]+ {A} @@
+55 therefore: so ~14 (?:open [^ line close]{1,8} close ~8)? [is eq gives colon]+ {A} @@
 55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
-46 counted: @@ (?=(?:about the [cand weak])? ~3 met)
+46 counted: @@ (?=(?:about the [cand weak])? [^ not comma stop line cand text]{0,3}? met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
@@ -50,11 +50,11 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
--45 risk: risk ~6 @@
 -45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
 -90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
--30 input: input [^ stop line cand result final]{0,3}? [is eq colon about]* @
+-90 list: [colon comma] @ (?=close)
+-30 input: input [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
 -40 earlier: earlier ~4 @@
 -60 earlier: draft ~8 @@
 -60 aged: @@ (?=[word dash]{0,3} old)
@@ -69,6 +69,7 @@ _OF_KIND = {  # what a birth is to a date, and to an age
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
+    "integer": rows("-45 risk: risk ~6 @@"),
     "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
@@ -93,14 +94,18 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
-    inside = []
+    inside: list[Candidate] = []
+    none_in_key = False
     for container in containers_of(text, (*keys, "score", "total", "date")):
-        if one := container.candidate(content_value(container.content, kind).value, text):
+        one = container.candidate(content_value(container.content, kind).value, text)
+        if one:
             inside.append(one)
-        elif container.cue == "key" and re.search(r"[^\W\d_]{3}", container.content):
-            return NOTHING  # the answer's own key says that there is none
+        elif container.cue == "key" and re.search(r"[^\W\d_]{3}|\d[-–‑]\d", container.content):
+            inside, none_in_key = [], True  # the answer's own key says that there is none
     if inside:
         return choose(inside)
+    if none_in_key:
+        return NOTHING
     return _rounded(choose(_of_a_text(text, kind)))
 
 
@@ -112,7 +117,11 @@ def _rounded(reading: Reading) -> Reading:
         (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
     )
     for one in reading.candidates:
-        near = "\n" not in best.text[best.end : one.start] and 0 < one.start - best.end < 80 and one.weight > 5
+        near = (
+            not re.search(r"[\n(]", best.text[best.end : one.start])
+            and 0 < one.start - best.end < 80
+            and one.weight > 5
+        )
         said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
         if (near or said) and _rounds(best.value, one.value):
             reading = reading._replace(value=one.value)
@@ -187,7 +196,6 @@ def content_value(content: str, kind: Kind) -> Reading:
     if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
         beside = {"operand", "range", "list"}
         left = [one for one in candidates if len(candidates) == 1 or not one.evidence.keys() & beside]
-        if left:  # a score is whole: what is not is an input beside it
-            first = min(left, key=lambda one: kind == "integer" and one.value % 1 > 0)
-            return Reading(first.value, first.cue, tuple(candidates))
+        if left:
+            return Reading(left[0].value, left[0].cue, tuple(candidates))
     return reading

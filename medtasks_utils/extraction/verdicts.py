@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from medtasks_utils.extraction.boxes import unwrap
@@ -96,8 +95,6 @@ def _inside(container: Container) -> str | None:
     if container.key and token.lower() in ("true", "false", "yes", "no"):
         says = "1" if "hall" in container.key else "0"
         return says if token.lower() in ("true", "yes") else _FLIPPED[says]
-    if re.match(r"[012](?![\d.%])", token):
-        return token[0]
     value: str | None = choose(_candidates(unformatted(container.content))).value
     return value
 

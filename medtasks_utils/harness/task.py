@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import datasets
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 from lm_eval.api.samplers import ContextSampler, get_sampler
@@ -54,6 +53,15 @@ from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 
 class Prompts(list[Any]):
     """The prompts of an example's generations, where each has its own."""
+
+
+class Rows(list[Example]):
+    """The examples of a split, which the harness reads as it does a data set's: by place, and the fields' names."""
+
+    @property
+    def features(self) -> Example:
+        """The fields; those of the first example, as all have the same."""
+        return self[0]
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -142,7 +150,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
         name = self.config.test_split or self.config.validation_split
-        self.dataset = {name: datasets.Dataset.from_list(self._rows(self.split))}
+        self.dataset = {name: self._data_of(self.split)}
+
+    def _data_of(self, split: str) -> Any:
+        rows = self._rows(split)
+        if self.config.process_docs is None and self.fewshot_cfg.process_docs is None:
+            return Rows(rows)
+        from datasets import Dataset  # with pandas and pyarrow, half a second
+
+        return Dataset.from_list(rows)  # whose methods the function calls
 
     def _rows(self, split: str) -> list[Example]:
         """The examples of a split; what is to be known of those to evaluate on is put into the results."""
@@ -211,7 +227,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                     f"{name} has no rows to draw few-shot examples from but those it is evaluated on (fewshot_split: "
                     f"{split}). Leave --num_fewshot out"
                 )
-            self.dataset[split] = datasets.Dataset.from_list(self._rows(split))
+            self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         if wanted > len(self._fewshot_rows):
@@ -368,8 +384,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if isinstance(filtered, Answer):
             answer = filtered
         else:
-            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options)
-            answer.response = instance.resps[0]
+            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options, instance.resps[0])
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -58,8 +58,7 @@ class ToolTurns:
                 f"{self._task.task_name}: tools need a conversation with the model: add --apply_chat_template "
                 "(or switch add_python_tool and add_calculator_tool off)"
             )
-        with self._opened_tools() as tools:
-            return "; ".join(filter(None, [tool.description_of_machine for tool in tools.values()]))
+        return "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
 
     def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
         """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
@@ -150,23 +149,23 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        with self._opened_tools() as tools:
+        with ExitStack() as stack:
             yield Dialogue(
-                tools,
+                {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
                 self._task.has_final_answer,
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
                 read=self._format.read,
             )
 
-    @contextmanager
-    def _opened_tools(self) -> Iterator[dict[str, Tool]]:
+    @cached_property
+    def _opened(self) -> dict[str, Tool]:
+        """What :meth:`check` has started is what runs the calls."""
         options = self._task.options
-        with ExitStack() as stack:
-            yield {
-                name: stack.enter_context(kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox))
-                for name, kind in self._tools.items()
-            }
+        return {
+            name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox)
+            for name, kind in self._tools.items()
+        }
 
     # ---- answers and samples
 

@@ -3,7 +3,7 @@
 Sample logs (:mod:`samples`) → responses → judges (:mod:`medtasks_utils.judging`) → a CSV file a judge (:mod:`run`).
 """
 
-from medtasks_utils.rescore.run import STATUSES, Rescoring, columns, rescore
-from medtasks_utils.rescore.samples import Response, Responses, find_responses
+from medtasks_utils.rescore.run import STATUSES, rescore
+from medtasks_utils.rescore.samples import find_responses
 
-__all__ = ["STATUSES", "Rescoring", "Response", "Responses", "columns", "find_responses", "rescore"]
+__all__ = ["STATUSES", "find_responses", "rescore"]

@@ -29,21 +29,6 @@ JudgedRow = dict[str, str]
 
 STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
 
-_FIRST = ("run_file", "specialty", "question", *LETTERS, "answer", "completion")
-_THEIRS = {
-    "g-eval": ("judge_model_output", "judge_score"),
-    "factscore": ("claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"),
-}
-_OURS = (
-    *("run", "task", "example", "generation", "given", "model", "judge", "status", "score", "failure"),
-    *("calls", "prompt_tokens", "completion_tokens"),
-)
-
-
-def columns(judge: str) -> tuple[str, ...]:
-    """Of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
-    return (*_FIRST, *_THEIRS.get(judge, ()), "references", "error", *_OURS)
-
 
 @dataclass(frozen=True)
 class Rescoring:
@@ -95,9 +80,10 @@ def rescore(
     for judge, path in zip(judges, result.paths, strict=True):
         judged = list(zip(responses, _judged(responses, judge, settings, log, verbose), strict=True))
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, columns(judge.name))
+        rows = [_row(*each, judge, settings.model) for each in judged]
+        writer = csv.DictWriter(text, rows[0])
         writer.writeheader()
-        writer.writerows(_row(*each, judge, settings.model) for each in judged)
+        writer.writerows(rows)
         write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
             own = [each for each in judged if each[0].run == run]
@@ -153,11 +139,23 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
 
 
 def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> JudgedRow:
+    """A line of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
     case = response.case
     status = _status(response, judgement)
     score = judgement.score if judgement else 0.0 if status == WRONG else None
     output: Mapping[str, Any] = judgement.output if judgement else {}
     tokens = judgement.tokens if judgement else Tokens()
+    said = json.dumps(output, ensure_ascii=False)
+    theirs = {
+        "g-eval": {"judge_model_output": said, "judge_score": _share(score)},
+        "factscore": {
+            "claims_labels_json": said,
+            "support_rate": _share(output.get("support")),
+            "coverage_labels_json": json.dumps(output.get("reference_labels", []), ensure_ascii=False),
+            "coverage_rate": _share(output.get("coverage")),
+            "final_score": _share(score),
+        },
+    }
     values = {
         "run_file": response.path,
         "specialty": case.specialty,
@@ -165,13 +163,7 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         **dict(zip(LETTERS, case.options, strict=True)),
         "answer": case.answer_letter,
         "completion": response.text,
-        "judge_model_output": json.dumps(output, ensure_ascii=False),
-        "claims_labels_json": json.dumps(output, ensure_ascii=False),
-        "coverage_labels_json": json.dumps(output.get("reference_labels", []), ensure_ascii=False),
-        "support_rate": _share(output.get("support")),
-        "coverage_rate": _share(output.get("coverage")),
-        "judge_score": _share(score),
-        "final_score": _share(score),
+        **theirs.get(judge.name, {}),
         "references": "\n".join(case.references),
         "error": "no reference explanation to judge by" if status == SKIPPED else judgement and judgement.error,
         "run": response.run,
@@ -189,7 +181,7 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "completion_tokens": tokens.completion,
     }
     # Lone surrogates and NUL, which UTF-8 and CSV cannot hold, become U+FFFD.
-    cells = {name: "" if values[name] is None else printable(str(values[name])) for name in columns(judge.name)}
+    cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}
     return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
 
 

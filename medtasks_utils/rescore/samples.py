@@ -5,13 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from medtasks_utils.benchmarks.medexqa.explanations import case_of
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.extraction.printable import printable
-from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case
 from medtasks_utils.results import TaskRun, read_runs
 
@@ -118,18 +117,7 @@ def _matching(patterns: Sequence[str]) -> list[Path]:
 
 def _responses(run: str, task: TaskRun, path: Path, filter_name: str) -> Iterator[Response]:
     for sample in task.samples:
-        doc = {name: printable(value) for name, value in sample.doc.items() if isinstance(value, str)}
-        references = (doc.get(name, "") for name in ("explanation_1", "explanation_2"))
-        case = Case(
-            specialty=doc["specialty"],
-            question=doc["question"],
-            options=tuple(map(printable, sample.doc["options"])),
-            answer_letter=doc["answer_letter"],
-            explanation="",
-            references=tuple(text for text in references if text.strip()),
-        )
-        example = doc.get("id") or f"{doc['specialty']}/{sample.doc_id}"
         answers = sample.answers.get(filter_name, ())
         for generation, (text, given) in enumerate(zip(sample.responses, answers, strict=False)):
-            own = replace(case, explanation=printable(final_text(text).strip()))
-            yield Response(path, run, task.task, example, generation, given, text, own)
+            case = case_of(sample.doc, text)
+            yield Response(path, run, task.task, sample.doc["id"], generation, given, text, case)

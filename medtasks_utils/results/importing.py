@@ -23,7 +23,6 @@ from pydantic_core import from_json
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
-from medtasks_utils.scoring import FILTERS
 from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
 
@@ -225,7 +224,7 @@ def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Row]
         }
         if len(lines[0].completion) > 1:
             sample["transcript"] = [*lines[0].prompt, *lines[0].completion]
-        for filter_name, read in zip(FILTERS, (task.benchmark.strict, task.benchmark.flexible), strict=True):
+        for filter_name, read in task.benchmark.readers.items():
             answers = [read(line.response, doc, task.options) for line in lines]
             scores = task.process_results(doc, answers)
             metrics = {**dict(scores.items()), **means}

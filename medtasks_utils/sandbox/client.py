@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from medtasks_utils.errors import logger
 from medtasks_utils.sandbox import capacity
 from medtasks_utils.sandbox.output import Result, readable
 from medtasks_utils.sandbox.process import PATIENCE, Session, Zygote
-
-logger = logging.getLogger("lm_eval.medtasks")
 
 
 class Sandbox:

@@ -49,8 +49,7 @@ def expected(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Exampl
     scores: dict[str, list[Any]] = defaultdict(list)
     strata: dict[str, list[Any]] = defaultdict(list)
     for doc, reply in examples:
-        answer = benchmark.content(reply.given, doc, options)
-        answer.response = reply.text
+        answer = benchmark.content(reply.given, doc, options, reply.text)
         own = benchmark.score(answer, doc, options)
         for name, score in own.values.items():
             scores[name] += [] if score is None else [score]

@@ -37,8 +37,7 @@ class Python(Tool):
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Run each piece of code; sessions run at once, the calls of one in order."""
-        results = self._sandbox.run(list(calls))
-        return [Outcome(result.text, result.failed) for result in results]
+        return [Outcome(result.text, result.failed) for result in self._sandbox.run(calls)]
 
     @property
     def description_of_machine(self) -> str:

@@ -16,7 +16,7 @@ class Outcome(NamedTuple):
 
 
 class Tool(ABC):
-    """A tool with one argument, a text. Closed after use; a context manager.
+    """A tool with one argument, a text. Closed after use.
 
     Attributes:
         name: what calls call it.
@@ -70,9 +70,3 @@ class Tool(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Give back what the tool holds."""
-
-    def __enter__(self) -> Tool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

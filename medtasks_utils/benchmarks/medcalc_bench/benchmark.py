@@ -151,10 +151,10 @@ class MedCalcBench(Benchmark):
         """Examples of the split; those to evaluate on with what ``one_shot`` and ``per_calculator`` ask for."""
         root = files.folder(self.repository(options))
         folder = _inside(root, options.dataset_version)
-        if split != options.split:
-            return self.examples(read_split(folder, split), options, report)
-        names = _CORRECTED if options.is_corrected else (split,)
+        names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
+        if split != options.split:
+            return examples
         if options.per_calculator is not None:
             examples = stratified(examples, options.per_calculator)
         if options.one_shot:
@@ -181,7 +181,7 @@ class MedCalcBench(Benchmark):
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
         form, content = _contents(text, options)[0]
-        return self._as_authors(content or "", example, options, response=text, found_by=form)
+        return self.content(content or "", example, options, text, form)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
@@ -200,13 +200,18 @@ class MedCalcBench(Benchmark):
             found_by, certainty = form, 1.0
         return _answer(value, abstains, example, options, response=text, found_by=found_by, certainty=certainty)
 
-    def content(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
+    def content(
+        self,
+        content: str,
+        example: Example,
+        options: MedCalcBenchOptions,
+        response: str = "",
+        found_by: str = "filter",
+    ) -> Answer:
         """What the authors' scorer reads inside a tag."""
-        return self._as_authors(text, example, options, response=text, found_by="filter")
-
-    def _as_authors(self, content: str, example: Example, options: MedCalcBenchOptions, **told: Any) -> Answer:
         value = self.value(content, example, options)
-        return _answer(value, says_not_available(content), example, options, **told)
+        abstains = says_not_available(content)
+        return _answer(value, abstains, example, options, response=response, found_by=found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
         """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""

@@ -49,7 +49,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
     else:
         labelled = kind.truth(truth, (cells["Lower Limit"], cells["Upper Limit"]))
     return {
-        "row_number": cells["Unique ID" if by_physicians or "Unique ID" in cells else "Row Number"],
+        "row_number": cells["Unique ID" if "Unique ID" in cells else "Row Number"],
         "calculator_id": calculator.id,
         "calculator_name": cells["Calculator Name"],
         "category": category,

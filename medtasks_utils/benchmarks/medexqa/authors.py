@@ -36,7 +36,7 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
     """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
-        if option:
+        if option and option.casefold() in text.casefold():  # to look is much faster than to compile a pattern
             text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
     return text
 

@@ -26,8 +26,7 @@ from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_MET
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import OptionError
-from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.letters import LETTERS, letter_of
+from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
@@ -147,10 +146,6 @@ class MedExQA(ChoiceBenchmark):
         return {**example, "order": order}
 
     # ---- reading
-
-    def value(self, content: str, example: Example, options: MedExQAOptions) -> str | None:
-        """A letter A–D."""
-        return letter_of(unwrap(content))
 
     def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """The authors' rules; a blank response is unanswered."""

@@ -5,17 +5,16 @@ A wrong answer has 0 in all. Where both score, the judge's ``explanation`` stand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Example
 from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge, summary
+from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
 from medtasks_utils.statistics.metrics import JudgedScore
-
-Scores = dict[str, float | None]
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that a judge may give, and may fail to."""
@@ -47,7 +46,7 @@ class Explanations:
             metric.prepare()
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
         self._names = [*self.signatures, "explanation"]
-        self._judge: Judge | None = None
+        self._judge: Any = None
         if options.judges:
             self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
             self._settings = JudgeSettings.from_environment(
@@ -67,10 +66,17 @@ class Explanations:
 
         The judge's whole output is a detail of the sample.
         """
-        cases = [_case(doc, answer) for doc, answer in answers]
-        distinct = list(dict.fromkeys(case for case in cases if case))  # both filters mostly find the same answer
-        found: dict[Case | None, Scores] = {**self._lexical(distinct), None: dict.fromkeys(self._names, 0.0)}
-        judgements = {} if self._judge is None else self._judged(self._judge, distinct, found)
+        cases = [
+            case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None
+            for doc, answer in answers
+        ]
+        distinct = list(dict.fromkeys(filter(None, cases)))  # both filters mostly find the same answer
+        judgements: dict[Case | None, Judgement] = {}
+        if self._judge is not None:
+            judged = judge_all(self._judge, self._settings, distinct)
+            logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judged))
+            judgements |= zip(distinct, judged, strict=True)
+        found = self._scores(distinct, judgements)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
             scores = found[case] if references(doc) else dict.fromkeys(self._names)
@@ -81,49 +87,45 @@ class Explanations:
                 is_judged = name in JUDGED and bool(references(doc))
                 answer.scores[name] = JudgedScore(bool(case), value) if is_judged else value
             if options.judges:
-                judged = judgements.get(case)
+                own = judgements.get(case)
                 told = ("score", "failure", "error")
-                answer.details["judge"] = judged and {name: getattr(judged, name) for name in told} | judged.output
-                if judged and judged.failure:
-                    failed[doc["id"]] = f"{judged.failure}: {judged.error}"
+                answer.details["judge"] = own and {name: getattr(own, name) for name in told} | own.output
+                if own and own.failure:
+                    failed[doc["id"]] = f"{own.failure}: {own.error}"
         if failed:
             named, first = ", ".join(failed), next(iter(failed.values()))
             logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
 
-    def _lexical(self, cases: Sequence[Case]) -> dict[Case | None, Scores]:
-        """Each metric, and their mean as ``explanation``."""
-        texts, others = [case.explanation for case in cases], [case.references for case in cases]
-        scores = {metric.name: metric.score(texts, others) for metric in self._metrics}
-        each = [{name: own[place] for name, own in scores.items()} for place in range(len(cases))]
-        means = [sum(own.values()) / max(1, len(own)) for own in each]
-        return {case: {**own, "explanation": mean} for case, own, mean in zip(cases, each, means, strict=True)}
-
-    def _judged(
-        self, judge: Judge, cases: Sequence[Case], found: dict[Case | None, Scores]
-    ) -> dict[Case | None, Judgement]:
-        """The judge's verdicts; its score, None if it failed, takes the place of ``explanation`` among the scores.
+    def _scores(
+        self, cases: Sequence[Case], judgements: Mapping[Case | None, Judgement]
+    ) -> dict[Case | None, dict[str, float | None]]:
+        """Each metric, and their mean as ``explanation``, or in its place the judge's score, None if it failed.
 
         An example's metrics are means over its generations, and ``judge_failures`` counts: each failure weighs as many
         as there are generations, so that the sum over examples is their number.
         """
-        judgements = judge_all(judge, self._settings, cases)
-        logger.info("%s: judge %s: %s", self._task, judge.name, summary(judgements))
-        for case, judged in zip(cases, judgements, strict=True):
-            rates = {name: None if judged.failure else judged.output[name] for name in judge.rates}
-            failures = float(self._options.repeats if judged.failure else 0)
-            found[case] |= {"explanation": judged.score, **rates, "judge_failures": failures}
-        return dict(zip(cases, judgements, strict=True))
+        texts, others = [case.explanation for case in cases], [case.references for case in cases]
+        lexical = {metric.name: metric.score(texts, others) for metric in self._metrics}
+        found: dict[Case | None, dict[str, float | None]] = {None: dict.fromkeys(self._names, 0.0)}
+        for place, case in enumerate(cases):
+            own = {name: scores[place] for name, scores in lexical.items()}
+            found[case] = {**own, "explanation": sum(own.values()) / max(1, len(own))}
+            if judged := judgements.get(case):
+                found[case] |= {name: None if judged.failure else judged.output[name] for name in self._judge.rates}
+                found[case] |= {
+                    "explanation": judged.score,
+                    "judge_failures": float(self._options.repeats if judged.failure else 0),
+                }
+        return found
 
 
-def _case(doc: Example, answer: Answer) -> Case | None:
-    """What there is to score; None for a wrong answer, or without references."""
-    if answer.value != doc["answer_letter"] or not references(doc):
-        return None
+def case_of(doc: Example, response: str) -> Case:
+    """What there is to score of a response."""
     return Case(
         specialty=doc["specialty"],
         question=doc["question"],
         options=tuple(doc["options"]),
         answer_letter=doc["answer_letter"],
-        explanation=final_text(answer.response).strip(),
+        explanation=final_text(response).strip(),
         references=tuple(references(doc)),
     )

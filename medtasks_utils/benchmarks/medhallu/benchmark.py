@@ -22,7 +22,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medhallu import DIFFICULTIES, FACTUAL, HALLUCINATED, UNSURE
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -33,8 +32,10 @@ from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
 
-RATIOS = ("f1", "precision", "recall", "accuracy_answered")
-"""Over the examples answered 0 or 1."""
+FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
+"""The verdicts that are asked for."""
+DIFFICULTIES = ("easy", "medium", "hard")
+"""Of the rows."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
@@ -147,8 +148,16 @@ class MedHallu(Benchmark):
         """Means over all examples, and ratio metrics over those answered 0 or 1."""
         right = answer.value == example["target"]
         unsure = answer.value == UNSURE
-        decided = answer.value in (FACTUAL, HALLUCINATED)
-        ratios = ratios_of(int(example["target"]), int(answer.value)) if decided else dict.fromkeys(RATIOS)
+        target, predicted = (float(each == HALLUCINATED) for each in (example["target"], answer.value))
+        hit = target * predicted
+        ratios: dict[str, Score] = {
+            "f1": (2 * hit, target + predicted),
+            "precision": (hit, predicted),
+            "recall": (hit, target),
+            "accuracy_answered": (float(right), 1.0),
+        }
+        if answer.value not in (FACTUAL, HALLUCINATED):
+            ratios = dict.fromkeys(ratios)
         levels = DIFFICULTIES if options.difficulty == "all" else (options.difficulty,)
         by_level = {f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None for level in levels}
         reward = options.unsure_reward if unsure else float(right)
@@ -156,18 +165,6 @@ class MedHallu(Benchmark):
 
 
 BENCHMARK = MedHallu()
-
-
-def ratios_of(target: int, predicted: int) -> dict[str, Score]:
-    """What a decision adds to the numerator and the denominator of each ratio; 1 is the positive class."""
-    hit = float(target & predicted)
-    pairs = (
-        (2 * hit, float(target + predicted)),
-        (hit, float(predicted)),
-        (hit, float(target)),
-        (float(target == predicted), 1.0),
-    )
-    return dict(zip(RATIOS, pairs, strict=True))
 
 
 def _pair(row: Row) -> list[Example]:

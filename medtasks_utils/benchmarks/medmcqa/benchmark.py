@@ -25,8 +25,8 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
-from medtasks_utils.extraction.boxes import boxes, unwrap
-from medtasks_utils.extraction.letters import LETTERS, letter_of
+from medtasks_utils.extraction.boxes import boxes
+from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
@@ -57,6 +57,7 @@ class MedMCQA(ChoiceBenchmark):
     name = "medmcqa"
     title = "MedMCQA"
     options = MedMCQAOptions
+    are_numbered = True
     default_task = "medmcqa_openmed"
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
@@ -104,12 +105,6 @@ class MedMCQA(ChoiceBenchmark):
     def in_order(self, example: Example, order: str) -> Example:
         """The example with its choices as lines in that order."""
         return {**example, "choices": _lines(example["options"], order)}
-
-    # ---- reading
-
-    def value(self, content: str, example: Example, options: MedMCQAOptions) -> str | None:
-        """One letter A–D, or a number 0–3, which means A–D."""
-        return letter_of(unwrap(content), digits=True)
 
     # ---- scores
 
