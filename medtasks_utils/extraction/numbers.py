@@ -111,7 +111,7 @@ def _modulo(left: Number, right: Number) -> Number:
     return _number(left) % _number(right)
 
 
-def bounded_round(value: Number, ndigits: int | None = None) -> Number:
+def rounded(value: Number, ndigits: int | None = None) -> Number:
     """Python's ``round``; OverflowError for digits without end."""
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
@@ -128,12 +128,12 @@ _MATH = {
     name: getattr(math, name)
     for name in ("sqrt", "exp", "pow", "ceil", "floor", "fabs", "sin", "cos", "tan", "trunc", "pi", "e")
 }
-_NUMPY = {**_MATH, "abs": abs, "round": bounded_round, "power": _power, "minimum": min, "maximum": max}
+_NUMPY = {**_MATH, "abs": abs, "round": rounded, "power": _power, "minimum": min, "maximum": max}
 _MODULES = {"math": _MATH, "np": _NUMPY, "numpy": _NUMPY}
 _FUNCTIONS = {
     "min": min,
     "pow": _power,
-    "round": bounded_round,
+    "round": rounded,
     "abs": abs,
     "int": int,
     "float": float,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from medtasks_utils.extraction.numbers import Number, bounded_round
+from medtasks_utils.extraction.numbers import Number, rounded
 from medtasks_utils.tools.tool import Outcome, Tool
 
 MAX_EXPRESSION = 1_000  # characters
@@ -96,7 +96,7 @@ _OPERATORS: dict[type[ast.AST], Any] = {**{kind: DEFAULT_OPERATORS[kind] for kin
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
-    "round": bounded_round,
+    "round": rounded,
     "min": lambda *numbers: min(numbers),  # of one number too
     "max": lambda *numbers: max(numbers),
 }
