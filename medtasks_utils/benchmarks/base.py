@@ -22,7 +22,7 @@ from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
-from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, Score
+from medtasks_utils.statistics.metrics import Metric, Score
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
@@ -259,10 +259,6 @@ class Benchmark(ABC):
             OptionError: for options that cannot apply to the task.
         """
         return []
-
-    def metric(self, name: str) -> Metric | None:
-        """The metric of this name, if it is one of the benchmark's, or of its repeats."""
-        return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
 
     def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
         """The metrics that a task reports, those of repeats left out."""
