@@ -209,7 +209,6 @@ class Benchmark(ABC):
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
-        file_patterns: globs of the files that are needed of a repository.
         metrics: all that its tasks may report, the most important first.
         beside: names of those that a summary shows beside the first, where a run has them.
         compared: names of those on which runs are compared.
@@ -234,7 +233,6 @@ class Benchmark(ABC):
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
-    file_patterns: tuple[str, ...] = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics: tuple[Metric, ...]
     compared: tuple[str, ...] = ("acc",)
     breakdowns: tuple[Breakdown, ...] = ()
