@@ -156,10 +156,6 @@ class TaskInfo(NamedTuple):
 class Files(Protocol):
     """Where a benchmark's files are: the hub's cache, a directory, or the bundled sample."""
 
-    @property
-    def name(self) -> str:
-        """``hub``, ``sample`` or the directory."""
-
     def folder(self, repository: Repository) -> Path:
         """The folder with a repository's files, downloaded where need be."""
 

@@ -92,7 +92,7 @@ class BenchmarkFiles:
 
     def cached(self, repository: Repository) -> Path | None:
         """The folder with a repository's pinned files, if they are there already."""
-        return cached_folder(repository) if is_cached(repository) else None
+        return self.folder(repository) if self.name != HUB or is_cached(repository) else None
 
 
 def _download(repository: str, revision: str | None) -> Path:

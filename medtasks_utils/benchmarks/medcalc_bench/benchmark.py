@@ -149,8 +149,7 @@ class MedCalcBench(Benchmark):
         self, files: Files, options: MedCalcBenchOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
         """Examples of the split; those to evaluate on with what ``one_shot`` and ``per_calculator`` ask for."""
-        root = files.folder(self.repository(options))
-        folder = _inside(root, options.dataset_version)
+        folder = _inside(files.folder(self.repository(options)), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
         if split != options.split:
@@ -162,8 +161,7 @@ class MedCalcBench(Benchmark):
                 folder = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(folder, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        is_plain = files.name == "hub" and not options.is_corrected  # nothing is downloaded for the other labels
-        place = files.cached(self.repositories["corrected"]) if is_plain else root
+        place = files.cached(self.repositories["corrected"])  # nothing is downloaded for the other labels
         if place and find_split(place, *others):
             add_other_labels(examples, read_split(place, *others), not options.is_corrected)
         return examples
