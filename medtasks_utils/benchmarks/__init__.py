@@ -12,7 +12,7 @@ from functools import cache
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.registry import Registry
-from medtasks_utils.statistics.metrics import Metric, of_another_task
+from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, of_another_task
 
 OWN = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
 """Names of this package's benchmarks."""
@@ -30,5 +30,6 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     if benchmark is None:
         return of_another_task(name)
     own_first = sorted(benchmarks(), key=lambda each: each != benchmark)
-    found = (benchmarks()[each].metric(name) for each in own_first)  # the others are imported only where need be
-    return next(filter(None, found), None) or of_another_task(name)
+    # The others are imported only where need be.
+    known = (metric for each in own_first for metric in (*benchmarks()[each].metrics, *OF_REPEATS))
+    return next((metric for metric in known if metric.name == name), of_another_task(name))

@@ -22,7 +22,7 @@ from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
-from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, Score
+from medtasks_utils.statistics.metrics import Metric, Score
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
@@ -156,10 +156,6 @@ class TaskInfo(NamedTuple):
 class Files(Protocol):
     """Where a benchmark's files are: the hub's cache, a directory, or the bundled sample."""
 
-    @property
-    def name(self) -> str:
-        """``hub``, ``sample`` or the directory."""
-
     def folder(self, repository: Repository) -> Path:
         """The folder with a repository's files, downloaded where need be."""
 
@@ -209,7 +205,6 @@ class Benchmark(ABC):
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
-        file_patterns: globs of the files that are needed of a repository.
         metrics: all that its tasks may report, the most important first.
         beside: names of those that a summary shows beside the first, where a run has them.
         compared: names of those on which runs are compared.
@@ -234,7 +229,6 @@ class Benchmark(ABC):
     default_task: str
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
-    file_patterns: tuple[str, ...] = ("data/*", "*.parquet", "*.csv", "*.jsonl", "*.json")
     metrics: tuple[Metric, ...]
     compared: tuple[str, ...] = ("acc",)
     breakdowns: tuple[Breakdown, ...] = ()
@@ -259,10 +253,6 @@ class Benchmark(ABC):
             OptionError: for options that cannot apply to the task.
         """
         return []
-
-    def metric(self, name: str) -> Metric | None:
-        """The metric of this name, if it is one of the benchmark's, or of its repeats."""
-        return next((metric for metric in (*self.metrics, *OF_REPEATS) if metric.name == name), None)
 
     def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
         """The metrics that a task reports, those of repeats left out."""

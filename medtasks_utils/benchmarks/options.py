@@ -103,7 +103,11 @@ def read_options(
     Raises:
         OptionError: for a misspelt or ill-typed option, naming what is valid.
     """
-    valid = f"Valid options of {benchmark}: {describe_options(kind)}."
+    others = {name: f" or {alias}" for alias, name in kind.aliases.items()}
+    known = [
+        f"{name}{others.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
+    ]
+    valid = f"Valid options of {benchmark}: {', '.join(known)}."
     if not isinstance(given, Mapping | None):
         raise OptionError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
@@ -120,14 +124,6 @@ def read_options(
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
         raise OptionError(f"{place}: {problems}. {valid}") from None
-
-
-def describe_options(kind: type[Options]) -> str:
-    """All options of a benchmark in one line, with choices and defaults."""
-    others = {name: f" or {alias}" for alias, name in kind.aliases.items()}
-    return ", ".join(
-        f"{name}{others.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
-    )
 
 
 def default_text(value: object) -> str:

@@ -15,7 +15,8 @@ from medtasks_utils.errors import DataError, reason_of
 Row = Mapping[str, Any]
 Made = TypeVar("Made")
 
-_SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+"""Of files that can be read."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
         stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?", re.IGNORECASE)
         base = folder / config
         for place, names in ((base, stem), (base / "data", stem), (base / name, re.compile(".*"))):
-            for suffix in _SUFFIXES:
+            for suffix in SUFFIXES:
                 found = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
                 if found:
                     return found

@@ -111,7 +111,8 @@ def _modulo(left: Number, right: Number) -> Number:
     return _number(left) % _number(right)
 
 
-def _round(value: Number, ndigits: int | None = None) -> Number:
+def rounded(value: Number, ndigits: int | None = None) -> Number:
+    """Python's ``round``; OverflowError for digits without end."""
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
     return round(value, ndigits)
@@ -127,9 +128,17 @@ _MATH = {
     name: getattr(math, name)
     for name in ("sqrt", "exp", "pow", "ceil", "floor", "fabs", "sin", "cos", "tan", "trunc", "pi", "e")
 }
-_NUMPY = {**_MATH, "abs": abs, "round": _round, "power": _power, "minimum": min, "maximum": max}
+_NUMPY = {**_MATH, "abs": abs, "round": rounded, "power": _power, "minimum": min, "maximum": max}
 _MODULES = {"math": _MATH, "np": _NUMPY, "numpy": _NUMPY}
-_FUNCTIONS = {"min": min, "pow": _power, "round": _round, "abs": abs, "int": int, "float": float, "sqrt": math.sqrt}
+_FUNCTIONS = {
+    "min": min,
+    "pow": _power,
+    "round": rounded,
+    "abs": abs,
+    "int": int,
+    "float": float,
+    "sqrt": math.sqrt,
+}
 _OPERATORS = {ast.Pow: _power, ast.Mult: _times, ast.Mod: _modulo}
 _NODES = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load),

@@ -13,12 +13,13 @@ from __future__ import annotations
 import hashlib
 import os
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark, PinnedFile, Repository
+from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
@@ -79,7 +80,7 @@ class BenchmarkFiles:
         if self.name == HUB and repository.files:
             return download_pinned(repository)
         if self.name == HUB:
-            return _download(repository.name, revision or repository.revision, own.file_patterns)
+            return _download(repository.name, revision or repository.revision)
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
         folder = own.sample if self.name == "sample" and own.sample else root / own.name
         if not folder.is_dir():
@@ -91,15 +92,16 @@ class BenchmarkFiles:
 
     def cached(self, repository: Repository) -> Path | None:
         """The folder with a repository's pinned files, if they are there already."""
-        return cached_folder(repository) if is_cached(repository) else None
+        return self.folder(repository) if self.name != HUB or is_cached(repository) else None
 
 
-def _download(repository: str, revision: str | None, patterns: Sequence[str]) -> Path:
+def _download(repository: str, revision: str | None) -> Path:
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
+    patterns = [f"*{suffix}" for suffix in SUFFIXES]
     try:
-        folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=list(patterns))
+        folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=patterns)
     except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library the client uses
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(error)
         raise DataError(

@@ -14,7 +14,7 @@ from typing import Any
 
 from medtasks_utils.judging import templates
 from medtasks_utils.judging.judge import Ask, Case, Verdict
-from medtasks_utils.judging.replies import UnreadableError, find_object
+from medtasks_utils.judging.replies import UnreadableError, only_json
 
 SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_text(encoding="utf-8"))
 _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
@@ -45,7 +45,7 @@ def read_object(text: str) -> dict[str, Any]:
         UnreadableError: if there is no object, or its ``final_score`` is missing, no number, not within 0–100, or a
             fraction between 0 and 1, which is on another scale.
     """
-    reply = find_object(text, having="final_score")
+    reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]
     if isinstance(score, str) and _NUMBER.fullmatch(score):
         score = float(score)

@@ -24,22 +24,13 @@ class UnreadableError(CallError):
     """A reply that is not what was asked for; the message says in what, without quoting at length."""
 
 
-def find_object(text: str, having: str) -> dict[str, Any]:
-    """The JSON object with a certain key, alone or in code fences or sentences.
-
-    Raises:
-        UnreadableError: if there is none, or several that differ.
-    """
-    return dict(_only(text, "{", lambda value: isinstance(value, dict) and having in value, f"object with {having!r}"))
-
-
 def read_claims(text: str) -> list[str]:
     """The JSON array of claims, alone or in code fences or sentences; repeated claims count once, blank ones not.
 
     Raises:
         UnreadableError: if there is none, several that differ, one that holds something else, or too many claims.
     """
-    found = _only(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
+    found = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found if claim.strip()))
     if len(claims) > MAX_CLAIMS:
         raise UnreadableError(f"{len(claims)} claims, when 5 to 7 were asked for")
@@ -59,8 +50,18 @@ def read_label(text: str) -> str:
     return label
 
 
-def _only(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
-    """The JSON value that fits, the same wherever one does; half characters that it holds as escapes are replaced."""
+def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
+    """The JSON value that fits, alone or in code fences or sentences; half characters in its escapes are replaced.
+
+    Args:
+        text: the reply.
+        opening: the bracket that it begins with.
+        fits: whether a value is of the form that was asked for.
+        name: of that form, for messages.
+
+    Raises:
+        UnreadableError: if there is none, or several that differ.
+    """
     found = [value for value in _values(text, opening) if fits(value)]
     if not found:
         raise UnreadableError(f"no JSON {name}")

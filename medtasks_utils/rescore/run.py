@@ -9,7 +9,7 @@ import csv
 import io
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -142,9 +142,8 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
     """A line of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
     case = response.case
     status = _status(response, judgement)
-    score = judgement.score if judgement else 0.0 if status == WRONG else None
-    output: Mapping[str, Any] = judgement.output if judgement else {}
-    tokens = judgement.tokens if judgement else Tokens()
+    own = judgement or Judgement(0.0 if status == WRONG else None)
+    score, output = own.score, own.output
     said = json.dumps(output, ensure_ascii=False)
     theirs = {
         "g-eval": {"judge_model_output": said, "judge_score": _share(score)},
@@ -165,7 +164,7 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "completion": response.text,
         **theirs.get(judge.name, {}),
         "references": "\n".join(case.references),
-        "error": "no reference explanation to judge by" if status == SKIPPED else judgement and judgement.error,
+        "error": "no reference explanation to judge by" if status == SKIPPED else own.error,
         "run": response.run,
         "task": response.task,
         "example": response.example,
@@ -175,10 +174,10 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "judge": f"{judge.signature}|model:{model}",
         "status": status,
         "score": score,
-        "failure": judgement and judgement.failure,
-        "calls": judgement.calls if judgement else 0,
-        "prompt_tokens": tokens.prompt,
-        "completion_tokens": tokens.completion,
+        "failure": own.failure,
+        "calls": own.calls,
+        "prompt_tokens": own.tokens.prompt,
+        "completion_tokens": own.tokens.completion,
     }
     # Lone surrogates and NUL, which UTF-8 and CSV cannot hold, become U+FFFD.
     cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from statistics import mean
 from typing import Any, NamedTuple
 
+from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 
 BEHAVIOURS = {
@@ -56,9 +57,9 @@ def expected(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Exampl
         strata[own.stratum or ""].append(own.values["acc"])
     found: dict[str, float] = {}
     for name, each in scores.items():
-        metric = benchmark.metric(name)
-        if metric and metric.is_ratio:
+        metric = metric_of(name, benchmark.name)
+        if metric.is_ratio:
             found[name] = sum(one for one, _ in each) / max(1, sum(other for _, other in each))
         elif each:
-            found[name] = mean(map(mean, strata.values())) if metric and metric.aggregation == "macro" else mean(each)
+            found[name] = mean(map(mean, strata.values())) if metric.aggregation == "macro" else mean(each)
     return found

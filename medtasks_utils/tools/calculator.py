@@ -10,13 +10,11 @@ from typing import Any, ClassVar
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
+from medtasks_utils.extraction.numbers import Number, rounded
 from medtasks_utils.tools.tool import Outcome, Tool
-
-Number = int | float
 
 MAX_EXPRESSION = 1_000  # characters
 _MAX_BITS = 1_024  # of an integer: beyond it, no float holds the value either
-_MAX_DIGITS = 300  # in round(x, digits)
 
 # How expressions are written outside of Python. "^" has to become "**" in the text, since Python's own "^" binds less
 # tightly than "*".
@@ -93,18 +91,12 @@ def _power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
-def _round(number: Number, ndigits: int | None = None) -> Number:
-    if ndigits is not None and abs(ndigits) > _MAX_DIGITS:
-        raise OverflowError
-    return round(number, ndigits)
-
-
 _PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
 _OPERATORS: dict[type[ast.AST], Any] = {**{kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}, ast.Pow: _power}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
-    "round": _round,
+    "round": rounded,
     "min": lambda *numbers: min(numbers),  # of one number too
     "max": lambda *numbers: max(numbers),
 }

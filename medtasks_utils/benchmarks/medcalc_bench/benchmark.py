@@ -149,8 +149,7 @@ class MedCalcBench(Benchmark):
         self, files: Files, options: MedCalcBenchOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
         """Examples of the split; those to evaluate on with what ``one_shot`` and ``per_calculator`` ask for."""
-        root = files.folder(self.repository(options))
-        folder = _inside(root, options.dataset_version)
+        folder = _inside(files.folder(self.repository(options)), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
         if split != options.split:
@@ -158,12 +157,11 @@ class MedCalcBench(Benchmark):
         if options.per_calculator is not None:
             examples = stratified(examples, options.per_calculator)
         if options.one_shot:
-            if not find_split(folder, "one_shot"):  # v1.2 and the corrected rows have none of their own
-                folder = _inside(files.folder(self.repositories["verified"]), "verified")
-            add_solved_examples(examples, read_split(folder, "one_shot"))
+            # Of all versions; v1.2 and the corrected rows have none of their own.
+            verified = _inside(files.folder(self.repositories["verified"]), "verified")
+            add_solved_examples(examples, read_split(verified, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        is_plain = files.name == "hub" and not options.is_corrected  # nothing is downloaded for the other labels
-        place = files.cached(self.repositories["corrected"]) if is_plain else root
+        place = files.cached(self.repositories["corrected"])  # nothing is downloaded for the other labels
         if place and find_split(place, *others):
             add_other_labels(examples, read_split(place, *others), not options.is_corrected)
         return examples
@@ -267,11 +265,12 @@ def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchO
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
     answer = Answer(value, shown=shown, **told)
     if "other_label" in example:
-        answer.details |= {"other_label": None, "badges": None}
-        if other := example["other_label"]:
-            right = is_right(NOT_AVAILABLE if abstains else value, other)
-            answer.details["other_label"] = {"label": other["shown_truth"], "right": right}
-            answer.details["badges"] = "doubtful label" if other["differs"] else None
+        other = example["other_label"]
+        right = other and is_right(NOT_AVAILABLE if abstains else value, other)
+        answer.details |= {
+            "other_label": other and {"label": other["shown_truth"], "right": right},
+            "badges": "doubtful label" if other and other["differs"] else None,
+        }
     return answer
 
 

@@ -6,7 +6,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.benchmarks.medcalc_bench.kinds import (
@@ -104,19 +103,17 @@ def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: b
     whether the physicians' label is wrong by the benchmark's (``differs``).
     """
     others = {_question_of(other): other for other in table.made(partial(example_of, by_physicians))}
+    names = ("judgement", "ground_truth", "shown_truth", "lower_limit", "upper_limit")
     for example in examples:
-        other = others.get(_question_of(example))
-        example["other_label"] = other and _other_label(example, other)
+        example["other_label"] = None
+        if other := others.get(_question_of(example)):
+            theirs, own = (other, example) if by_physicians else (example, other)
+            truth = theirs["ground_truth"]
+            value = truth if truth == NOT_AVAILABLE else KINDS[theirs["judgement"]].strict(truth)
+            differs = not is_right(value, own)
+            example["other_label"] = {**{name: other[name] for name in names}, "differs": differs}
 
 
 def _question_of(example: Example) -> tuple[int, str, str]:
     """What an example asks, whatever its label."""
     return example["calculator_id"], " ".join(example["note"].split()), " ".join(example["question"].split())
-
-
-def _other_label(example: Example, other: Example) -> dict[str, Any]:
-    theirs, own = (example, other) if "labels" in example else (other, example)
-    truth = theirs["ground_truth"]
-    value = truth if truth == NOT_AVAILABLE else KINDS[theirs["judgement"]].strict(truth)
-    names = ("judgement", "ground_truth", "shown_truth", "lower_limit", "upper_limit")
-    return {**{name: other[name] for name in names}, "differs": not is_right(value, own)}

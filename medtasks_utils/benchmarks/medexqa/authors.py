@@ -58,7 +58,7 @@ def only_letter(text: str, options: Sequence[str]) -> str | None:
     """The letter that the authors' four rules read in a text that speaks of no other."""
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
-    return letter if letter and set(_LETTER.findall(substituted)) == {letter} else None
+    return letter if letter and set(_RULES[-1].findall(substituted)) == {letter} else None
 
 
 def misspelt_option(text: str, options: Sequence[str]) -> str | None:
@@ -79,6 +79,5 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
     return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")
 
 
-_LETTER = re.compile(_RULES[3].pattern)
 _REALLY_SIMILAR = 85  # of 100
 _SHORTEST_MISSPELT = 5  # characters

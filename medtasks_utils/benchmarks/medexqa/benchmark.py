@@ -48,7 +48,6 @@ class MedExQA(ChoiceBenchmark):
     default_task = "medexqa"
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
-    file_patterns = ("test/*", "dev/*")
     metrics = (
         Metric("macro_acc", "macro"),
         ACC,

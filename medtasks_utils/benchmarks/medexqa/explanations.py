@@ -79,13 +79,13 @@ class Explanations:
         found = self._scores(distinct, judgements)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
-            scores = found[case] if references(doc) else dict.fromkeys(self._names)
+            has_references = bool(references(doc))
+            scores = found[case] if has_references else dict.fromkeys(self._names)
             weighted, options = scores["explanation"], self._options
             if weighted is not None:
                 weighted = options.mcq_weight * 100 * bool(case) + options.explanation_weight * weighted
             for name, value in {**scores, "combined": weighted}.items():
-                is_judged = name in JUDGED and bool(references(doc))
-                answer.scores[name] = JudgedScore(bool(case), value) if is_judged else value
+                answer.scores[name] = JudgedScore(bool(case), value) if has_references and name in JUDGED else value
             if options.judges:
                 own = judgements.get(case)
                 told = ("score", "failure", "error")

@@ -32,8 +32,7 @@ SPECIALTIES = (
     Specialty("speech_language_pathology", "SLP", "speech_pathologist"),
 )
 
-_OF_EXPLANATIONS = ("explanation_metrics", "mcq_weight", "explanation_weight", "use_judge")
-_OF_BERTSCORE = ("bertscore_model", "bertscore_device", "bertscore_batch_size")
+_WEIGHTS = ("mcq_weight", "explanation_weight")
 _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache",
              "judge_max_tokens")  # fmt: skip
 
@@ -80,19 +79,17 @@ class MedExQAOptions(ChoiceOptions):
     """
 
     choose_rows = frozenset({"specialty", "seed", "split"})
-    # The signatures of the metrics and of the judge tell what these change.
-    not_signed = ChoiceOptions.not_signed | {
-        *("use_explanations", "explanation_metrics", "use_judge", "use_coverage"),
-        *_OF_BERTSCORE,
-        *_OF_JUDGE,
-    }
     needs: ClassVar = {
-        **ChoiceOptions.needs,
-        **dict.fromkeys(_OF_EXPLANATIONS, "use_explanations=true"),
-        **dict.fromkeys(_OF_BERTSCORE, "explanation_metrics=bertscore"),
+        **dict.fromkeys(("explanation_metrics", *_WEIGHTS, "use_judge"), "use_explanations=true"),
+        **dict.fromkeys(
+            ("bertscore_model", "bertscore_device", "bertscore_batch_size"), "explanation_metrics=bertscore"
+        ),
         **dict.fromkeys(_OF_JUDGE, "use_judge=true"),
         "use_coverage": "judge_mode=factscore",
     }
+    # The signatures of the metrics and of the judge tell what these change.
+    not_signed = ChoiceOptions.not_signed | {"use_explanations", *needs}.difference(_WEIGHTS)
+    needs |= ChoiceOptions.needs
 
     specialty: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_SPECIALTY))] = Field(
         ("ALL",), validate_default=True
@@ -120,7 +117,7 @@ class MedExQAOptions(ChoiceOptions):
     @model_validator(mode="before")
     @classmethod
     def _one_weight_gives_the_other(cls, given: dict[str, Any]) -> dict[str, Any]:
-        for one, other in (("mcq_weight", "explanation_weight"), ("explanation_weight", "mcq_weight")):
+        for one, other in (_WEIGHTS, _WEIGHTS[::-1]):
             weight = given.get(one)
             if other not in given and isinstance(weight, int | float):
                 return {**given, other: 1 - weight}

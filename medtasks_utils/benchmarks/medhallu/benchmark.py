@@ -88,7 +88,6 @@ class MedHallu(Benchmark):
     default_task = "medhallu"
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
-    file_patterns = ("pqa_*/*", "pqa_*")
     metrics = (
         Metric("f1", "f1"),
         ACC,

@@ -94,8 +94,5 @@ def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
         names: out of :data:`METRICS`.
         settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
     """
-
-    def own(name: str) -> dict[str, Any]:
-        return {key.removeprefix(name): value for key, value in settings.items() if key.startswith(name)}
-
-    return [METRICS[name](**own(f"{name}_")) for name in names]
+    named = [(key.partition("_"), value) for key, value in settings.items()]
+    return [METRICS[name](**{key: value for (own, _, key), value in named if own == name}) for name in names]
