@@ -51,7 +51,8 @@ print((sys.excepthook, evaluator_utils.stderr_for_metric) == before)
 def test_importing_loads_nothing_heavy_and_changes_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
-    assert [line.split() for line in done.stdout.splitlines()] == [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
+    expected = [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
+    assert [line.split() for line in done.stdout.splitlines()] == expected
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
