@@ -31,7 +31,6 @@ class Registry(Mapping[str, Any]):
     def __init__(self, group: str, own: Mapping[str, str]) -> None:
         self._group = group
         self._own = own
-        self._imported: dict[str, Any] = {}
 
     @cached_property
     def _paths(self) -> dict[str, str]:
@@ -39,11 +38,9 @@ class Registry(Mapping[str, Any]):
         return {**self._own, **others}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._imported:
-            module, _, attribute = self._paths[name].partition(":")
-            found = import_module(module)
-            self._imported[name] = getattr(found, attribute) if attribute else found
-        return self._imported[name]
+        module, _, attribute = self._paths[name].partition(":")
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
