@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +18,17 @@ from medtasks_utils.extraction import numbers
 from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
 from medtasks_utils.extraction.quantities import Percentage
-from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 
 NOT_AVAILABLE = "N/A"
 """The right answer where the note lacks what is needed, in the rows that have such a label."""
+
+_WEEKS_AND_DAYS = re.compile(
+    r"""(\d{1,4})\s?weeks?["']?\s?(?:,|and\b|&)?\s?["']?(\d{1,4})\s?(?:days?\b|["')\]]|$)"""
+    r"""|[(\[]\s?["']?(\d{1,4})["']?\s?,\s?["']?(\d{1,4})["']?\s?[)\]]""",
+    re.IGNORECASE,
+)
+_WHOLE_WEEKS = re.compile(r"(?<![\d.])(\d{1,4})\s?weeks?\b", re.IGNORECASE)
 
 
 class Truth(NamedTuple):
@@ -96,24 +101,31 @@ class Integer(Decimal):
 
 
 class Days(Kind):
-    """A gestational age in days, as the corrected rows ask for it; weeks and days that make as many are right too.
-
-    >>> [KINDS["days"].strict(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
-    [31.0, 31, 203, None]
-    """
+    """A gestational age in days, as the corrected rows ask for it; weeks and days that make as many are right too."""
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
         """A whole number."""
         return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
 
-    def strict(self, content: str) -> Any:
-        """Our own reading of what a tag holds: the authors have none of a gestational age in days."""
-        return self.flexible(partial(read_value, f"<answer>{content}</answer>")).value
-
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
         """Weeks and days, else a number."""
         age = read("weeks_days")
         return read("decimal") if age.value is None else age._replace(value=7 * age.value[0] + age.value[1])
+
+
+def days_in(text: str) -> float | None:
+    """Weeks and days in the forms of the first release, whole weeks, or the last number.
+
+    >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
+    [31.0, 31, 203, None]
+    """
+    if pair := _WEEKS_AND_DAYS.search(text):
+        weeks, days = (int(found) for found in pair.groups() if found is not None)
+        return 7 * weeks + days
+    if whole := _WHOLE_WEEKS.search(text):
+        return 7 * int(whole[1])
+    value = numbers.strict_decimal(text)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _number(cell: str, column: str) -> float:
@@ -129,7 +141,7 @@ def _number(cell: str, column: str) -> float:
 _EVERY = (
     Kind("date", strict_date, lambda value: f"{value.month}/{value.day}/{value.year}"),
     Kind("weeks_days", strict_weeks_days, lambda value: f"({value[0]} weeks, {value[1]} days)"),
-    Days("days", str),
+    Days("days", days_in),
     Integer("integer", numbers.strict_integer),
     Decimal("decimal", numbers.strict_decimal),
 )
