@@ -89,21 +89,16 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
 
 def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
-    for folder, engine, name in (
-        ("first", "vllm", None),
-        ("first", "hf", None),
-        ("second", "hf", None),
-        ("x", "", "Mine"),
-    ):
+    for folder, engine in (("first", "vllm"), ("first", "hf"), ("second", "hf")):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
         content = json.loads(path.read_text(encoding="utf-8"))
         content["config"]["model"] = engine
-        run.write_text(json.dumps({**content, "medtasks": {"run_name": name}}), encoding="utf-8")
+        run.write_text(json.dumps(content), encoding="utf-8")
     path.unlink()
     sample_file(path, "medhallu").unlink()
-    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "x")])]
-    assert names == ["model hf first", "model vllm", "model hf second", "Mine"]
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second")])]
+    assert names == ["model hf first", "model vllm", "model hf second"]
 
 
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])

@@ -34,7 +34,6 @@ class Eval(Command):
         full_table: print the harness's own table too
         no_keep: keep no answers for the case that the run dies
         fresh: ask anew what a run that died has kept
-        run_name: what the report calls the run
     """
 
     data: str | None = None
@@ -42,7 +41,6 @@ class Eval(Command):
     full_table: bool = False
     no_keep: bool = False
     fresh: bool = False
-    run_name: str | None = None
     arguments: argparse.Namespace = field(init=False)
     """Of ``lm_eval run``."""
 
@@ -83,7 +81,7 @@ class Eval(Command):
 
         setup_logging(self.arguments.verbosity or "INFO")
         config = configured(self.arguments, self.data, self.set)
-        done = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh, run_name=self.run_name)
+        done = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh)
         done.run(self.arguments.func)
         if done.results is None:  # another process has them
             return 0

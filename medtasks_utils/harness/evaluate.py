@@ -42,13 +42,7 @@ class Evaluation:
     """
 
     def __init__(
-        self,
-        config: EvaluatorConfig,
-        settings: Sequence[str],
-        *,
-        keep: bool = True,
-        fresh: bool = False,
-        run_name: str | None = None,
+        self, config: EvaluatorConfig, settings: Sequence[str], *, keep: bool = True, fresh: bool = False
     ) -> None:
         """Check what is asked for.
 
@@ -57,7 +51,6 @@ class Evaluation:
             settings: those of ``--set``.
             keep: whether answers are kept until the run has ended.
             fresh: whether those that an earlier run kept are asked anew.
-            run_name: what the report calls the run.
 
         Raises:
             MedtasksError: for the first mistake; a UsageError where it is one of the command line.
@@ -69,7 +62,6 @@ class Evaluation:
         self.problem: str | None = None
         self.spent: dict[str, Any] = {}
         self.kept: KeptAnswers | None = None
-        self._run_name = run_name
         self._table = io.StringIO()
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         with only_results_on_standard_output():
@@ -131,8 +123,7 @@ class Evaluation:
             self.spent["answers_taken_over"] = self.kept.taken
         self.seconds = time.perf_counter() - self._start
         sys.stdout = self._table  # what the harness prints from here on
-        own = {**({"run_name": self._run_name} if self._run_name else {}), **self.spent}
-        self.results = SECRETS.scrub({**results, **({"medtasks": own} if own else {})})
+        self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results
 
     def saved(self, date: str) -> None:

@@ -143,13 +143,12 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def name_apart(runs: Sequence[Run]) -> None:
-    """Name runs as ``--run_name`` has it, else after the last part of their models' names, with what sets them apart.
+    """Name runs after the last part of their models' names, with what sets them apart.
 
     That is the first part of the model's name, then engine, output folder, date and file, as far as they differ.
     """
     for run in runs:
-        last = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1]
-        run.name = str(mapping(run.results.get("medtasks")).get("run_name") or last or run.model)
+        run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
     for apart in _APART:
         told: dict[str, set[str]] = defaultdict(set)
         for run in runs:
