@@ -41,8 +41,7 @@ class Rescore(JudgeCommand):
         """Judge what is not judged yet; 1 if every judgement failed."""
         from medtasks_utils.errors import UsageError
         from medtasks_utils.judging import make_judge
-        from medtasks_utils.rescore import STATUSES, find_responses, rescore
-        from medtasks_utils.writing import table
+        from medtasks_utils.rescore import find_responses, rescore
 
         if self.use_coverage and self.judge == "geval":
             raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
@@ -53,19 +52,7 @@ class Rescore(JudgeCommand):
         for problem in responses.problems:
             _say(f"warning: {problem}")
         result = rescore(responses.found, judges, settings, self.out_csv_prefix, _say, self.verbose)
-        scores, rows = [], []
-        for (judge, run), own in result.scores.items():
-            statuses = result.statuses[judge, run]
-            scores.append(
-                {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
-                | {"few": own.few, "examples": own.n, "statuses": dict(statuses)}
-            )
-            numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]
-            rows.append((judge, run, *numbers, own.n, *(statuses[status] for status in STATUSES)))
-        written = list(map(str, result.paths))
-        text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
-        told = {"scores": scores, "written": written}
-        return self.tell(told, f"{text}\n\nwritten: {', '.join(written)}", result.has_failed)
+        return self.tell(result.as_data(), result.as_text(), result.has_failed)
 
 
 def _say(line: str) -> None:
