@@ -173,8 +173,9 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    with LocalServer(lambda body: ".", key="sk-canary") as served:
+    with LocalServer(lambda body: ".") as served:
         assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
+        assert {headers["authorization"] for headers in served.headers} == {"Bearer sk-canary"}
         monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
         assert evaluated(served, "medhallu", "--limit", "2") == 1
     (file,) = tmp_path.rglob("results_*.json")

@@ -8,15 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import (
-    Scripted,
-    documents,
-    evaluate,
-    load,
-)
-from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
+from conftest import Scripted, documents, evaluate, load
+from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
-from local_server import faulty
+from local_server import Answer, Answering, Fault, in_turn, refusal, whole
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.errors import MedtasksError, OptionError
@@ -53,15 +48,15 @@ def scores_of(docs: list[Row]) -> dict[str, int]:
     return {doc["id"]: 10 * (index + 1) for index, doc in enumerate(docs)}
 
 
-def judging(scores: dict[str, int], failing: Callable[[str], bool] = lambda text: False) -> Callable[..., Answer]:
-    """G-Eval by the id that the explanation names."""
+def judging(scores: dict[str, int], lost: str = "") -> Answering:
+    """G-Eval by the id that the explanation names; prose for the lost one."""
 
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"])
         if "final_score" not in text:
             return sound(request)
         (name,) = [name for name in scores if f"Because of {name}." in text]
-        return "Prose, 85 of 100." if failing(name) else json.dumps(geval_reply(scores[name]))
+        return "Prose, 85 of 100." if name == lost else json.dumps(geval_reply(scores[name]))
 
     return answer
 
@@ -107,8 +102,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
 ) -> None:
     scores = scores_of(documents(load(TASK)))
     lost = sorted(scores)[0]
-    faults = [(0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP)]
-    with JudgeServer(faulty(faults, judging(scores, lost.__eq__))) as server:
+    with JudgeServer(judging(scores, lost)) as server:
         result = evaluate(TASK, right, metadata=options(server, tmp_path))
     means = result["results"][TASK]
     assert means["acc,strict-match"] == 1.0
@@ -168,21 +162,18 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> No
 
 
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
-    unknown = Fault(404, {"error": {"message": "The model `judge` does not exist."}})
-    with JudgeServer(lambda request: unknown) as server:
-        refused(options(server, tmp_path), "judge at http.*The model `judge` does not exist.*serve this model")
+    for fault, match in (
+        (refusal(404, "The model `judge` does not exist."), "The model `judge` does not exist.*serve this model"),
+        (Fault(200, "<html></html>"), "base URL"),
+    ):
+        with JudgeServer(in_turn(fault)) as server:
+            assert f"judge at {server.url}" in refused(options(server, tmp_path), match)
     refused(options(server, tmp_path / "other"), "is the server running")
     refused(
         {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
         "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
     )
     refused(options(server, Path("/proc/none")), "cache .*cannot be written")
-    for wrong, match in (
-        ({"judge_api_key_env": KEY}, "name of an environment variable"),
-        ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
-    ):
-        given = options(server, tmp_path)
-        refused({"medexqa": {**given["medexqa"], **wrong}}, match)
 
 
 @pytest.mark.parametrize(

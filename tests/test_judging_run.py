@@ -10,18 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_server import HANG_UP, LABELS, Answer, Fault, JudgeServer, reply_to, sound, whole
+from judge_server import LABELS, JudgeServer, reply_to, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import Held, draw, faulty, prompt_of, together
+from local_server import HANG_UP, Answer, Fault, Held, draw, faulty, prompt_of, together, whole
 
-from medtasks_utils.judging import (
-    Case,
-    JudgeError,
-    judge_all,
-    make_judge,
-    summary,
-    templates,
-)
+from medtasks_utils.judging import Case, JudgeError, judge_all, make_judge, summary, templates
 
 __all__ = ["no_keys_and_no_waits"]
 WORTH = dict(zip(LABELS, (1.0, 0.5, 0.0), strict=True))

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_server import Fault, JudgeServer, sound, whole
+from judge_server import JudgeServer, sound
+from local_server import Fault, whole
 from rescore_logs import explained, run_harness
 
 from medtasks_utils.__main__ import main
