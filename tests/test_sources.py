@@ -191,9 +191,6 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(
     assert len(hub.asked) == 1
 
 
-MEDHALLU = "515060458a945c633debc6fd5baac7764416b724"
-
-
 @pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
 def test_the_repository_the_revision_and_the_files_of_each_task(
     hub: Hub, task: str, repository: str, revision: str, files: list[str]
