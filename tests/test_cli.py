@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GENERATION_TASKS, manager, table
+from conftest import GENERATION_TASKS, exit_code, manager, one_line, table
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
@@ -46,14 +46,6 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 # ---- errors
 
 
-def one_line(errors: str) -> str:
-    """The only line of ours on standard error, which has to be its last."""
-    assert "Traceback" not in errors
-    lines = errors.strip().splitlines()
-    assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
-    return lines[-1].removeprefix("medtasks: error: ")
-
-
 def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("lm_eval").setLevel(logging.INFO)
     try:
@@ -70,12 +62,9 @@ def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str
 def test_wrong_usage_is_exit_code_2_and_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    try:
-        code = cli.main(arguments)
-    except SystemExit as end:
-        code = int(end.code or 0)
+    assert exit_code(arguments) == 2
     output, errors = capsys.readouterr()
-    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert (output, errors.count("\n")) == ("", 1)
     assert message in one_line(errors)
 
 
