@@ -217,6 +217,12 @@ def evaluate(
     return result
 
 
+def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
+    """Those of the only task, under a filter."""
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == filter_name]
+
+
 def lm_eval(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Scripted, documents, evaluate, load
+from conftest import Scripted, documents, evaluate, load, samples
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault, in_turn, refusal, whole
@@ -61,10 +61,6 @@ def judging(scores: dict[str, int], lost: str = "") -> Answering:
     return answer
 
 
-def samples(result: dict[str, Any], task: str, filter_name: str = "strict-match") -> list[dict[str, Any]]:
-    return [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
-
-
 # ---- scores
 
 
@@ -73,14 +69,14 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
     with JudgeServer(judging(scores)) as server:
         metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
-        right_ones = [sample for sample in samples(result, TASK) if sample["acc"]]
+        right_ones = [sample for sample in samples(result) if sample["acc"]]
         assert 0 < len(right_ones) < len(scores)
         assert len(server.judging) == len(right_ones)  # once for both filters, and not for the wrong
         again = evaluate(TASK, right_or_wrong, metadata=metadata)
         assert len(server.requests) == len(right_ones) + 1  # and the check
     assert again["results"] == result["results"]
     for filter_name in ("strict-match", "flexible-extract"):
-        for sample in samples(result, TASK, filter_name):
+        for sample in samples(result, filter_name):
             score = scores[sample["doc"]["id"]] if sample["acc"] else 0.0
             assert sample["explanation"] == score
             assert sample["combined"] == pytest.approx(25 * sample["acc"] + 0.75 * score)
@@ -110,7 +106,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     judged = [score for name, score in scores.items() if name != lost]
     assert means["explanation,strict-match"] == pytest.approx(sum(judged) / len(judged))
     assert means["combined,strict-match"] == pytest.approx(50 + sum(judged) / len(judged) / 2)
-    (sample,) = [sample for sample in samples(result, TASK) if sample["doc"]["id"] == lost]
+    (sample,) = [sample for sample in samples(result) if sample["doc"]["id"] == lost]
     assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
     assert sample["judge"]["score"] is None
     assert sample["judge"]["failure"] == "unreadable"
@@ -124,7 +120,7 @@ def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: b
         metadata = options(server, tmp_path, "factscore", use_coverage=use_coverage)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
     rates = ["support", *(["coverage"] if use_coverage else [])]
-    for sample in samples(result, TASK):
+    for sample in samples(result):
         judge = sample["judge"]
         assert ("coverage" in sample) == use_coverage
         if not sample["acc"]:
