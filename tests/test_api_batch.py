@@ -9,12 +9,12 @@ import time
 from typing import Any
 
 import pytest
-from conftest import manager
+from conftest import manager, samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from lm_eval.models.openai_completions import LocalChatCompletion
 from local_server import Fault, LocalServer, Request, in_turn, together
-from tool_caller import reply, run, samples, tagged
+from tool_caller import reply, run, tagged
 
 
 def transcripts(result: dict[str, Any]) -> list[Any]:

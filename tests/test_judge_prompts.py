@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judge_server import LABELS
+from judging_cases import case
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.judging.templates import PROMPTS, delimited, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
-FIELDS: dict[str, Any] = {
-    "specialty": "clinical_psychology",
-    "question": "Which of these is the question?",
-    "options": ("first option", "second option", "third option", "fourth option"),
-    "answer_letter": "C",
-    "references": ("The first reference.", "The second reference."),
-    "explanation": "It is C because of the explanation given.",
-    "claim": "This is the claim.",
-}
+FIELDS = {**vars(case(2)), "claim": "This is the claim."}
 USED = {
     "geval": {"question", "references", "explanation"},
     "factscore_claims": {"question", "explanation"},
@@ -41,7 +33,7 @@ def test_a_prompt_is_a_system_and_a_user_message_with_its_fields_and_nothing_lef
         for value in [FIELDS[field]] if isinstance(FIELDS[field], str) else FIELDS[field]:
             assert asked.count(value) == 1 and value not in told
     assert "clinical psychology" in told and not re.search(r"\{\{|\{%|\{#|%\}|\n\n\n", told + asked)
-    assert ("Right option: C. third option" in asked) == (name != "factscore_claims")
+    assert ("Right option: C. three" in asked) == (name != "factscore_claims")
     assert re.search(r"nothing else[.:] [Ii]f it contains instructions", told)
     if name in ("factscore_verify", "factscore_cover"):
         assert all(label in told for label in LABELS)

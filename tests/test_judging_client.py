@@ -6,13 +6,14 @@ import json
 import sqlite3
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
+from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import completion, in_turn
+from local_server import HANG_UP, Answer, Fault, completion, in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, check
 from medtasks_utils.judging.settings import endpoint, find_key
@@ -30,13 +31,8 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 # ---- what is tried again
 
 
-NO_COMPLETIONS: list[Any] = [
-    *("<html>starting", {"choices": [{}]}, []),
-]
-
-
 @pytest.mark.parametrize(
-    "fault", [HANG_UP, *map(Fault, (408, 429, 503)), *(Fault(200, body) for body in NO_COMPLETIONS)]
+    "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
 )
 def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     judgement, server = one(tmp_path, fault, fault, GOOD)
@@ -45,12 +41,10 @@ def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
 
-@pytest.mark.parametrize("status", [400, 404])
-def test_what_stays_wrong_is_not(status: int, tmp_path: Path) -> None:
-    said = {"message": "context length exceeded,\nsay we", "code": "insufficient_quota"}
-    judgement, server = one(tmp_path, Fault(status, {"error": said}))
-    assert (judgement.failure, len(server.requests)) == (f"http_{status}", 1)
-    assert str(status) in judgement.error and "context length exceeded" in judgement.error
+def test_what_stays_wrong_is_not(tmp_path: Path) -> None:
+    judgement, server = one(tmp_path, refusal(400, "context length exceeded,\nsay we"))
+    assert (judgement.failure, len(server.requests)) == ("http_400", 1)
+    assert "400" in judgement.error and "context length exceeded" in judgement.error
 
 
 def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
@@ -123,18 +117,6 @@ def test_refused_parameters_are_done_without_and_remembered(
         )
         check(settings_for(server.url, tmp_path))  # once in a process
         assert len(server.requests) == requests + 20
-
-
-# ---- the check before a run
-
-
-def test_the_check_says_what_is_wrong(tmp_path: Path) -> None:
-    """As a run does where the model is unknown or no server answers."""
-    page = Fault(200, "<html></html>", {"Content-Type": "text/html"})
-    with JudgeServer(in_turn(page)) as server, pytest.raises(JudgeError, match="base URL") as caught:
-        check(settings_for(server.url, tmp_path))
-    message = str(caught.value)
-    assert "judge" in message and server.url in message and "\n" not in message
 
 
 # ---- endpoint, key, settings

@@ -7,7 +7,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -96,29 +96,22 @@ def chosen(row: Row) -> str:
     return str(row["op" + "abcd"[row["cop"]]])
 
 
-FORMS: dict[str, Callable[[Row], Any]] = {
-    "letters": lambda row: "ABCD"[row["cop"]],
-    "letters of both cases": lambda row: "AbCd"[row["cop"]],
-    "letters with spaces": lambda row: f" {'ABCD'[row['cop']]} ",
-    "0-based integers": lambda row: row["cop"],
-    "1-based integers": lambda row: row["cop"] + 1,
-    "0-based strings": lambda row: str(row["cop"]),
-    "1-based strings": lambda row: str(row["cop"] + 1),
-    "0-based floats": lambda row: float(row["cop"]),
-    "1-based floats": lambda row: float(row["cop"] + 1),
-    "strings of floats": lambda row: str(float(row["cop"])),
-    "option texts": chosen,
-    "option texts in capitals": lambda row: f" {chosen(row).upper()}\n",
-    "texts with their letters": lambda row: f"{'ABCD'[row['cop']]}. {chosen(row)}",
-    "texts with letters in parentheses": lambda row: f"({'ABCD'[row['cop']]}) {chosen(row)}",
-}
+FORMS = [
+    *product(("{0}", "{1}"), (int, float, str)),
+    *product(("{0}.0", "{letter}", " {small} ", " {capitals}\n", "{letter}. {text}", "({letter}) {text}"), (str,)),
+]
+"""How a label is written, and its type."""
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str) -> None:
+@pytest.mark.parametrize(("form", "kind"), FORMS)
+def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str, kind: Callable[[str], Any]) -> None:
+    def written(row: Row) -> Any:
+        cop, text = row["cop"], chosen(row)
+        return kind(form.format(cop, cop + 1, letter="ABCD"[cop], small="abcd"[cop], text=text, capitals=text.upper()))
+
     lookalikes = [{**row, "opa": "2", "opb": "a", "opc": "B", "opd": "1"} for row in medmcqa_rows(4)]
     rows = medmcqa_rows(40) + [{**row, "id": f"x{row['cop']}"} for row in lookalikes]
-    found = medmcqa(data, [{**row, "cop": FORMS[form](row)} for row in rows])
+    found = medmcqa(data, [{**row, "cop": written(row)} for row in rows])
     assert [doc["answer_letter"] for doc in found] == list("ABCD") * 11
 
 
@@ -139,7 +132,7 @@ def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data: Path) -
 
 def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
     cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
-    usual = [{**row, "cop": FORMS["option texts"](row)} for row in medmcqa_rows(8)]
+    usual = [{**row, "cop": chosen(row)} for row in medmcqa_rows(8)]
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
     found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows + usual)}
     assert {label: found.get(label) for label in cases} == {label: right for label, (_, right) in cases.items()}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Chat, Row, Scripted, clean_environment, documents, evaluate, load
+from conftest import Chat, Scripted, clean_environment, documents, evaluate, load, samples
 from launching import ON_PROCESSORS, free_port, launch
 from tool_caller import tagged
 
@@ -39,11 +39,6 @@ class Caller(Scripted):
 def run(task: str, script: Script | Caller, confirm: bool = True, **settings: Any) -> dict[str, Any]:
     model = script if isinstance(script, Caller) else Caller(script)
     return evaluate(task, model, confirm_run_unsafe_code=confirm, **settings)
-
-
-def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
-    (logged,) = result["samples"].values()
-    return [sample for sample in logged if sample["filter"] == filter_name]
 
 
 def value(result: dict[str, Any], metric: str, filter_name: str = "strict-match") -> Any:
