@@ -11,6 +11,11 @@ from medtasks_utils.audit.run import disagreements
 _SHOWN = 20  # of each audit's disagreements
 
 
+def is_any_read(audits: Sequence[dict[str, Any]]) -> bool:
+    """Whether the LLM could read any response."""
+    return any(stratum["read"] for each in audits for stratum in each["strata"].values())
+
+
 def as_text(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What people are told of audits, in lines."""
     for each in audits:

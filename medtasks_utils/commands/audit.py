@@ -35,9 +35,8 @@ class Audit(JudgeCommand):
 
     def run(self) -> int:
         """Audit, write, print; 1 if nothing could be read."""
-        from medtasks_utils.audit import as_text, audit
+        from medtasks_utils.audit import as_text, audit, is_any_read
         from medtasks_utils.results import read_runs
 
         audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
-        is_any_read = any(stratum["read"] for each in audits for stratum in each["strata"].values())
-        return self.tell(audits, "\n".join(as_text(audits)), failed=not is_any_read)
+        return self.tell(audits, "\n".join(as_text(audits)), failed=not is_any_read(audits))
