@@ -55,18 +55,13 @@ def stock(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
         harness.execute(harness.parse_args())
 
 
-def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
-    """What a run wrote: results without times, and samples by the pattern of their file's name."""
+def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a run wrote: results without times, and samples by their file's name without the time."""
     results = saved_results(folder)
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
-    samples = {
-        re.sub(r"\d{4}-\d\d-\d\dT[\d.-]+", "DATE", str(path.relative_to(folder))): [
-            json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line
-        ]
-        for path in folder.glob("**/samples_*.jsonl")
-    }
-    return results, samples
+    logs = folder.glob("**/samples_*.jsonl")
+    return results, {path.name.rpartition("_")[0]: path.read_text(encoding="utf-8") for path in logs}
 
 
 # ---- the same results

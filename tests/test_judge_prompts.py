@@ -6,13 +6,11 @@ import re
 
 import jinja2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from judge_server import LABELS
 from judging_cases import case
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.judging.templates import PROMPTS, delimited, examples, load
+from medtasks_utils.judging.templates import PROMPTS, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
 FIELDS = {**vars(case(2)), "claim": "This is the claim."}
@@ -49,15 +47,7 @@ def test_an_explanation_can_end_neither_its_quotation_nor_its_message(name: str)
     _, user = load(name).messages(**{**FIELDS, "explanation": attack})
     opening = re.search(r"<(explanation\w*)>\n" + re.escape(attack.strip()), user["content"])
     assert opening, "the text is quoted as it is"
-    assert user["content"].count(f"</{opening[1]}>") == 1
-
-
-@given(st.lists(st.sampled_from(["<", ">", "/", " ", "explanation", "_2", "_3", "EXPLANATION", "x", "\n"])))
-def test_no_text_holds_the_tag_that_it_is_quoted_in(parts: list[str]) -> None:
-    text = "".join(parts)
-    name = delimited(text, "explanation").partition(">")[0].removeprefix("<")
-    assert not re.search(rf"<\s?/?\s?{name}\b", text, re.IGNORECASE)
-    assert delimited(text, "explanation") == f"<{name}>\n{text.strip()}\n</{name}>"
+    assert len(re.findall(rf"<\s*/?\s*{opening[1]}\b", user["content"], re.IGNORECASE)) == 2
 
 
 def test_worked_examples_have_five_to_seven_distinct_claims() -> None:
