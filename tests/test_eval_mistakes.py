@@ -10,7 +10,7 @@ import pytest
 from conftest import exit_code, one_line, table
 from local_server import Answer, Fault, LocalServer, Request, refusal
 
-from medtasks_utils.harness.command_line import as_words
+from medtasks_utils.sweep.flags import as_words
 
 
 def oddly(body: Request) -> Answer:
