@@ -55,6 +55,3 @@ def test_a_score_that_is_off_is_a_miss(
     misses = re.findall(rf"^(\S+) +(\S+) +({filters}) +(\S+) +(\S+) +(\S+)$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa", miss[0]) for miss in misses} == blamed
     assert output.startswith(f"{len(misses)} of ")
-
-
-# ---- the server
