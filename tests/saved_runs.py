@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Answering, Row, evaluate, right_answer
+from conftest import GENERATION_TASKS, Answering, Row, evaluate, right_answer
 from lm_eval.loggers import EvaluationTracker
-
-TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
 
 
 def chance(doc: Row, salt: str = "") -> float:
@@ -36,7 +34,7 @@ def right_in(share: float, salt: str = "") -> Answering:
 def save_run(
     folder: Path,
     answer: Answering = right_answer,
-    tasks: str | Sequence[str] = TASKS,
+    tasks: str | Sequence[str] = GENERATION_TASKS,
     model: str = "org/model",
     metadata: Mapping[str, Any] | None = None,
     **settings: Any,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import table
+from conftest import GENERATION_TASKS, table
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Fault, LocalServer, draw, whole
-from saved_runs import TASKS, right_in, sample_file, save_run
+from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit import disagreements, read_audit
@@ -172,7 +172,7 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
     with LocalServer(answer) as server:
         assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
     audits = {each["task"]: each for each in json.loads(capsys.readouterr().out)}
-    assert set(audits) == set(TASKS)
+    assert set(audits) == set(GENERATION_TASKS)
     assert sum(sum(each["failures"].values()) for each in audits.values()) > 0
     for task, each in audits.items():
         counted = [row for row in each["readings"] if row["stated"] is not None]

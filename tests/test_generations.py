@@ -167,6 +167,3 @@ def test_what_generations_tell_by_counting(answers: list[str | None], target: st
     assert found["maj@k"] == pytest.approx((target in best) / len(best) if best else 0)
     assert found["all@k"] <= found["maj@k"] <= found["any@k"]
     assert found == pytest.approx(scores_together(answers[::-1], right[::-1]))
-
-
-# ---- the requests themselves

@@ -29,7 +29,6 @@ from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import Metric
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
-BOTH = ("strict-match", "flexible-extract")
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
 
 

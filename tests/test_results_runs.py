@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import table
+from conftest import BENCHMARKS, GENERATION_TASKS, table
 from hypothesis import given
 from hypothesis import strategies as st
-from saved_runs import TASKS, edit_lines, right_in, sample_file, save_run
+from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results import ResultsError, Sample, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
-BENCHMARKS = dict(zip(TASKS, ("medmcqa", "medexqa", "medcalc_bench", "medhallu"), strict=True))
+BENCHMARK_OF = dict(zip(GENERATION_TASKS, BENCHMARKS, strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def test_a_run_of_all_benchmarks_is_read_whole(saved: Path) -> None:
     (run,) = read_runs([saved, saved.parent, saved.parent.parent])
     assert (run.name, run.model, run.problems) == ("model", "org/model", [])
     assert run.date and run.date in saved.name
-    assert {name: task.benchmark for name, task in run.tasks.items()} == BENCHMARKS
-    assert list(run.groups) == ["medtasks"] and run.groups["medtasks"].tasks == list(TASKS)
+    assert {name: task.benchmark for name, task in run.tasks.items()} == BENCHMARK_OF
+    assert list(run.groups) == ["medtasks"] and run.groups["medtasks"].tasks == list(GENERATION_TASKS)
     assert ("acc", "strict-match") in run.groups["medtasks"].metrics
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
@@ -162,7 +162,7 @@ def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: b
     (run,) = read_runs(results.parent)
     assert len(run.problems) == 1 and run.results == {}
     assert "no results file" in run.problems[0] or f"{results} cannot be read" in run.problems[0]
-    left = {name: benchmark for name, benchmark in BENCHMARKS.items() if name != "medexqa_all"}
+    left = {name: benchmark for name, benchmark in BENCHMARK_OF.items() if name != "medexqa_all"}
     assert {name: task.benchmark for name, task in run.tasks.items()} == left
     assert all(task.samples for task in run.tasks.values())
 

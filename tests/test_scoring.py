@@ -7,25 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import evaluate, load, right_answer, sample_rows
+from conftest import FILE, TASK, evaluate, load, right_answer, sample_rows
 from saved_runs import save_run
 
 from medtasks_utils import load_runs, score
 from medtasks_utils.errors import DataError, UsageError
 
-FILES = {
-    "medmcqa_openmed": "medmcqa/validation.jsonl",
-    "medexqa_clinical_psychology": "medexqa/test/clinical_psychologist_test.tsv",
-    "medcalc_bench": "medcalc_bench/test.csv",
-    "medhallu": "medhallu/pqa_labeled.jsonl",
-}
 RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.", "I would say (C).", "", "<think>so"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_response_is_scored_as_in_a_run(name: str) -> None:
+@pytest.mark.parametrize("benchmark", TASK)
+def test_a_response_is_scored_as_in_a_run(benchmark: str) -> None:
     """Every metric of every sample that the real harness logs, for right answers and for odd ones."""
-    rows = sample_rows(FILES[name])
+    name, rows = TASK[benchmark], sample_rows(FILE[benchmark])
     number = iter(range(10_000))
 
     def answer(doc: dict[str, Any]) -> str:
@@ -45,9 +39,9 @@ def test_a_response_is_scored_as_in_a_run(name: str) -> None:
 
 
 def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
-    (row, *_) = sample_rows(FILES["medmcqa_openmed"])
+    (row, *_) = sample_rows(FILE["medmcqa"])
     assert score("medmcqa", row, "\\boxed{A}") == score("medmcqa_openmed", row, "\\boxed{A}")
-    (row, *_) = sample_rows(FILES["medcalc_bench"])
+    (row, *_) = sample_rows(FILE["medcalc_bench"])
     both = f"\\boxed{{1}} <answer>{row['Ground Truth Answer']}</answer>"
     assert score("medcalc_bench", row, both)["strict-match"].metrics["acc"] == 1.0
     assert score("medcalc_bench", row, both, answer_format="boxed")["strict-match"].metrics["acc"] == 0.0
@@ -55,7 +49,7 @@ def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
 
 
 def test_explanations_are_scored_if_asked_for() -> None:
-    (row, *_) = sample_rows(FILES["medexqa_clinical_psychology"])
+    (row, *_) = sample_rows(FILE["medexqa"])
     response = f"The answer is {row['answer']}. {row['explanation_1']}"
     assert "rougeL" not in score("medexqa", row, response)["strict-match"].metrics
     found = score("medexqa", row, response, explanation_metrics=["rougeL", "bleu"])["strict-match"].metrics
@@ -66,7 +60,7 @@ def test_explanations_are_scored_if_asked_for() -> None:
     ("arguments", "options", "kind", "message"),
     [
         (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
-        (("medhallu", sample_rows("medhallu/pqa_labeled.jsonl")[0], ""), {}, UsageError, "shown='ground_truth' or"),
+        (("medhallu", sample_rows(FILE["medhallu"])[0], ""), {}, UsageError, "shown='ground_truth' or"),
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
         (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
@@ -94,7 +88,7 @@ def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label: Any) -> Non
 
 
 def test_a_row_of_a_task_over_several_files() -> None:
-    (row, *_) = sample_rows(FILES["medexqa_clinical_psychology"])
+    (row, *_) = sample_rows(FILE["medexqa"])
     found = score("medexqa_all", row, f"The answer is {row['answer']}.", repeats=None)
     assert found["strict-match"].metrics["acc"] == 1.0
 
@@ -119,6 +113,6 @@ def test_saved_runs_as_frames(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shown", ["ground_truth", "hallucinated"])
 def test_a_row_that_is_scored_is_chosen_already(shown: str) -> None:
-    for row in sample_rows("medhallu/pqa_labeled.jsonl")[:6]:
+    for row in sample_rows(FILE["medhallu"])[:6]:
         found = score("medhallu", row, r"\boxed{0}", shown=shown, pairing="sampled", difficulty="hard")
         assert found["strict-match"].metrics["acc"] == float(shown == "ground_truth")

@@ -73,13 +73,6 @@ def test_values_and_errors_are_the_libraries(seed: int) -> None:
     assert ratio.value == pytest.approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
-def test_a_mean_has_the_harness_s_standard_error() -> None:
-    from lm_eval.api.metrics import mean_stderr
-
-    values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.25]
-    assert AGGREGATES["mean"].stderr(values) == pytest.approx(mean_stderr(values), rel=1e-14)
-
-
 def test_macro_averages_are_means_of_means() -> None:
     own = scores([1.0, 0.0, 1.0, 1.0, 1.0, 0.0], strata=["a", "a", "a", "a", "b", "b"])
     found = own.ratio("macro")

@@ -9,6 +9,7 @@ import pytest
 from conftest import table
 from hypothesis import given
 from hypothesis import strategies as st
+from tool_caller import tagged
 
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
@@ -17,11 +18,6 @@ BOTH: Any = TOOLS_BY_NAME
 CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
 
 
-def tagged(name: str, **arguments: Any) -> str:
-    return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
-
-
-CALCULATED = Call("calculator", "2 + 2")
 CODE = "x = 2\nprint(x)"
 RUN = Call("python", CODE)
 
@@ -32,8 +28,8 @@ def test_a_call_is_read_and_taken_out_and_all_else_stays(reply: str, calls: list
 
 
 def test_code_is_no_call_where_there_is_no_tool_for_it() -> None:
-    reply = f"```python\n{CODE}\n```\n{tagged('calculator', expression='2 + 2')}"
-    assert read_calls(reply, CALCULATOR) == ([CALCULATED], f"```python\n{CODE}\n```\n")
+    reply = f"```python\n{CODE}\n```\n{tagged('calculator', '2 + 2')}"
+    assert read_calls(reply, CALCULATOR) == ([Call("calculator", "2 + 2")], f"```python\n{CODE}\n```\n")
 
 
 TOO_LARGE = [
@@ -53,14 +49,14 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply: str, problem: str) -> 
 
 @pytest.mark.parametrize("malformed", ['{"name": "python", "arguments": {2}', '<tool_call>{"name": {"arguments": 2'])
 def test_what_follows_a_malformed_call_is_read(malformed: str) -> None:
-    calls, rest = read_calls(f"Now.\n{malformed}\n\n<answer>4</answer> {tagged('python', code=CODE)}", BOTH)
+    calls, rest = read_calls(f"Now.\n{malformed}\n\n<answer>4</answer> {tagged('python', CODE)}", BOTH)
     assert [call.problem is None for call in calls] == [False, True]
     assert calls[1] == RUN
     assert rest == "Now.\n\n\n<answer>4</answer> "
 
 
 def test_calls_beyond_the_limit_are_told_of() -> None:
-    calls, _ = read_calls(tagged("calculator", expression="1") * (MAX_CALLS + 3), BOTH)
+    calls, _ = read_calls(tagged("calculator", "1") * (MAX_CALLS + 3), BOTH)
     assert len(calls) == MAX_CALLS + 1
     assert all(call.problem is None for call in calls[:-1])
     assert calls[-1].problem is not None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import Chat, Scripted, evaluate, samples, table
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
-from tool_caller import run, tagged
+from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
@@ -23,14 +23,9 @@ BOTH: Any = TOOLS_BY_NAME
 ANSWER = "<answer>42</answer>"
 
 
-def called(name: Any, arguments: Any, key: str | None = "id-1") -> dict[str, Any]:
+def called(name: str, arguments: str, key: str) -> dict[str, Any]:
     """An entry of ``tool_calls``."""
-    own = {} if key is None else {"id": key}
-    return {**own, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def calculation(expression: str, key: str | None = "id-1") -> dict[str, Any]:
-    return called("calculator", json.dumps({"expression": expression}), key)
+    return {"id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 # ---- replies as they are understood
@@ -64,10 +59,6 @@ def config(result: dict[str, Any]) -> Any:
     return found["metadata"]
 
 
-def turn(body: Request) -> int:
-    return 1 + [message["role"] for message in body["messages"]].count("assistant")
-
-
 @pytest.mark.usefixtures("undescribed")
 def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted() -> None:
     calls = [
@@ -78,11 +69,11 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     ]
 
     def answer(body: Request) -> Answer:
-        return completion("I compute.", tool_calls=calls) if turn(body) == 1 else ANSWER
+        return completion("I compute.", tool_calls=calls) if turn(body["messages"]) == 1 else ANSWER
 
     with LocalServer(answer) as server:
         result = run(server, "medcalc_bench_tools", limit=2)
-    first, second = (next(body for body in server.requests if turn(body) == number) for number in (1, 2))
+    first, second = (next(body for body in server.requests if turn(body["messages"]) == number) for number in (1, 2))
     assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
     assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
     asked, *results = second["messages"][-5:]

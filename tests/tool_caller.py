@@ -40,6 +40,11 @@ def tagged(name: str, argument: str, key: str | None = None) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': {key: argument}})}\n</tool_call>"
 
 
+def turn(chat: Chat) -> int:
+    """Which reply is asked for, from 1."""
+    return 1 + sum(1 for message in chat if message["role"] == "assistant")
+
+
 def replies_to(chat: Chat) -> list[str]:
     """What the model says to a prompt, turn by turn: one of the ways to use tools well or badly, by lot."""
     prompt = "".join(message["content"] for message in itertools.takewhile(lambda m: m["role"] != "assistant", chat))
