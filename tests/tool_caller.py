@@ -47,7 +47,7 @@ def tagged(name: str, argument: str, key: str | None = None) -> str:
 
 def turn(chat: Chat) -> int:
     """Which reply is asked for, from 1."""
-    return 1 + sum(message["role"] == "assistant" for message in chat)
+    return 1 + [message["role"] for message in chat].count("assistant")
 
 
 def replies_to(chat: Chat) -> list[str]:
