@@ -63,6 +63,13 @@ def save_run(
     return path
 
 
+def save_two(folder: Path, shares: tuple[float, float] = (0.7, 0.4), **settings: Any) -> Path:
+    """Runs of two models that are right in these shares; the folder, which has them in ``a`` and ``b``."""
+    for name, model, share in zip("ab", ("first", "second"), shares, strict=True):
+        save_run(folder / name, right_in(share, name), model=f"org/{model}", **settings)
+    return folder
+
+
 def sample_file(results: Path, task: str) -> Path:
     """The sample log that belongs to a results file."""
     return results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")

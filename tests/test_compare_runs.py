@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import GENERATION_TASKS, Row
-from saved_runs import edit_lines, right_in, sample_file, save_run
+from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
@@ -20,16 +20,11 @@ from medtasks_utils.compare.plan import as_text, plan
 from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar
 from medtasks_utils.statistics.ratio import holm
 
-ALL = ["medtasks", "medexqa"]
-
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models on everything: in ``a`` the weaker one, in ``b`` the stronger."""
-    folder = tmp_path_factory.mktemp("saved")
-    save_run(folder / "a", right_in(0.5, "a"), tasks=ALL, model="org/weak")
-    save_run(folder / "b", right_in(0.8, "b"), tasks=ALL, model="org/strong")
-    return folder
+    return save_two(tmp_path_factory.mktemp("saved"), (0.5, 0.8), tasks=["medtasks", "medexqa"])
 
 
 @pytest.fixture

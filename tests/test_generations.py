@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -21,47 +21,37 @@ from medtasks_utils.benchmarks.base import order_of
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
-SAMPLED = "temperature=0.7"
-
-
-def run(server: LocalServer, task: str, repeats: int, template: bool = True, **given: Any) -> dict[str, Any]:
-    benchmark = next(name for name in ("medmcqa", "medexqa", "medcalc_bench", "medhallu") if task.startswith(name))
-    name = "local-chat-completions" if template else "local-completions"
-    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
-    result: dict[str, Any] = simple_evaluate(
-        model=name,
-        model_args={**arguments, "tokenizer_backend": None, **given.pop("model_args", {})},
-        tasks=[task],
-        task_manager=manager({benchmark: {"repeats": repeats, **given.pop("options", {})}}),
-        apply_chat_template=template,
-        gen_kwargs=given.pop("gen_kwargs", SAMPLED),
-        **given,
-    )
-    return result
-
 
 def of_seed(body: Request) -> str:
     """What a server that honours seeds says: one text for a seed and prompt."""
     return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
 
 
-def by_prompt(bodies: list[Request]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for body in bodies:
-        found.setdefault(json.dumps(body.get("messages", body.get("prompt"))), []).append(body["seed"])
-    return {prompt: sorted(seeds) for prompt, seeds in found.items()}
-
-
 # ---- seeds
 
 
 @pytest.mark.parametrize(
-    ("given", "base"), [({}, 1234), ({"model_args": {"seed": 5}}, 5), ({"gen_kwargs": "seed=9"}, 9)]
+    ("model_args", "gen_kwargs", "base"),
+    [({}, "temperature=0.7", 1234), ({"seed": 5}, "temperature=0.7", 5), ({}, "seed=9", 9)],
 )
-def test_a_server_that_honours_seeds_gives_different_texts(given: dict[str, Any], base: int) -> None:
+def test_a_server_that_honours_seeds_gives_different_texts(
+    model_args: dict[str, Any], gen_kwargs: str, base: int
+) -> None:
     with LocalServer(together(4, of_seed)) as server:
-        result = run(server, "medmcqa_openmed", 4, limit=5, **given)
-    assert list(by_prompt(server.requests).values()) == [list(range(base, base + 4))] * 5
+        arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
+        result = simple_evaluate(
+            model="local-chat-completions",
+            model_args={**arguments, "tokenizer_backend": None, **model_args},
+            tasks=["medmcqa_openmed"],
+            task_manager=manager({"medmcqa": {"repeats": 4}}),
+            apply_chat_template=True,
+            gen_kwargs=gen_kwargs,
+            limit=5,
+        )
+    seeds = defaultdict(list)
+    for body in server.requests:
+        seeds[json.dumps(body["messages"])].append(body["seed"])
+    assert [sorted(each) for each in seeds.values()] == [list(range(base, base + 4))] * 5
     logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
     for sample in logged:
         assert len({text for (text,) in sample["resps"]}) == 4

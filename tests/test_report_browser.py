@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
 from conftest import table
-from saved_runs import right_in, sample_file, save_run
+from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.audit import audit_file
 from medtasks_utils.report.page import build_page
@@ -37,9 +37,7 @@ READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failur
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Two comparable runs of all benchmarks, one audited, one over fewer examples, and one with repeats."""
-    folder = tmp_path_factory.mktemp("runs")
-    save_run(folder / "a", right_in(0.7, "a"), tasks="medtasks", model="org/first")
-    save_run(folder / "b", right_in(0.4, "b"), tasks="medtasks", model="org/second")
+    folder = save_two(tmp_path_factory.mktemp("runs"), tasks="medtasks")
     save_run(folder / "c", right_in(0.6, "c"), tasks=("medhallu", "medcalc_bench"), model="org/short", limit=5)
     answers = iter(["\\boxed{0}", "\\boxed{0}", "", "\\boxed{1}"] * 100)
     repeated = {"medmcqa": {"repeats": 4}}

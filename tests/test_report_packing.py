@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from saved_runs import right_in, save_run
+from saved_runs import save_run, save_two
 
 from medtasks_utils.report.packing import pack
 from medtasks_utils.report.samples import pack_samples
@@ -83,10 +83,7 @@ def test_plain_text_stays_as_it_is() -> None:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     """Two runs of all benchmarks on the bundled sample."""
-    folder = tmp_path_factory.mktemp("runs")
-    save_run(folder / "a", right_in(0.7, "a"), model="org/first")
-    save_run(folder / "b", right_in(0.4, "b"), model="org/second")
-    return read_runs([folder / "a", folder / "b"])
+    return read_runs(save_two(tmp_path_factory.mktemp("runs")))
 
 
 def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]) -> None:

@@ -42,7 +42,7 @@ def tagged(name: str, argument: str, key: str | None = None) -> str:
 
 def turn(chat: Chat) -> int:
     """Which reply is asked for, from 1."""
-    return 1 + sum(1 for message in chat if message["role"] == "assistant")
+    return 1 + [message["role"] for message in chat].count("assistant")
 
 
 def replies_to(chat: Chat) -> list[str]:
