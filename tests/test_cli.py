@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from conftest import GENERATION_TASKS, exit_code, manager, one_line, table
@@ -85,16 +85,10 @@ def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_an_error_and_an_interrupt_are_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def failing(error: BaseException) -> Any:
-        def run(*arguments: Any, **settings: Any) -> int:
-            raise error
-
-        return run
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(DataError("no rows")))
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=DataError("no rows")))
     assert cli.main(["selfcheck"]) == 1
     assert one_line(capsys.readouterr().err) == "no rows"
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(KeyboardInterrupt()))
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=KeyboardInterrupt))
     assert cli.main(["selfcheck"]) == 130
     assert capsys.readouterr().err == "medtasks: stopped\n"

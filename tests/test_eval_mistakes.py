@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from conftest import exit_code, one_line, table
@@ -92,14 +93,11 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fails(*arguments: Any, **settings: Any) -> None:
-        raise error
-
-    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", fails)
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
     dummy = {"model": "dummy", "model_args": None, "apply_chat_template": None}
     assert run({**dummy, "output_path": "r"}, server) == 1
     line = the_line(capsys)
     assert says in line
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
-    assert "in fails" in Path(file).read_text(encoding="utf-8")
+    assert "Traceback" in Path(file).read_text(encoding="utf-8")
     Path(file).unlink()

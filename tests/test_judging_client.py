@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, call
 
 import pytest
 from judge_server import JudgeServer, geval_reply, sound
@@ -50,14 +51,9 @@ def test_what_stays_wrong_is_not(tmp_path: Path) -> None:
 def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits: list[float] = []
-
-    async def at_once(seconds: float) -> None:
-        waits.append(seconds)
-
-    monkeypatch.setattr("openai._base_client.anyio.sleep", at_once)
+    monkeypatch.setattr("openai._base_client.anyio.sleep", sleep := AsyncMock())
     judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
-    assert judgement.score == 80.0 and waits == [30.0]
+    assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0)]
     judgement, server = one(tmp_path / "other", Fault(429, headers={"Retry-After": "86400"}))
     assert (judgement.failure, len(server.requests)) == ("http_429", 1)
 

@@ -114,26 +114,22 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
 
 
-@pytest.mark.parametrize("use_coverage", [False, True])
-def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: bool, tmp_path: Path) -> None:
+def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path: Path) -> None:
     with JudgeServer() as server:
-        metadata = options(server, tmp_path, "factscore", use_coverage=use_coverage)
+        metadata = options(server, tmp_path, "factscore", use_coverage=True)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
-    rates = ["support", *(["coverage"] if use_coverage else [])]
+    rates = ["support", "coverage"]
     for sample in samples(result):
         judge = sample["judge"]
-        assert ("coverage" in sample) == use_coverage
         if not sample["acc"]:
             assert judge is None
-            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * (1 + len(rates))
+            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * 3
             continue
         assert len(judge["claims"]) == len(judge["labels"]) == 6
         assert [sample[name] for name in rates] == [judge[name] for name in rates]
-        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / len(rates))
+        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / 2)
     means = result["results"][TASK]
-    assert means["explanation,strict-match"] == pytest.approx(
-        sum(means[f"{name},strict-match"] for name in rates) / len(rates)
-    )
+    assert means["explanation,strict-match"] == pytest.approx(sum(means[f"{name},strict-match"] for name in rates) / 2)
 
 
 # ---- before the model runs

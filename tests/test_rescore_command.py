@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, saved_samples
+from conftest import Row, one_line, saved_samples
 from judge_server import JudgeServer, sound
 from local_server import Fault, whole
 from saved_runs import save_run
@@ -102,6 +102,7 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(
     assert len(server.judging) == calls, "the run's own cache answers"
     lines = saved_samples(tmp_path / "run", TASK)
     in_run = {line["doc"]["id"]: line["explanation"] for line in lines if line["filter"] == "strict-match"}
+    assert not any("coverage" in line for line in lines)
     assert {row["example"]: float(row["score"]) for row in table(tmp_path, "factscore")} == pytest.approx(in_run)
     (told,) = json.loads(capsys.readouterr().out)["scores"]
     assert told["score"] == pytest.approx(sum(in_run.values()) / 4)
@@ -130,11 +131,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(
     assert rescore(logs, "both") == 0
     assert len(server.requests) == calls and capsys.readouterr().out == shown
     for judge, rows in before.items():
-        assert without_cost(table(tmp_path, judge)) == without_cost(rows)
-
-
-def without_cost(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
-    return [{name: cell for name, cell in row.items() if name != "calls"} for row in rows]
+        assert table(tmp_path, judge) == [{**row, "calls": "0"} for row in rows]
 
 
 def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
@@ -152,33 +149,22 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
     captured = capsys.readouterr()
     assert "clinical_psychology/test/0" in captured.err
     assert captured.out.split("\n")[1].split()[-4:] == ["9", "10", "1", "0"]
-    kept, calls = without_cost(with_status(table(tmp_path), "judged")), len(server.judging)
-    server.answer = sound
+    calls, server.answer = len(server.judging), sound
     assert rescore(logs) == 0 and len(server.judging) == calls + 1
-    rows = table(tmp_path)
-    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
-    assert [row for row in without_cost(rows) if row in kept] == kept
+    assert with_status(table(tmp_path), "failed") == []
 
 
 # ---- bad input
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (["--input_glob", "/nowhere/samples_*.jsonl"], "no file matches --input_glob"),
-        (["--out_csv_prefix", "/dev/null/x_"], "cannot be written"),
-        (["--key_var", "NO_SUCH_VARIABLE"], "no variable of the given name is set"),
-    ],
-)
 def test_bad_input_is_one_clear_line_before_anything_is_judged(
-    changes: list[str],
-    message: str,
-    logs: Path,
-    server: JudgeServer,
-    rescore: Command,
-    capsys: pytest.CaptureFixture[str],
+    logs: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert rescore(logs, "geval", *changes) == 1
-    assert message in capsys.readouterr().err.strip().split("\n")[-1]
+    for flag, value, message in (
+        ("--input_glob", "/nowhere/samples_*.jsonl", "no file matches --input_glob"),
+        ("--out_csv_prefix", "/dev/null/x_", "cannot be written"),
+        ("--key_var", "NO_SUCH_VARIABLE", "no variable of the given name is set"),
+    ):
+        assert rescore(logs, "geval", flag, value) == 1
+        assert message in one_line(capsys.readouterr().err)
     assert server.judging == []

@@ -145,10 +145,13 @@ def test_a_file_that_cannot_be_read(data: Path, suffix: str, damage: Callable[[b
 # ---- which source
 
 
+Asked = list[tuple[str, str, list[str]]]
+
+
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, list[str]]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
-    asked: list[tuple[str, str, list[str]]] = []
+    asked: Asked = []
 
     def download(repository: str, *, repo_type: str, revision: str, allow_patterns: list[str]) -> str:
         assert repo_type == "dataset"
@@ -161,7 +164,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, list[str]]]:
 
 
 def test_the_variable_names_the_source_and_the_metadata_overrides_it(
-    data: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    data: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def count(metadata: dict[str, Any]) -> int:
         tasks = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
@@ -185,7 +188,7 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(
 
 @pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
 def test_the_repository_the_revision_and_the_files_of_each_task(
-    asked: list[tuple[str, str, list[str]]], task: str, repository: str, revision: str, files: list[str]
+    asked: Asked, task: str, repository: str, revision: str, files: list[str]
 ) -> None:
     assert reads(task, Path("hub"), revision="a model's own") == documents(load(task))
     for *of, patterns in asked:
