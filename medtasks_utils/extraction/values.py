@@ -196,6 +196,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
         beside = {"operand", "range", "list"}
         left = [one for one in candidates if len(candidates) == 1 or not one.evidence.keys() & beside]
-        if left:
-            return Reading(left[0].value, left[0].cue, tuple(candidates))
+        if left:  # a score is whole: what is not is an input beside it
+            first = min(left, key=lambda one: kind == "integer" and one.value % 1 > 0)
+            return Reading(first.value, first.cue, tuple(candidates))
     return reading
