@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from judge_server import HANG_UP, Fault, JudgeServer, sound
-from local_server import Answer, Request, faulty
+from judge_server import JudgeServer, sound
+from local_server import HANG_UP, Answer, Fault, Request, faulty
 
 
 def main() -> None:

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from judge_server import Answer, JudgeServer, sound
+from judge_server import JudgeServer, sound
+from local_server import Answer
 
 from medtasks_utils.harness.sources import SAMPLE
 

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
@@ -16,8 +16,13 @@ from medtasks_utils.benchmarks.options import read_options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.printable import printable
+from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.statistics.metrics import value_of
+
+_SHOWN = 20  # candidates
+_AROUND = 40  # characters on either side of a candidate
 
 
 class Scored(NamedTuple):
@@ -113,10 +118,36 @@ class Scorer:
             raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
         return chosen[0]
 
+    def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
+        """In lines, what each filter reads in a response and how it was found; with ``explain`` the candidates too.
+
+        Of each candidate, the heaviest first, these are shown: weight, value, cue, evidence, and its place.
+        """
+        for name, read in self.benchmark.readers.items():
+            answer = read(response, example, self.options)
+            yield f"{name}: {answer} ({answer.details['found_by']})"
+        if not explain:
+            return
+        reading = self.benchmark.read(response, example, self.options)
+        if reading.value is not None:
+            yield f"certainty {reading.certainty:.2f}"
+        for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
+            value = "{} weeks, {} days".format(*one.value) if isinstance(one.value, tuple) else one.value
+            evidence = {one.cue: one.support, **one.evidence}
+            found = ", ".join(f"{name} {weight:+g}" for name, weight in evidence.items())
+            yield f"{one.weight:6g}  {value}  {found}  {_place(one)}"
+
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
         metrics = {name: value_of(value) for name, value in values.items() if name in self.metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
+
+
+def _place(candidate: Candidate) -> str:
+    """The candidate's text, and what is around it."""
+    text, start, end = candidate.text, candidate.start, candidate.end
+    shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
+    return " ".join(shown.replace(BOLD, "**").split())
 
 
 def score(

@@ -33,6 +33,7 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._index import TaskIndex
 from pyarrow import parquet
 
+from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
 from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.harness.sources import SAMPLE
@@ -216,6 +217,12 @@ def evaluate(
     return result
 
 
+def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
+    """Those of the only task, under a filter."""
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == filter_name]
+
+
 def lm_eval(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
@@ -228,6 +235,22 @@ def lm_eval(
         text=True,
         timeout=300,
     )
+
+
+def exit_code(words: Sequence[str]) -> int:
+    """Of a command in this process, which argparse may end."""
+    try:
+        return main(words)
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def one_line(errors: str) -> str:
+    """The only line of ours on standard error, which has to be its last."""
+    assert "Traceback" not in errors
+    lines = errors.strip().splitlines()
+    assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
+    return lines[-1].removeprefix("medtasks: error: ")
 
 
 class Said(NamedTuple):

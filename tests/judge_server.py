@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from local_server import HANG_UP, Answer, Answering, Fault, LocalServer, Request, draw, whole
-
-__all__ = ["HANG_UP", "Answer", "Answering", "Fault", "JudgeServer", "geval_reply", "reply_to", "sound", "whole"]
+from local_server import Answer, Answering, LocalServer, Request, draw, whole
 
 LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
 
 
-def reply_to(messages: list[dict[str, str]], claims: int = 6) -> str:
+def reply_to(messages: list[dict[str, str]]) -> str:
     """What a sound judge says: a function of the prompt alone."""
     text, rng = whole(messages), draw(messages[-1]["content"])
     if '"ready"' in text:
@@ -20,7 +18,7 @@ def reply_to(messages: list[dict[str, str]], claims: int = 6) -> str:
     if "final_score" in text:
         return json.dumps(geval_reply(rng.randrange(101)))
     if "JSON array" in text:
-        return json.dumps([f"Claim {index} of {rng.randrange(10**9)}." for index in range(claims)])
+        return json.dumps([f"Claim {index} of {rng.randrange(10**9)}." for index in range(6)])
     return rng.choice(LABELS)
 
 

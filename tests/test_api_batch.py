@@ -8,11 +8,11 @@ import threading
 import time
 
 import pytest
-from conftest import documents, load
+from conftest import documents, load, samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from local_server import Fault, LocalServer, Request, in_turn, together
-from tool_caller import reply, run, samples, tagged, turn
+from tool_caller import reply, run, tagged, turn
 
 
 def caller(body: Request) -> str:

@@ -6,10 +6,10 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from conftest import GENERATION_TASKS, manager
+from conftest import GENERATION_TASKS, exit_code, manager, one_line, table
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import DataError, MedtasksError, OptionError
@@ -46,14 +46,6 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 # ---- errors
 
 
-def one_line(errors: str) -> str:
-    """The only line of ours on standard error, which has to be its last."""
-    assert "Traceback" not in errors
-    lines = errors.strip().splitlines()
-    assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
-    return lines[-1].removeprefix("medtasks: error: ")
-
-
 def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("lm_eval").setLevel(logging.INFO)
     try:
@@ -66,23 +58,14 @@ def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str
 # ---- medtasks
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["paths"],
-        ["path", "extra"],
-        ["report", "x", "--outptu", "y"],
-        ["selfcheck", "--limit", "few"],
-        ["selfcheck", "--dat"],
-    ],
-)
-def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        cli.main(arguments)
-    assert caught.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("medtasks: error: ")
-    assert "--help lists all" in line
+@pytest.mark.parametrize(("arguments", "message"), table("wrong_usage"))
+def test_wrong_usage_is_exit_code_2_and_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(arguments) == 2
+    output, errors = capsys.readouterr()
+    assert (output, errors.count("\n")) == ("", 1)
+    assert message in one_line(errors)
 
 
 def test_bare_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,16 +85,10 @@ def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_an_error_and_an_interrupt_are_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def failing(error: BaseException) -> Any:
-        def run(*arguments: Any, **settings: Any) -> int:
-            raise error
-
-        return run
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(DataError("no rows")))
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=DataError("no rows")))
     assert cli.main(["selfcheck"]) == 1
     assert one_line(capsys.readouterr().err) == "no rows"
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", failing(KeyboardInterrupt()))
+    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=KeyboardInterrupt))
     assert cli.main(["selfcheck"]) == 130
     assert capsys.readouterr().err == "medtasks: stopped\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
-from saved_runs import save_run
+from saved_runs import edit_lines, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
 
@@ -36,22 +37,24 @@ def test_candidates_are_shown_with_their_evidence(
     assert "range" in next(line for line in lines if "  9.0  " in line)
 
 
-def test_saved_samples_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save_run(tmp_path, tasks="medhallu", limit=2)
+def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the report, too."""
+    results = save_run(tmp_path, tasks="medhallu", limit=4)
+    log = sample_file(results, "medhallu")
+    edit_lines(log, lambda lines: [*lines[:2], lines[2][:200]])
     assert cli.main(["extract", "--task", "medhallu", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 6
-    assert lines[0].endswith("medhallu 0, right: 0")
+    output, errors = capsys.readouterr()
+    lines = output.splitlines()
+    assert len(lines) == 6 and lines[0].endswith("medhallu 0, right: 0")
+    assert f"warning: model: {log.name}" in errors
+    assert "warning: model: medhallu: 2 of 4 samples are in its log" in errors
     assert cli.main(["extract", "--task", "medmcqa_openmed", str(tmp_path)]) == 2
     capsys.readouterr()
-    assert cli.main(["extract", "--task", "medcalcbench"]) == 2
-    error = capsys.readouterr().err
-    assert "medcalcbench" in error and error.count("\n") == 1
-
-
-@pytest.mark.parametrize("arguments", [["--task", "medtasks"], ["--task", "mmlu"], ["--task", "medexqa_logits"]])
-def test_wrong_usage_is_one_line(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert extract(monkeypatch, "1", *arguments) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert cli.main(["report", str(tmp_path), "-o", str(tmp_path / "page.html"), "--json"]) == 0
+    output, errors = capsys.readouterr()
+    problems = json.loads(output)["problems"]
+    assert problems and [f"warning: {problem}" for problem in problems] == [
+        line for line in errors.splitlines() if line.startswith("warning: ")
+    ]

@@ -12,7 +12,7 @@ import pinned_sample
 import pytest
 from conftest import NLTK, Said, medtasks, sample_rows, saved_results, write_rows
 from fake_hub import Hub
-from local_server import Fault, LocalServer
+from local_server import LocalServer
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.sources import SAMPLE
@@ -62,15 +62,6 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     return {**made, SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
 
 
-class RefusingAtFirst(Hub):
-    """Refuses two data sets until it is asked for what the first command does not want."""
-
-    def get(self, method: str, path: str) -> Fault:
-        if VERIFIED[1] in path:
-            self.refusals = {}
-        return super().get(method, path)
-
-
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
     folder = tmp_path_factory.mktemp("hub")
@@ -78,8 +69,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         f"{place}/{name}": Path(shutil.make_archive(str(folder / name), "zip", NLTK / place, name)).read_bytes()
         for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
     }
-    with RefusingAtFirst(repositories(folder), packages=packages, raw=pinned_sample.served()) as served:
-        served.refusals = {MEDMCQA[1]: (403, "GatedRepo"), MEDEXQA[1]: (404, "RepoNotFound")}
+    with Hub(repositories(folder), packages=packages, raw=pinned_sample.served()) as served:
         yield served
 
 
@@ -87,12 +77,10 @@ class Machine:
     """A machine with caches of its own that reaches the local hub."""
 
     def __init__(self, folder: Path, hub: Hub) -> None:
-        self.home, self.nltk_data = folder / "hf", folder / "nltk_data"
-        self.home.mkdir()
+        self.folder, self.nltk_data = folder, folder / "nltk_data"
         self.nltk_data.mkdir()
-        self.folder = folder
         self.environment = {
-            "HF_HOME": str(self.home),
+            "HF_HOME": str(folder / "hf"),
             "NLTK_DATA": str(self.nltk_data),
             "HOME": str(folder),
             "HF_ENDPOINT": hub.base,
@@ -127,9 +115,12 @@ def machine(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Machine:
 
 
 @pytest.fixture(scope="module")
-def fetched(machine: Machine) -> list[Said]:
+def fetched(hub: Hub, machine: Machine) -> list[Said]:
     """``medtasks fetch`` of three data sets, of which the hub gives one, and then of everything."""
-    return machine.medtasks(["fetch", "--only", "medmcqa,medexqa,medhallu"], ["fetch"])
+    hub.refusals = {MEDMCQA[1]: (403, "GatedRepo"), MEDEXQA[1]: (404, "RepoNotFound")}
+    refused = machine.medtasks(["fetch", "--only", "medmcqa,medexqa,medhallu"])
+    hub.refusals = {}
+    return [*refused, *machine.medtasks(["fetch"])]
 
 
 def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Said]) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from conftest import table
+from conftest import exit_code, one_line, table
 from local_server import Answer, Fault, LocalServer, Request, refusal
 
-from medtasks_utils import __main__ as cli
+from medtasks_utils.sweep.flags import as_words
 
 
 def oddly(body: Request) -> Answer:
@@ -41,52 +42,38 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     Path("list.yaml").write_text("- tasks\n")
 
 
-def run(*arguments: str) -> int:
-    """``medtasks eval`` in this process; its exit code."""
-    try:
-        return cli.main(["eval", *arguments])
-    except SystemExit as exit:
-        return int(exit.code or 0)
+def run(changed: Mapping[str, Any], server: LocalServer) -> int:
+    """``medtasks eval`` in this process with what differs from the usual flags; its exit code."""
+    return exit_code([word.replace("AT/", f"{server.base}/") for word in ["eval", *as_words({**USUAL, **changed})]])
 
 
 def the_line(capsys: pytest.CaptureFixture[str]) -> str:
     """The one line of an error, the last of all; nothing else was printed but what the harness logs."""
     output, errors = capsys.readouterr()
     assert output == ""
-    assert "Traceback" not in errors
-    (line,) = [line for line in errors.splitlines() if line.startswith("medtasks: error: ")]
-    assert errors.rstrip().endswith(line)
-    return line
+    return one_line(errors)
 
 
-# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. A flag that
-# is given takes the place of the usual one; null leaves it out; AT stands for the server.
-USUAL: dict[str, str | None] = {
-    "tasks": "medhallu", "data": "sample", "limit": "2", "model": "local-chat-completions", "apply_chat_template": "",
+# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. Null leaves
+# a flag out; AT stands for the server.
+USUAL = {
+    "tasks": "medhallu", "data": "sample", "limit": "2", "model": "local-chat-completions", "apply_chat_template": True,
     "model_args": "model=big,base_url=AT/v1/chat/completions,max_retries=1",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("changed", "code", "says"), table("eval_mistakes"), ids=lambda value: str(value)[:70])
 def test_a_mistake_is_one_line_with_the_way_out(
-    changed: dict[str, str | None], code: int, says: list[str], server: LocalServer, capsys: pytest.CaptureFixture[str]
+    changed: dict[str, Any], code: int, says: list[str], server: LocalServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flags = {name: value for name, value in {**USUAL, **changed}.items() if value is not None}
-    if changed.get("tasks") == "medexqa_logits":
-        del flags["limit"]
-    words = [
-        f"--{name}" if name in ("apply_chat_template", "log_samples") else f"--{name}={value}"
-        for name, value in flags.items()
-    ]
-    assert run(*(word.replace("AT/", f"{server.base}/") for word in words)) == code
+    assert run(changed, server) == code
     line = the_line(capsys)
     assert [text for text in says if text not in line] == []
 
 
 def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:
     with LocalServer(lambda body: ".", probed=lambda body: refusal(400, "max_tokens was reached")) as served:
-        words = [f"--model_args=model=m,base_url={served.base}/v1/chat/completions", "--apply_chat_template"]
-        assert run("--model=local-chat-completions", *words, "--tasks=medhallu", "--data=sample", "--limit=2") == 0
+        assert run({}, served) == 0
     assert len(served.probes) == 1 and len(served.requests) == 2
 
 
@@ -106,13 +93,11 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fails(*arguments: Any, **settings: Any) -> None:
-        raise error
-
-    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", fails)
-    assert run("--tasks", "medhallu", "--data", "sample", "--model", "dummy", "--output_path", "r") == 1
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
+    dummy = {"model": "dummy", "model_args": None, "apply_chat_template": None}
+    assert run({**dummy, "output_path": "r"}, server) == 1
     line = the_line(capsys)
     assert says in line
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
-    assert "in fails" in Path(file).read_text(encoding="utf-8")
+    assert "Traceback" in Path(file).read_text(encoding="utf-8")
     Path(file).unlink()

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import jinja2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from judge_server import LABELS
+from judging_cases import case
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.judging.templates import PROMPTS, delimited, examples, load
+from medtasks_utils.judging.templates import PROMPTS, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
-FIELDS: dict[str, Any] = {
-    "specialty": "clinical_psychology",
-    "question": "Which of these is the question?",
-    "options": ("first option", "second option", "third option", "fourth option"),
-    "answer_letter": "C",
-    "references": ("The first reference.", "The second reference."),
-    "explanation": "It is C because of the explanation given.",
-    "claim": "This is the claim.",
-}
+FIELDS = {**vars(case(2)), "claim": "This is the claim."}
 USED = {
     "geval": {"question", "references", "explanation"},
     "factscore_claims": {"question", "explanation"},
@@ -41,7 +31,7 @@ def test_a_prompt_is_a_system_and_a_user_message_with_its_fields_and_nothing_lef
         for value in [FIELDS[field]] if isinstance(FIELDS[field], str) else FIELDS[field]:
             assert asked.count(value) == 1 and value not in told
     assert "clinical psychology" in told and not re.search(r"\{\{|\{%|\{#|%\}|\n\n\n", told + asked)
-    assert ("Right option: C. third option" in asked) == (name != "factscore_claims")
+    assert ("Right option: C. three" in asked) == (name != "factscore_claims")
     assert re.search(r"nothing else[.:] [Ii]f it contains instructions", told)
     if name in ("factscore_verify", "factscore_cover"):
         assert all(label in told for label in LABELS)
@@ -57,15 +47,7 @@ def test_an_explanation_can_end_neither_its_quotation_nor_its_message(name: str)
     _, user = load(name).messages(**{**FIELDS, "explanation": attack})
     opening = re.search(r"<(explanation\w*)>\n" + re.escape(attack.strip()), user["content"])
     assert opening, "the text is quoted as it is"
-    assert user["content"].count(f"</{opening[1]}>") == 1
-
-
-@given(st.lists(st.sampled_from(["<", ">", "/", " ", "explanation", "_2", "_3", "EXPLANATION", "x", "\n"])))
-def test_no_text_holds_the_tag_that_it_is_quoted_in(parts: list[str]) -> None:
-    text = "".join(parts)
-    name = delimited(text, "explanation").partition(">")[0].removeprefix("<")
-    assert not re.search(rf"<\s?/?\s?{name}\b", text, re.IGNORECASE)
-    assert delimited(text, "explanation") == f"<{name}>\n{text.strip()}\n</{name}>"
+    assert len(re.findall(rf"<\s*/?\s*{opening[1]}\b", user["content"], re.IGNORECASE)) == 2
 
 
 def test_worked_examples_have_five_to_seven_distinct_claims() -> None:

@@ -6,13 +6,15 @@ import json
 import sqlite3
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, call
 
 import pytest
-from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
+from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import completion, in_turn
+from local_server import HANG_UP, Answer, Fault, completion, in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, check
 from medtasks_utils.judging.settings import endpoint, find_key
@@ -30,13 +32,8 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 # ---- what is tried again
 
 
-NO_COMPLETIONS: list[Any] = [
-    *("<html>starting", {"choices": [{}]}, []),
-]
-
-
 @pytest.mark.parametrize(
-    "fault", [HANG_UP, *map(Fault, (408, 429, 503)), *(Fault(200, body) for body in NO_COMPLETIONS)]
+    "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
 )
 def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     judgement, server = one(tmp_path, fault, fault, GOOD)
@@ -45,25 +42,18 @@ def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
 
-@pytest.mark.parametrize("status", [400, 404])
-def test_what_stays_wrong_is_not(status: int, tmp_path: Path) -> None:
-    said = {"message": "context length exceeded,\nsay we", "code": "insufficient_quota"}
-    judgement, server = one(tmp_path, Fault(status, {"error": said}))
-    assert (judgement.failure, len(server.requests)) == (f"http_{status}", 1)
-    assert str(status) in judgement.error and "context length exceeded" in judgement.error
+def test_what_stays_wrong_is_not(tmp_path: Path) -> None:
+    judgement, server = one(tmp_path, refusal(400, "context length exceeded,\nsay we"))
+    assert (judgement.failure, len(server.requests)) == ("http_400", 1)
+    assert "400" in judgement.error and "context length exceeded" in judgement.error
 
 
 def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits: list[float] = []
-
-    async def at_once(seconds: float) -> None:
-        waits.append(seconds)
-
-    monkeypatch.setattr("openai._base_client.anyio.sleep", at_once)
+    monkeypatch.setattr("openai._base_client.anyio.sleep", sleep := AsyncMock())
     judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
-    assert judgement.score == 80.0 and waits == [30.0]
+    assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0)]
     judgement, server = one(tmp_path / "other", Fault(429, headers={"Retry-After": "86400"}))
     assert (judgement.failure, len(server.requests)) == ("http_429", 1)
 
@@ -95,11 +85,14 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
 
 
 @pytest.mark.parametrize(
-    ("refused", "requests"),
-    [(("json_schema",), 2), (("max_tokens", "temperature", "response_format"), 4)],
+    ("refused", "kept"),
+    [
+        (["json_schema"], {"max_tokens": 99, "temperature": 0.0}),
+        (["max_tokens", "temperature", "response_format"], {"max_completion_tokens": 99}),
+    ],
 )
 def test_refused_parameters_are_done_without_and_remembered(
-    refused: tuple[str, ...], requests: int, tmp_path: Path
+    refused: list[str], kept: dict[str, float], tmp_path: Path
 ) -> None:
     def answer(request: dict[str, Any]) -> Answer:
         form = request.get("response_format", {}).get("type")
@@ -111,30 +104,14 @@ def test_refused_parameters_are_done_without_and_remembered(
 
     with JudgeServer(answer) as server:
         check(settings_for(server.url, tmp_path))
-        assert len(server.requests) == requests
+        assert len(server.requests) == 1 + len(refused)
         judgements = judged(server, tmp_path, cases(20), max_tokens=99)
         assert len(server.judging) == 20  # what the check learned needs no learning again
         assert all(judgement.score is not None for judgement in judgements)
         last = server.requests[-1]
-        assert last.get("temperature", 0.0) == 0.0 and ("temperature" in last) == ("temperature" not in refused)
-        assert last.get("max_tokens", last.get("max_completion_tokens")) == 99
-        assert ("json_schema" in last.get("response_format", {})) == (
-            not {"json_schema", "response_format"} & {*refused}
-        )
+        assert last == {"model": "judge", "messages": last["messages"], **kept}
         check(settings_for(server.url, tmp_path))  # once in a process
-        assert len(server.requests) == requests + 20
-
-
-# ---- the check before a run
-
-
-def test_the_check_says_what_is_wrong(tmp_path: Path) -> None:
-    """As a run does where the model is unknown or no server answers."""
-    page = Fault(200, "<html></html>", {"Content-Type": "text/html"})
-    with JudgeServer(in_turn(page)) as server, pytest.raises(JudgeError, match="base URL") as caught:
-        check(settings_for(server.url, tmp_path))
-    message = str(caught.value)
-    assert "judge" in message and server.url in message and "\n" not in message
+        assert len(server.requests) == 1 + len(refused) + 20
 
 
 # ---- endpoint, key, settings

@@ -8,15 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import (
-    Scripted,
-    documents,
-    evaluate,
-    load,
-)
-from judge_server import HANG_UP, Answer, Fault, JudgeServer, geval_reply, sound, whole
+from conftest import Scripted, documents, evaluate, load, samples
+from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
-from local_server import faulty
+from local_server import Answer, Answering, Fault, in_turn, refusal, whole
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.errors import MedtasksError, OptionError
@@ -53,21 +48,17 @@ def scores_of(docs: list[Row]) -> dict[str, int]:
     return {doc["id"]: 10 * (index + 1) for index, doc in enumerate(docs)}
 
 
-def judging(scores: dict[str, int], failing: Callable[[str], bool] = lambda text: False) -> Callable[..., Answer]:
-    """G-Eval by the id that the explanation names."""
+def judging(scores: dict[str, int], lost: str = "") -> Answering:
+    """G-Eval by the id that the explanation names; prose for the lost one."""
 
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"])
         if "final_score" not in text:
             return sound(request)
         (name,) = [name for name in scores if f"Because of {name}." in text]
-        return "Prose, 85 of 100." if failing(name) else json.dumps(geval_reply(scores[name]))
+        return "Prose, 85 of 100." if name == lost else json.dumps(geval_reply(scores[name]))
 
     return answer
-
-
-def samples(result: dict[str, Any], task: str, filter_name: str = "strict-match") -> list[dict[str, Any]]:
-    return [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
 
 
 # ---- scores
@@ -78,14 +69,14 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
     with JudgeServer(judging(scores)) as server:
         metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
-        right_ones = [sample for sample in samples(result, TASK) if sample["acc"]]
+        right_ones = [sample for sample in samples(result) if sample["acc"]]
         assert 0 < len(right_ones) < len(scores)
         assert len(server.judging) == len(right_ones)  # once for both filters, and not for the wrong
         again = evaluate(TASK, right_or_wrong, metadata=metadata)
         assert len(server.requests) == len(right_ones) + 1  # and the check
     assert again["results"] == result["results"]
     for filter_name in ("strict-match", "flexible-extract"):
-        for sample in samples(result, TASK, filter_name):
+        for sample in samples(result, filter_name):
             score = scores[sample["doc"]["id"]] if sample["acc"] else 0.0
             assert sample["explanation"] == score
             assert sample["combined"] == pytest.approx(25 * sample["acc"] + 0.75 * score)
@@ -107,8 +98,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
 ) -> None:
     scores = scores_of(documents(load(TASK)))
     lost = sorted(scores)[0]
-    faults = [(0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP)]
-    with JudgeServer(faulty(faults, judging(scores, lost.__eq__))) as server:
+    with JudgeServer(judging(scores, lost)) as server:
         result = evaluate(TASK, right, metadata=options(server, tmp_path))
     means = result["results"][TASK]
     assert means["acc,strict-match"] == 1.0
@@ -116,7 +106,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     judged = [score for name, score in scores.items() if name != lost]
     assert means["explanation,strict-match"] == pytest.approx(sum(judged) / len(judged))
     assert means["combined,strict-match"] == pytest.approx(50 + sum(judged) / len(judged) / 2)
-    (sample,) = [sample for sample in samples(result, TASK) if sample["doc"]["id"] == lost]
+    (sample,) = [sample for sample in samples(result) if sample["doc"]["id"] == lost]
     assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
     assert sample["judge"]["score"] is None
     assert sample["judge"]["failure"] == "unreadable"
@@ -124,26 +114,22 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
 
 
-@pytest.mark.parametrize("use_coverage", [False, True])
-def test_factscore_reports_its_rates_and_tells_claims_and_labels(use_coverage: bool, tmp_path: Path) -> None:
+def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path: Path) -> None:
     with JudgeServer() as server:
-        metadata = options(server, tmp_path, "factscore", use_coverage=use_coverage)
+        metadata = options(server, tmp_path, "factscore", use_coverage=True)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
-    rates = ["support", *(["coverage"] if use_coverage else [])]
-    for sample in samples(result, TASK):
+    rates = ["support", "coverage"]
+    for sample in samples(result):
         judge = sample["judge"]
-        assert ("coverage" in sample) == use_coverage
         if not sample["acc"]:
             assert judge is None
-            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * (1 + len(rates))
+            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * 3
             continue
         assert len(judge["claims"]) == len(judge["labels"]) == 6
         assert [sample[name] for name in rates] == [judge[name] for name in rates]
-        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / len(rates))
+        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / 2)
     means = result["results"][TASK]
-    assert means["explanation,strict-match"] == pytest.approx(
-        sum(means[f"{name},strict-match"] for name in rates) / len(rates)
-    )
+    assert means["explanation,strict-match"] == pytest.approx(sum(means[f"{name},strict-match"] for name in rates) / 2)
 
 
 # ---- before the model runs
@@ -168,21 +154,18 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> No
 
 
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
-    unknown = Fault(404, {"error": {"message": "The model `judge` does not exist."}})
-    with JudgeServer(lambda request: unknown) as server:
-        refused(options(server, tmp_path), "judge at http.*The model `judge` does not exist.*serve this model")
+    for fault, match in (
+        (refusal(404, "The model `judge` does not exist."), "The model `judge` does not exist.*serve this model"),
+        (Fault(200, "<html></html>"), "base URL"),
+    ):
+        with JudgeServer(in_turn(fault)) as server:
+            assert f"judge at {server.url}" in refused(options(server, tmp_path), match)
     refused(options(server, tmp_path / "other"), "is the server running")
     refused(
         {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
         "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
     )
     refused(options(server, Path("/proc/none")), "cache .*cannot be written")
-    for wrong, match in (
-        ({"judge_api_key_env": KEY}, "name of an environment variable"),
-        ({"judge_base_url": f"http://user:{KEY}@host/v1"}, "no user, password"),
-    ):
-        given = options(server, tmp_path)
-        refused({"medexqa": {**given["medexqa"], **wrong}}, match)
 
 
 @pytest.mark.parametrize(

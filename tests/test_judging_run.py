@@ -10,18 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_server import HANG_UP, LABELS, Answer, Fault, JudgeServer, reply_to, sound, whole
+from judge_server import LABELS, JudgeServer, reply_to, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import Held, draw, faulty, prompt_of, together
+from local_server import HANG_UP, Answer, Fault, Held, draw, faulty, prompt_of, together, whole
 
-from medtasks_utils.judging import (
-    Case,
-    JudgeError,
-    judge_all,
-    make_judge,
-    summary,
-    templates,
-)
+from medtasks_utils.judging import Case, JudgeError, judge_all, make_judge, summary, templates
 
 __all__ = ["no_keys_and_no_waits"]
 WORTH = dict(zip(LABELS, (1.0, 0.5, 0.0), strict=True))
@@ -30,7 +23,7 @@ FAULTS = ((0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), 
 
 def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
     """What the server's replies to FActScore's prompts amount to."""
-    fields = {name: getattr(one, name) for name in Case.__dataclass_fields__}
+    fields = vars(one)
     extraction, verify = templates.load("factscore_claims"), templates.load(f"factscore_{prompt}")
     claims = [claim for text in texts
               for claim in json.loads(reply_to(extraction.messages(**{**fields, "explanation": text})))]  # fmt: skip

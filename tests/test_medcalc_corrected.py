@@ -1,4 +1,4 @@
-"""``medcalc_bench_corrected``: rows, prompt, reading, judgement and metrics; the real file where it is at hand."""
+"""``medcalc_bench_corrected``: rows, reading, judgement and metrics; the real file where it is at hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **s
     return {name.split(",")[0]: value for name, value in results.items() if name.endswith(f",{filter_name}")}
 
 
-# ---- rows and prompt
+# ---- rows
 
 
 def test_rows_have_the_calculators_number_and_category() -> None:
@@ -33,20 +33,6 @@ def test_rows_have_the_calculators_number_and_category() -> None:
     assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
     given = {"dataset_version": "corrected"}
     assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
-
-
-def test_the_prompt_allows_na_asks_for_days_and_shows_examples_in_days() -> None:
-    def prompt(**options: Any) -> str:
-        task = load(TASK, medcalc_bench=options)
-        return str(task.doc_to_text(task.eval_docs[5]))
-
-    assert "<answer>N/A</answer>" in prompt() and "sparingly" in prompt()
-    assert "<answer>31</answer> for a gestational age in days" in prompt()
-    assert "weeks" not in prompt().rsplit("End with", 1)[1]
-    assert "\\boxed{N/A}" in prompt(answer_format="boxed") and "sparingly" in prompt(system_prompt="Nurse.")
-    assert "N/A" not in load(PLAIN).doc_to_text(load(PLAIN).eval_docs[0])
-    doc = load(TASK, medcalc_bench={"one_shot": True}).eval_docs[5]
-    assert doc["example_answer"] == "138"  # 19 weeks and 5 days
 
 
 # ---- reading, judgement, metrics

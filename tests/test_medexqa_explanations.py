@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import TASKS, evaluate
+from conftest import TASKS, evaluate, sample_rows, samples, write_rows
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
 from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
-from medtasks_utils.harness.sources import SAMPLE
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
@@ -32,16 +30,12 @@ def expected(doc: Row, references: list[str]) -> dict[str, float]:
     return {"rougeL": rouge, "bleu": Bleu().score([text], [references])[0]}
 
 
-def samples(result: dict[str, Any], task: str, filter_name: str = "strict-match") -> list[dict[str, Any]]:
-    return [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
-
-
 def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer() -> None:
     result = evaluate(
         "medexqa_all", answered, metadata={"medexqa": {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}}
     )
     right = wrong = 0
-    for sample in samples(result, "medexqa_all"):
+    for sample in samples(result):
         doc = sample["doc"]
         if sample["acc"]:
             right += 1
@@ -59,25 +53,16 @@ def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer(
     assert wrong
 
 
-def data_with_blanks(folder: Path) -> Path:
-    """The sample, with one reference of the first row blank and both of the second."""
-    for split in ("test", "dev"):
-        (folder / "medexqa" / split).mkdir(parents=True)
-        for path in (SAMPLE / "medexqa" / split).glob("*.tsv"):
-            rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-            rows[0][5], rows[1][5], rows[1][6] = "", "", "  "
-            text = "".join("\t".join(row) + "\n" for row in rows)
-            (folder / "medexqa" / split / path.name).write_text(text, encoding="utf-8")
-    return folder
-
-
 def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path: Path) -> None:
     def right(doc: Row) -> str:
         return f"The answer is {doc['answer_letter']}. It is so."
 
-    task = "medexqa_clinical_psychology"
-    result = evaluate(task, right, data=data_with_blanks(tmp_path), metadata={"medexqa": LEXICAL})
-    one, none, *both = samples(result, task)
+    task, file = "medexqa_clinical_psychology", "medexqa/test/clinical_psychologist_test.tsv"
+    rows = sample_rows(file)
+    rows[0]["explanation_1"], rows[1]["explanation_1"], rows[1]["explanation_2"] = "", "", "  "
+    write_rows(rows, tmp_path / file, header=False)
+    result = evaluate(task, right, data=tmp_path, metadata={"medexqa": LEXICAL})
+    one, none, *both = samples(result)
     scorer = RougeScorer(["rougeL"], use_stemmer=False)
     alone = 100 * scorer.score(one["doc"]["explanation_2"], right(one["doc"]))["rougeL"].fmeasure
     assert one["rougeL"] == pytest.approx(alone, abs=1e-9)

@@ -24,6 +24,7 @@ MEDCALC_EXAMPLES = [
     {**ROW["medcalc_bench"], **HERS, "Ground Truth Answer": "70.1", "Ground Truth Explanation": "Hers is 70.1."},
     {**ROW["medcalc_bench"], **HERS, "Calculator ID": "69", "Ground Truth Answer": "('4 weeks', '3 days')"},
 ]
+GESTATION = {**ROW["medcalc_bench"], "Unique ID": "1", "Calculator Name": "Estimated Gestational Age"}
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def rows(data: Path, undescribed: None) -> Path:
     write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")
     write_rows([MEDEXQA_DEV], data / "medexqa" / "dev" / "biomedical_engineer_dev.tsv", header=False)
     write_rows(MEDCALC_EXAMPLES, data / "medcalc_bench" / "one_shot.csv")
+    write_rows([GESTATION], data / "medcalc_bench" / "corrected.csv")
     return data
 
 

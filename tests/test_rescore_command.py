@@ -10,19 +10,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_server import Fault, JudgeServer, sound, whole
-from rescore_logs import explained, run_harness
+from conftest import Row, one_line, saved_samples
+from judge_server import JudgeServer, sound
+from local_server import Fault, whole
+from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.rescore.run import JudgedRow
 
-CANARY = "sk-canary-0123456789abcdef"
+TASK = "medexqa_clinical_psychology"
+
+
+def explained(doc: Row) -> str:
+    """A right answer to the first two questions of a specialty, a wrong one to the others; every text is another."""
+    number = int(doc["id"].rsplit("/", 1)[1])
+    letter = "ABCD"[(doc["answer_idx"] + (number > 1)) % 4]
+    return f'<think>Say "B", or A?</think>\nThe answer is {letter}.\n\n{doc["id"]} explains, in full.'
 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run over the five specialties: 20 responses with 10 right answers."""
-    return run_harness(tmp_path_factory.mktemp("logs"), ["medexqa"], explained)
+    return save_run(tmp_path_factory.mktemp("logs"), explained, "medexqa").parent
 
 
 @pytest.fixture
@@ -37,19 +46,16 @@ Command = Callable[..., int]
 @pytest.fixture
 def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> Command:
     """The command in this process, with a cache and an output of the test's own."""
-    monkeypatch.setenv("JUDGE_API_KEY", CANARY)
+    monkeypatch.setenv("JUDGE_API_KEY", "key")
 
     def run(place: Path, judge: str = "geval", *more: str) -> int:
-        return main(["rescore", "--judge", judge, *arguments(place, tmp_path, server), *more])
+        words = [
+            *("--input_glob", str(place / "**" / "samples_*.jsonl"), "--out_csv_prefix", f"{tmp_path}/out/judged_"),
+            *("--model", "judge", "--base", server.url, "--cache", str(tmp_path / "cache.sqlite3")),
+        ]
+        return main(["rescore", "--judge", judge, *words, *more])
 
     return run
-
-
-def arguments(place: Path, folder: Path, server: JudgeServer) -> list[str]:
-    return [
-        *("--input_glob", str(place / "**" / "samples_*.jsonl"), "--out_csv_prefix", str(folder / "out" / "judged_")),
-        *("--model", "judge", "--base", server.url, "--cache", str(folder / "cache.sqlite3")),
-    ]
 
 
 def table(folder: Path, judge: str = "geval") -> list[JudgedRow]:
@@ -88,17 +94,15 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
 def test_the_scores_are_those_of_a_run_that_judges_itself(
     tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"judge_model": "judge", "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
-    tasks = ["medexqa_clinical_psychology"]
-    logs = run_harness(
-        tmp_path / "run", tasks, explained, use_explanations=True, use_judge=True, judge_mode="factscore", **settings
-    )
+    judge = {"use_explanations": True, "use_judge": True, "judge_mode": "factscore", "judge_model": "judge"}
+    where = {"judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
+    save_run(tmp_path / "run", explained, TASK, metadata={"medexqa": {**judge, **where}})
     calls = len(server.judging)
-    assert rescore(logs, "factscore", "--json") == 0
+    assert rescore(tmp_path / "run", "factscore", "--json") == 0
     assert len(server.judging) == calls, "the run's own cache answers"
-    (path,) = logs.glob("samples_*.jsonl")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    lines = saved_samples(tmp_path / "run", TASK)
     in_run = {line["doc"]["id"]: line["explanation"] for line in lines if line["filter"] == "strict-match"}
+    assert not any("coverage" in line for line in lines)
     assert {row["example"]: float(row["score"]) for row in table(tmp_path, "factscore")} == pytest.approx(in_run)
     (told,) = json.loads(capsys.readouterr().out)["scores"]
     assert told["score"] == pytest.approx(sum(in_run.values()) / 4)
@@ -127,11 +131,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(
     assert rescore(logs, "both") == 0
     assert len(server.requests) == calls and capsys.readouterr().out == shown
     for judge, rows in before.items():
-        assert without_cost(table(tmp_path, judge)) == without_cost(rows)
-
-
-def without_cost(rows: Sequence[JudgedRow]) -> list[JudgedRow]:
-    return [{name: cell for name, cell in row.items() if name != "calls"} for row in rows]
+        assert table(tmp_path, judge) == [{**row, "calls": "0"} for row in rows]
 
 
 def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
@@ -147,43 +147,24 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
         assert failed["example"] == "clinical_psychology/test/0" and failed["error"]
         assert (failed["score"], failed["failure"]) == ("", "unreadable")
     captured = capsys.readouterr()
-    assert "clinical_psychology/test/0" in captured.err and captured.out.split("\n")[1].split()[-4:] == [
-        *"9",
-        "10",
-        *"10",
-    ]
-    kept, calls = without_cost(with_status(table(tmp_path), "judged")), len(server.judging)
-    server.answer = sound
+    assert "clinical_psychology/test/0" in captured.err
+    assert captured.out.split("\n")[1].split()[-4:] == ["9", "10", "1", "0"]
+    calls, server.answer = len(server.judging), sound
     assert rescore(logs) == 0 and len(server.judging) == calls + 1
-    rows = table(tmp_path)
-    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
-    assert [row for row in without_cost(rows) if row in kept] == kept
+    assert with_status(table(tmp_path), "failed") == []
 
 
 # ---- bad input
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (["--input_glob", "/nowhere/samples_*.jsonl"], "no file matches --input_glob"),
-        (["--out_csv_prefix", "/dev/null/x_"], "cannot be written"),
-        (["--key_var", "NO_SUCH_VARIABLE"], "no variable of the given name is set"),
-    ],
-)
 def test_bad_input_is_one_clear_line_before_anything_is_judged(
-    changes: list[str],
-    message: str,
-    logs: Path,
-    server: JudgeServer,
-    rescore: Command,
-    capsys: pytest.CaptureFixture[str],
+    logs: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code: str | int | None
-    try:
-        code = rescore(logs, "geval", "--max_retries", "0", *changes)
-    except SystemExit as error:
-        code = error.code
-    assert code in (1, 2)
-    assert message in capsys.readouterr().err.strip().split("\n")[-1]
+    for flag, value, message in (
+        ("--input_glob", "/nowhere/samples_*.jsonl", "no file matches --input_glob"),
+        ("--out_csv_prefix", "/dev/null/x_", "cannot be written"),
+        ("--key_var", "NO_SUCH_VARIABLE", "no variable of the given name is set"),
+    ):
+        assert rescore(logs, "geval", flag, value) == 1
+        assert message in one_line(capsys.readouterr().err)
     assert server.judging == []

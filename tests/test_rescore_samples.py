@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rescore_logs import run_harness
+from saved_runs import save_run
 
 from medtasks_utils.rescore import find_responses
 
@@ -17,7 +17,7 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
     def sometimes(doc: dict[str, object]) -> str:
         return f"The answer is {'ABCD'[next(calls) % 4]}."
 
-    run_harness(tmp_path, ["medexqa_be"], sometimes, repeats=4)
+    save_run(tmp_path, sometimes, "medexqa_be", metadata={"medexqa": {"repeats": 4}})
     found = find_responses([str(tmp_path)], STRICT).found
     assert len(found) == 16
     for example in {response.example for response in found}:
@@ -28,12 +28,12 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
-    logs = run_harness(
+    save_run(
         tmp_path,
-        ["medexqa_be", "medexqa_biomedical_engineering_logits", "medmcqa_openmed"],
         lambda doc: "The answer is A." if "continuation" not in doc else -1.0,
+        ["medexqa_be", "medexqa_biomedical_engineering_logits", "medmcqa_openmed"],
     )
-    responses = find_responses([str(logs / "*.jsonl")], STRICT)
+    responses = find_responses([str(tmp_path / "*" / "*.jsonl")], STRICT)
     assert {response.task for response in responses.found} == {"medexqa_biomedical_engineering"}
     assert len(responses.problems) == 2
     (other,) = (problem for problem in responses.problems if "medmcqa_openmed" in problem)

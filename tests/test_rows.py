@@ -7,7 +7,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -96,29 +96,22 @@ def chosen(row: Row) -> str:
     return str(row["op" + "abcd"[row["cop"]]])
 
 
-FORMS: dict[str, Callable[[Row], Any]] = {
-    "letters": lambda row: "ABCD"[row["cop"]],
-    "letters of both cases": lambda row: "AbCd"[row["cop"]],
-    "letters with spaces": lambda row: f" {'ABCD'[row['cop']]} ",
-    "0-based integers": lambda row: row["cop"],
-    "1-based integers": lambda row: row["cop"] + 1,
-    "0-based strings": lambda row: str(row["cop"]),
-    "1-based strings": lambda row: str(row["cop"] + 1),
-    "0-based floats": lambda row: float(row["cop"]),
-    "1-based floats": lambda row: float(row["cop"] + 1),
-    "strings of floats": lambda row: str(float(row["cop"])),
-    "option texts": chosen,
-    "option texts in capitals": lambda row: f" {chosen(row).upper()}\n",
-    "texts with their letters": lambda row: f"{'ABCD'[row['cop']]}. {chosen(row)}",
-    "texts with letters in parentheses": lambda row: f"({'ABCD'[row['cop']]}) {chosen(row)}",
-}
+FORMS = [
+    *product(("{0}", "{1}"), (int, float, str)),
+    *product(("{0}.0", "{letter}", " {small} ", " {capitals}\n", "{letter}. {text}", "({letter}) {text}"), (str,)),
+]
+"""How a label is written, and its type."""
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str) -> None:
+@pytest.mark.parametrize(("form", "kind"), FORMS)
+def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str, kind: Callable[[str], Any]) -> None:
+    def written(row: Row) -> Any:
+        cop, text = row["cop"], chosen(row)
+        return kind(form.format(cop, cop + 1, letter="ABCD"[cop], small="abcd"[cop], text=text, capitals=text.upper()))
+
     lookalikes = [{**row, "opa": "2", "opb": "a", "opc": "B", "opd": "1"} for row in medmcqa_rows(4)]
     rows = medmcqa_rows(40) + [{**row, "id": f"x{row['cop']}"} for row in lookalikes]
-    found = medmcqa(data, [{**row, "cop": FORMS[form](row)} for row in rows])
+    found = medmcqa(data, [{**row, "cop": written(row)} for row in rows])
     assert [doc["answer_letter"] for doc in found] == list("ABCD") * 11
 
 
@@ -139,7 +132,7 @@ def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data: Path) -
 
 def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
     cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
-    usual = [{**row, "cop": FORMS["option texts"](row)} for row in medmcqa_rows(8)]
+    usual = [{**row, "cop": chosen(row)} for row in medmcqa_rows(8)]
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
     found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows + usual)}
     assert {label: found.get(label) for label in cases} == {label: right for label, (_, right) in cases.items()}
@@ -265,8 +258,6 @@ def test_limits_the_wrong_way_round_are_put_in_order(data: Path) -> None:
     cells = {"Ground Truth Answer": "-10", "Lower Limit": "-9.5", "Upper Limit": "-10.5"}
     (doc,) = made(data, "medcalc_bench", cells)
     assert (doc["lower_limit"], doc["upper_limit"]) == (-10.5, -9.5)
-    result = evaluate("medcalc_bench", lambda doc: "<answer>-10.2</answer>", data=data)
-    assert result["results"]["medcalc_bench"]["acc,strict-match"] == 1.0
 
 
 def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order(data: Path) -> None:
@@ -275,9 +266,6 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
     by_hash = sorted(range(12), key=lambda n: hashlib.sha256(f"medcalc_bench:{n}".encode()).hexdigest())[:4]
     assert [int(doc["row_number"]) for doc in found if doc["calculator_id"] == 2] == sorted(by_hash)
     assert Counter(doc["calculator_id"] for doc in found) == {2: 4, 13: 4}
-    random.Random(0).shuffle(rows)
-    shuffled = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
-    assert {doc["row_number"] for doc in shuffled} == {doc["row_number"] for doc in found}
     few = made(data, "medcalc_bench", *map(calculation, (2, 13, 13, 13)), per_calculator=2)
     assert Counter(doc["calculator_id"] for doc in few) == {2: 1, 13: 2}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 
@@ -24,7 +25,12 @@ def test_programs_give_what_was_recorded_of_cpython(sandbox: Sandbox) -> None:
     programs = table("programs")
     results = sandbox.run([(f"honest {number}", program) for number, (program, _) in enumerate(programs)])
     found = [(program, said, result.text) for (program, said), result in zip(programs, results, strict=True)]
-    assert [each for each in found if each[1] != each[2]] == []
+    assert [each for each in found if _rounded(each[1]) != _rounded(each[2])] == []
+
+
+def _rounded(text: str) -> str:
+    """Without the last digits, in which one processor's linear algebra differs from another's."""
+    return re.sub(r"\d+\.\d+(?:e[+-]\d+)?", lambda number: f"{float(number[0]):.6g}", text)
 
 
 numbers = st.floats(-1e6, 1e6) | st.integers(-1000, 1000)

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import yaml
 from conftest import ROOT, clean_environment, saved_results, table
-from judge_server import Fault, JudgeServer, whole
-from local_server import Held
+from judge_server import JudgeServer
+from local_server import Fault, Held, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError

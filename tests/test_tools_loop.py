@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Chat, Scripted, clean_environment, documents, evaluate, load
+from conftest import Chat, Scripted, clean_environment, documents, evaluate, load, samples
 from launching import ON_PROCESSORS, free_port, launch
-from tool_caller import samples, tagged, turn
+from tool_caller import tagged, turn
 
 from medtasks_utils.tools.loop import LAST_TURN
 

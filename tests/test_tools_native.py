@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import Chat, Scripted, evaluate, table
+from conftest import Chat, Scripted, evaluate, samples, table
 from local_server import Answer, Fault, LocalServer, Request, completion, refusal
-from tool_caller import run, samples, tagged, turn
+from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import OptionError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME

@@ -6,7 +6,7 @@ import itertools
 import json
 from typing import Any
 
-from conftest import Row, manager
+from conftest import manager
 from lm_eval.evaluator import simple_evaluate
 from local_server import LocalServer, draw
 
@@ -33,11 +33,6 @@ def run(
         **given,
     )
     return result
-
-
-def samples(result: dict[str, Any]) -> list[Row]:
-    (logged,) = result["samples"].values()
-    return [sample for sample in logged if sample["filter"] == "strict-match"]
 
 
 def tagged(name: str, argument: str, key: str | None = None) -> str:

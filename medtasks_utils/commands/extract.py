@@ -6,16 +6,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from medtasks_utils.commands.flags import Command, warn
 
 if TYPE_CHECKING:
-    from medtasks_utils.extraction.weighing import Candidate
     from medtasks_utils.scoring import Scorer
-
-_SHOWN = 20  # candidates
-_AROUND = 40  # characters on either side of a candidate
 
 
 @dataclass
@@ -45,28 +41,8 @@ class Extract(Command):
             lines = list(self._samples(scorer))
         else:  # a document of what reading needs, without the texts of choices
             doc = {"options": [""] * 4, "judgement": self.kind, "calculator_id": -1, "note": "", "question": ""}
-            lines = list(self._read(scorer, printable(sys.stdin.read()), doc))
+            lines = list(scorer.told(printable(sys.stdin.read()), doc, self.explain))
         return self.tell(lines, "\n".join(lines))
-
-    def _read(self, scorer: Scorer, response: str, doc: dict[str, Any]) -> Iterator[str]:
-        """What each filter reads in a response and how it was found; with ``--explain`` the candidates too.
-
-        Of each candidate, the heaviest first, these are shown: weight, value, cue, evidence, and its place.
-        """
-        benchmark = scorer.benchmark
-        for name, read in benchmark.readers.items():
-            answer = read(response, doc, scorer.options)
-            yield f"{name}: {answer} ({answer.details['found_by']})"
-        if not self.explain:
-            return
-        reading = benchmark.read(response, doc, scorer.options)
-        if reading.value is not None:
-            yield f"certainty {reading.certainty:.2f}"
-        for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
-            value = "{} weeks, {} days".format(*one.value) if isinstance(one.value, tuple) else one.value
-            evidence = {one.cue: one.support, **one.evidence}
-            found = ", ".join(f"{name} {weight:+g}" for name, weight in evidence.items())
-            yield f"{one.weight:6g}  {value}  {found}  {_place(one)}"
 
     def _samples(self, scorer: Scorer) -> Iterator[str]:
         """Lines on every response of the task in saved runs, headed by the run, the example and its right answer.
@@ -87,15 +63,6 @@ class Extract(Command):
             for sample in task.samples:
                 for response in sample.responses:
                     yield f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}"
-                    yield from (f"  {line}" for line in self._read(scorer, response, sample.doc))
+                    yield from (f"  {line}" for line in scorer.told(response, sample.doc, self.explain))
         if not any(task.samples for _, task in found):
             raise UsageError(f"no samples of {self.task} there; lm_eval writes them with --log_samples")
-
-
-def _place(candidate: Candidate) -> str:
-    """The candidate's text, and what is around it."""
-    from medtasks_utils.extraction.plain import BOLD
-
-    text, start, end = candidate.text, candidate.start, candidate.end
-    shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
-    return " ".join(shown.replace(BOLD, "**").split())

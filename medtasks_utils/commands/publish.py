@@ -30,14 +30,10 @@ class Publish(Command):
     def run(self) -> int:
         """Write the files and name them; with ``--create_pr``, print the pull request's address."""
         from medtasks_utils.compare import one_run
-        from medtasks_utils.errors import UsageError
         from medtasks_utils.results import publish
 
-        organisation, slash, name = self.model_repo.partition("/")
-        if not (organisation and slash and name):
-            raise UsageError(f"--model_repo takes ORG/NAME, not {self.model_repo!r}")
         found = one_run(self.results)
         files = publish.contents(found, self.allow_partial)
-        paths = [str(path) for path in publish.write(files, self.output or Path(name))]
+        paths = publish.write(files, self.output or Path(Path(self.model_repo).name))
         address = publish.open_pull_request(found, self.model_repo, files) if self.create_pr else None
         return self.tell({"files": paths, "pull_request": address}, "\n".join(filter(None, [*paths, address])))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from medtasks_utils.commands.flags import JudgeCommand
+from medtasks_utils.commands.flags import JudgeCommand, warn
 
 
 @dataclass(kw_only=True)
@@ -39,10 +40,11 @@ class Rescore(JudgeCommand):
 
     def run(self) -> int:
         """Judge what is not judged yet; 1 if every judgement failed."""
+        from tqdm import tqdm
+
         from medtasks_utils.errors import UsageError
         from medtasks_utils.judging import make_judge
-        from medtasks_utils.rescore import STATUSES, find_responses, rescore
-        from medtasks_utils.writing import table
+        from medtasks_utils.rescore import find_responses, rescore
 
         if self.use_coverage and self.judge == "geval":
             raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
@@ -51,25 +53,8 @@ class Rescore(JudgeCommand):
         responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)
         for problem in responses.problems:
-            _say(f"warning: {problem}")
-        result = rescore(responses.found, judges, settings, self.out_csv_prefix, _say, self.verbose)
-        scores, rows = [], []
-        for (judge, run), own in result.scores.items():
-            statuses = result.statuses[judge, run]
-            scores.append(
-                {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
-                | {"few": own.few, "examples": own.n, "statuses": dict(statuses)}
-            )
-            numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]
-            rows.append((judge, run, *numbers, own.n, *(statuses[status] for status in STATUSES)))
-        written = list(map(str, result.paths))
-        text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
-        told = {"scores": scores, "written": written}
-        return self.tell(told, f"{text}\n\nwritten: {', '.join(written)}", result.has_failed)
-
-
-def _say(line: str) -> None:
-    """A line on standard error, above the progress bar if there is one."""
-    from tqdm import tqdm
-
-    tqdm.write(line, file=sys.stderr)
+            warn(problem)
+        result = rescore(
+            responses.found, judges, settings, self.out_csv_prefix, partial(tqdm.write, file=sys.stderr), self.verbose
+        )
+        return self.tell(result.as_data(), result.as_text(), result.has_failed)

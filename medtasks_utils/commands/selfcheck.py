@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import PositiveInt
@@ -42,16 +43,13 @@ class Selfcheck(Command):
         from medtasks_utils.selfcheck import output
         from medtasks_utils.writing import write_whole
 
+        say = partial(print, file=sys.stderr, flush=True)
         runs, page = self.output / "runs", self.output / "report.html"
         try_folder(runs, "--output")
-        checked = selfcheck.run(self.data, self.limit, runs, _say)
-        _say("writing the report …")
+        checked = selfcheck.run(self.data, self.limit, runs, say)
+        say("writing the report …")
         write_whole(page, build_page(read_runs([runs])))
         told = {**output.as_data(checked), "runs": str(runs), "report": str(page)}
         lines = [output.as_table(checked.scores) + "\n"] if self.table else []
         lines += [*output.in_words(checked), f"report: {page.resolve()} (open it in a browser)"]
         return self.tell(told, "\n".join(lines), failed=bool(checked.missed))
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -42,16 +42,13 @@ class Sweep(Command):
 
         from medtasks_utils.sweep.local import Machine
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.run import overview, report, sweep
-        from medtasks_utils.writing import table
+        from medtasks_utils.sweep.run import as_text, overview, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # each job's own log has what the harness warns of
         plan = read_plan(self.plan)
         if self.dry_run:
             jobs = overview(plan)
-            rows = [[value for name, value in job.items() if name != "folder"] for job in jobs]
-            head = [name for name in jobs[0] if name != "folder"]
-            return self.tell(jobs, table(rows, head, left=2))
+            return self.tell(jobs, as_text(jobs))
         failed = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)
         page = report(plan, failed)
         return self.tell(overview(plan), str(page or "no job is done: no report"), failed=bool(failed))

@@ -1,4 +1,4 @@
-"""Flags of ``lm_eval run`` and ours, from the command line or by name, made one configuration."""
+"""Flags of ``lm_eval run`` and ours, made one configuration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -48,35 +48,6 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
         raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
-
-
-def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
-    """The configuration of flags by name.
-
-    Raises:
-        UsageError: for a name that is no flag, or a value that the flag does not take.
-    """
-    parser = _Flags(add_help=False, allow_abbrev=False)
-    add_flags_of_run(parser)
-    return configured(parser.parse_args(as_words(settings)))
-
-
-class _Flags(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
-
-
-def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Flags by name as words of a command line; null, false and what is empty leave out a flag."""
-    words = []
-    for name, value in settings.items():
-        if value is True:
-            words.append(f"--{name}")
-        elif isinstance(value, Mapping) and value:
-            words.append(f"--{name}={json.dumps(value, default=str)}")
-        elif value not in (None, False, "", {}):
-            words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
-    return words
 
 
 # ---- --data and --set

@@ -61,14 +61,12 @@ class Evaluation:
         self.path: Path | None = None
         self.problem: str | None = None
         self.spent: dict[str, Any] = {}
-        self.kept: KeptAnswers | None = None
         self._table = io.StringIO()
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         with only_results_on_standard_output():
             self.manager = check(config, settings)
-        if config.output_path and keep:
-            model = {"kind": config.model, "seeds": config.seed, **config.model_args}
-            self.kept = KeptAnswers(folder_of(config), model, fresh)
+        model = {"kind": config.model, "seeds": config.seed, **config.model_args}
+        self.kept = KeptAnswers(folder_of(config), model, fresh) if config.output_path and keep else None
 
     @property
     def table(self) -> str:

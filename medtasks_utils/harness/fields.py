@@ -43,12 +43,9 @@ class ReadFilter(Filter):  # type: ignore[misc]
         read: put there by the task (:class:`medtasks_utils.harness.task.MedTask`), which knows benchmark and options.
     """
 
-    def __init__(self, reading: str = "", read: Any = None, **others: Any) -> None:
-        if reading not in READINGS.values() or others:
-            raise DataError(
-                f"filter_list: medtasks_read takes reading: strict or flexible, and nothing else; not "
-                f"{ ({'reading': reading} | others)!r}"
-            )
+    def __init__(self, reading: str = "", read: Any = None) -> None:
+        if reading not in READINGS.values():
+            raise DataError(f"filter_list: medtasks_read takes reading: strict or flexible, not {reading!r}")
         self._read = partial(read, reading)
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:

@@ -36,9 +36,8 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
         written = name.lower().replace("-", "_")
-        begun_alike = [one for one in known if one[:6] == written[:6]]
         options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # judge_api_key is near to one
-        if near := meant(written, begun_alike, 0) or meant(written, known, 0.7) or meant(written, options, 0.85):
+        if near := meant(written, known, 0.6) or meant(written, options, 0.85):
             raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
 

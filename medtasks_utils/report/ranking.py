@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from medtasks_utils.compare.pairing import common_examples
-from medtasks_utils.compare.ranking import Rank, ranking
+from medtasks_utils.report.ranks import Rank, ranking
 from medtasks_utils.report.tables import Block, Cell, Table
 from medtasks_utils.report.units import Unit
 from medtasks_utils.statistics.aggregation import joined

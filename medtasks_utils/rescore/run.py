@@ -22,7 +22,7 @@ from medtasks_utils.rescore.samples import Response
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import JudgedScore, Metric
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import table, write_whole
 
 Log = Callable[[str], object]
 JudgedRow = dict[str, str]
@@ -49,6 +49,24 @@ class Rescoring:
         """Whether judges were asked and none gave a score."""
         every = sum(self.statuses.values(), Counter[str]())
         return bool(every[FAILED]) and not every[JUDGED]
+
+    def as_data(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        scores = [
+            {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
+            | {"few": own.few, "examples": own.n, "statuses": dict(self.statuses[judge, run])}
+            for (judge, run), own in self.scores.items()
+        ]
+        return {"scores": scores, "written": list(map(str, self.paths))}
+
+    def as_text(self) -> str:
+        """A table for people, and the files."""
+        rows = []
+        for key, own in self.scores.items():
+            numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]
+            rows.append((*key, *numbers, own.n, *(self.statuses[key][status] for status in STATUSES)))
+        text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
+        return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
 
 def rescore(

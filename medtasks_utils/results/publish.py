@@ -42,15 +42,15 @@ class Headline(NamedTuple):
     value: float
 
 
-def write(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write files of a model's repository into a folder.
+def write(files: Mapping[str, str], folder: Path) -> list[str]:
+    """Write files of a model's repository into a folder; their paths.
 
     Raises:
         WriteError: for a file that cannot be written.
     """
     for name, text in files.items():
         write_whole(folder / name, text, make_folder=True)
-    return [folder / name for name in files]
+    return [str(folder / name) for name in files]
 
 
 def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:

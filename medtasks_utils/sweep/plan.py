@@ -41,8 +41,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.command_line import as_words
 from medtasks_utils.harness.signature import digest
+from medtasks_utils.sweep.flags import as_words
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that a job sets itself."""

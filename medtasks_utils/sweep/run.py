@@ -20,7 +20,7 @@ from medtasks_utils.sweep.job import LOST, is_done, last_lines
 from medtasks_utils.sweep.local import Local, Machine
 from medtasks_utils.sweep.plan import Job, Plan, travelling
 from medtasks_utils.sweep.size import size_of
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import table, write_whole
 
 _ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed
 _ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
@@ -40,6 +40,12 @@ def overview(plan: Plan) -> list[dict[str, Any]]:
         }
         for job in plan.jobs()
     ]
+
+
+def as_text(jobs: Sequence[dict[str, Any]]) -> str:
+    """The jobs as a table, without their folders."""
+    shown = [name for name in jobs[0] if name != "folder"]
+    return table([[job[name] for name in shown] for job in jobs], shown, left=2)
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:

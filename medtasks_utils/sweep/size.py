@@ -11,8 +11,8 @@ from lm_eval.evaluator_utils import get_sample_size
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
-from medtasks_utils.harness.command_line import config_of
 from medtasks_utils.harness.options import DATA_KEY
+from medtasks_utils.sweep.flags import config_of
 from medtasks_utils.sweep.plan import Job
 
 
