@@ -71,11 +71,9 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
 A_RUN = {"name": "a", "tasks": "medhallu"}
 
 
-def command(path: Path) -> subprocess.Popen[str]:
-    arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2"]
-    environment = clean_environment(
-        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"}
-    )
+def command(path: Path, *more: str) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
+    environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -125,9 +123,8 @@ def state(process: str) -> str:
 
 
 def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
-    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
     assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
