@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ["TQDM_DISABLE"] = "1"
+os.environ["OPENAI_API_KEY"] = "none"  # local servers take any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("MEDTASKS_DATA", None)
 
@@ -293,7 +294,7 @@ def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: st
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     inherited = {key: value for key, value in os.environ.items() if key not in ("MEDTASKS_DATA", "PYTHONHASHSEED")}
-    return {**inherited, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none", "CUDA_VISIBLE_DEVICES": "", **(extra or {})}
+    return {**inherited, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", **(extra or {})}
 
 
 def saved_results(folder: Path) -> dict[str, Any]:

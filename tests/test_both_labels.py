@@ -46,8 +46,8 @@ def physicians_answer(doc: Row) -> str:
     return f"<answer>{NEW[doc['row_number']]}</answer>" if doc["row_number"] in NEW else benchmarks_answer(doc)
 
 
-def samples(task: str, answer: Any, data: Path, filter_name: str = "strict-match", **settings: Any) -> dict[str, Row]:
-    found = evaluate(task, answer, data=data, **settings)["samples"][task]
+def samples(task: str, answer: Any, data: Path, filter_name: str = "strict-match") -> dict[str, Row]:
+    found = evaluate(task, answer, data=data)["samples"][task]
     return {sample["doc"]["row_number"]: sample for sample in found if sample["filter"] == filter_name}
 
 

@@ -43,7 +43,6 @@ def server() -> Iterator[list[str]]:
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
 
 
 def stock(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:

@@ -162,6 +162,9 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(CompareError, match="no example in common"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
+    save_run(tmp_path / "d", tasks="medhallu", limit=4)
+    with pytest.raises(CompareError, match="4 in both, 2 only in A"):
+        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "d"))
 
 
 # ---- what is refused, and what is warned of

@@ -13,7 +13,7 @@ from judge_server import JudgeServer
 TOY = ROOT / "tests" / "toy"
 
 
-BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}", "TQDM_DISABLE": "1", "OPENAI_API_KEY": "none"}
+BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}"}
 """The environment that has the other distribution installed beside this one."""
 
 

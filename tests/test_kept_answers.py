@@ -22,12 +22,6 @@ from local_server import Answer, Held, LocalServer, Request, prompt_of, refusal
 from medtasks_utils.__main__ import main
 from medtasks_utils.harness.kept import KeptAnswers
 
-
-@pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-
-
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
     "plain": ["--tasks", "medhallu,medmcqa_openmed"],

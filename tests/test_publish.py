@@ -20,10 +20,9 @@ SITE = "https://huggingface.co"
 Edit = Callable[[dict[str, Any]], object]
 
 
-def saved(folder: Path, edit: Edit | None = None, **settings: Any) -> Path:
+def saved(tmp_path: Path, edit: Edit | None = None, **settings: Any) -> Path:
     """A run whose results say that its rows are the hub's, unless they are edited otherwise."""
-    save_run(folder, **settings)
-    (path,) = folder.rglob("results_*.json")
+    path = save_run(tmp_path / "run", **settings)
     content = json.loads(path.read_text())
     for config in content["configs"].values():
         config["metadata"]["data_source"] = "hub"
@@ -47,7 +46,7 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
 
 def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path: Path) -> None:
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
-    path = saved(tmp_path / "run", answer=right_in(0.7), tasks=tasks)
+    path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
     assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
     results = json.loads(path.read_text())["results"]
     found = published(tmp_path / "out")
@@ -89,7 +88,7 @@ PARTS: dict[str, Edit] = {
 def test_parts_are_held_back_unless_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str, edit: Edit
 ) -> None:
-    path = saved(tmp_path / "run", edit, tasks=["medhallu"])
+    path = saved(tmp_path, edit, tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
     assert main(arguments) == 1
     errors = capsys.readouterr().err
@@ -120,7 +119,7 @@ def test_a_pull_request_holds_the_files(
 
     signature = inspect.signature(huggingface_hub.HfApi.create_commit)
     monkeypatch.setattr(huggingface_hub.HfApi, "create_commit", create_commit)
-    path = saved(tmp_path / "run", tasks=["medhallu"])
+    path = saved(tmp_path, tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out"), "--create_pr"]
     assert main(arguments) == 0, capsys.readouterr().err
     assert capsys.readouterr().out.splitlines()[-1] == f"{SITE}/org/name/discussions/1"

@@ -129,7 +129,7 @@ def signed(run: Run, task: str, **fields: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [({"data": "hub@123", "n": "7", "rows": "abc", "lm_eval": "9", "scorers": "x#1"}, ""),
-     ({"prompt": "abc"}, "the prompts differ")],
+     ({"prompt": "abc"}, "the prompts differ"), ({"v": "9"}, "the task's versions differ")],
 )  # fmt: skip
 def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: dict[str, str], words: str) -> None:
     a, b = runs

@@ -43,9 +43,9 @@ def made(data: Path, benchmark: str, *changes: Row, task: str | None = None, **o
     return documents(load(task or TASK[benchmark], data, **{benchmark: options}))
 
 
-def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:
+def medmcqa(data: Path, rows: list[Row], split: str = "validation") -> list[Row]:
     write_rows(rows, data / "medmcqa" / f"{split}.jsonl")
-    return documents(load("medmcqa_openmed", data, medmcqa=options))
+    return documents(load("medmcqa_openmed", data))
 
 
 def ids(docs: list[Row]) -> list[str]:

@@ -26,9 +26,9 @@ def reads(task: str, data: Path, **metadata: Any) -> list[Row]:
     return documents(load(task, data, **metadata))
 
 
-def message_of(task: str, data: str | Path, **metadata: Any) -> str:
+def message_of(task: str, data: Path) -> str:
     with pytest.raises(DataError) as caught:
-        load(task, data, **metadata)
+        load(task, data)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

@@ -68,15 +68,12 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
     return path
 
 
-def a_run(**changed: Any) -> dict[str, Any]:
-    return {"name": "a", "tasks": "medhallu", **changed}
+A_RUN = {"name": "a", "tasks": "medhallu"}
 
 
-def command(path: Path, *more: str, **variables: str) -> subprocess.Popen[str]:
+def command(path: Path, *more: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
-    environment = clean_environment(
-        {"OPENAI_API_KEY": "none", "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}", **variables}
-    )
+    environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -126,12 +123,11 @@ def state(process: str) -> str:
 
 
 def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
-    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
-    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[a_run()]))]) == 130
+    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
     held.release.set()
     errors = capsys.readouterr().err
     assert "Traceback" not in errors and "goes on with what was not answered" in errors
@@ -164,7 +160,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(
 
 
 def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path: Path, server: JudgeServer) -> None:
-    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [a_run()]}]
+    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
     assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
     assert str(ROOT) in jobs[1].arguments(tmp_path)
@@ -192,7 +188,7 @@ class Started:
 def test_processors_and_gpus_are_shared_out(
     tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch, machine: local.Machine, asked: Any, seen: Any
 ) -> None:
-    content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[a_run()]).read_text())
+    content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[A_RUN]).read_text())
     for model, (cpus, gpus) in zip(content["models"], asked, strict=True):
         model["resources"] = {"cpus": cpus, "gpus": gpus}
     jobs, found = Plan(**content).jobs(), []
@@ -242,7 +238,7 @@ class Scripted:
 def test_what_is_tried_again(
     tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], codes: list[int], starts: int, said: str
 ) -> None:
-    (job,) = read_plan(plan(tmp_path, server, 1, runs=[a_run()])).jobs()
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([job], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
@@ -264,7 +260,7 @@ def test_a_server_is_there_when_it_answers_even_with_a_complaint(
 
 @pytest.mark.slow
 def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
-    (job,) = read_plan(plan(tmp_path, server, 1, runs=[a_run()])).jobs()
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     code, files = run_on_node(job, job.output, "mark", {"OPENAI_API_KEY": "k"})
     assert code == 0 and not job.folder.exists() and any("results_" in name for name in files)
     job.output.mkdir()

@@ -35,8 +35,8 @@ def run(
     return result
 
 
-def tagged(name: str, argument: str, key: str | None = None) -> str:
-    key = key or {"calculator": "expression"}.get(name, "code")
+def tagged(name: str, argument: str) -> str:
+    key = {"calculator": "expression"}.get(name, "code")
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': {key: argument}})}\n</tool_call>"
 
 
