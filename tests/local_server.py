@@ -170,6 +170,12 @@ class LocalServer:
         self._server.shutdown()
         self._server.server_close()
 
+    def flags(self, **more: Any) -> list[str]:
+        """The flags of a run that name a model behind it."""
+        arguments = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4, **more}
+        pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
+        return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
+
     def get(self, method: str, path: str) -> Fault:
         """What it says to ``GET`` and ``HEAD``."""
         return self.page
