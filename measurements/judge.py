@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from judge_server import JudgeServer, sound
-from local_server import HANG_UP, Answer, Fault, Request, faulty
+from judge_server import JudgeServer, faulty, sound
+from local_server import HANG_UP, Answer, Fault, Request
 
 
 def main() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from local_server import Answer, Answering, LocalServer, Request, draw, whole
+from local_server import Answer, Answering, Fault, LocalServer, Request, draw, prompt_of, whole
 
 LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
 
@@ -39,6 +41,23 @@ def geval_reply(score: Any, **changed: Any) -> dict[str, Any]:
 
 def sound(request: Request) -> Answer:
     return reply_to(request["messages"])
+
+
+def faulty(shares: Sequence[tuple[float, Fault]], otherwise: Answering) -> Answering:
+    """Shares of requests end in faults, by lot; the rest is answered otherwise."""
+    tries = Counter[str]()
+
+    def answer(request: Request) -> Answer:
+        text = prompt_of(request)
+        tries[text] += 1
+        lot = draw(f"{tries[text]} {text}").random()
+        for share, fault in shares:
+            lot -= share
+            if lot < 0:
+                return fault
+        return otherwise(request)
+
+    return answer
 
 
 class JudgeServer(LocalServer):

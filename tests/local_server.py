@@ -11,7 +11,6 @@ import itertools
 import json
 import random
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -75,23 +74,6 @@ def in_turn(*answers: Answer | Answering) -> Answering:
     return answer
 
 
-def faulty(shares: Sequence[tuple[float, Fault]], otherwise: Answering) -> Answering:
-    """Shares of requests end in faults, by lot; the rest is answered otherwise."""
-    tries = Counter[str]()
-
-    def answer(request: Request) -> Answer:
-        text = prompt_of(request)
-        tries[text] += 1
-        lot = draw(f"{tries[text]} {text}").random()
-        for share, fault in shares:
-            lot -= share
-            if lot < 0:
-                return fault
-        return otherwise(request)
-
-    return answer
-
-
 def together(number: int, answer: Answering) -> Answering:
     """The answers, the first of which wait until so many are asked for at once: no fewer would end the wait."""
     first, met = itertools.count(), threading.Barrier(number)
@@ -108,21 +90,19 @@ class Held:
     """Answers so many requests; those after them wait for `release`, so that who asks can be ended half-way.
 
     Attributes:
-        reached: set when the first of them waits.
-        then: called before it does.
+        then: called when the first of them waits; sets `reached` unless it is told otherwise.
     """
 
     def __init__(self, number: int, answer: Answering) -> None:
         self.answer, self.number = answer, number
         self.reached, self.release = threading.Event(), threading.Event()
-        self.then: Callable[[], object] = lambda: None
+        self.then: Callable[[], object] = self.reached.set
         self._places = itertools.count()
 
     def __call__(self, request: Request) -> Answer:
         place = next(self._places)
         if place == self.number:
             self.then()
-            self.reached.set()
         if place >= self.number:
             self.release.wait(300)
         return self.answer(request)
@@ -169,6 +149,12 @@ class LocalServer:
     def __exit__(self, *error: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def flags(self, **more: Any) -> list[str]:
+        """The flags of a run that name a model behind it."""
+        arguments = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4, **more}
+        pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
+        return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
 
     def get(self, method: str, path: str) -> Fault:
         """What it says to ``GET`` and ``HEAD``."""

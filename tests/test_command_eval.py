@@ -26,18 +26,11 @@ ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7
 ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
 
 
-def flags(served: LocalServer, **more: Any) -> list[str]:
-    """The flags that name a model behind a server."""
-    arguments = {"model": "m", "base_url": served.chat, "max_retries": 1, "num_concurrent": 4, **more}
-    pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
-    return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[list[str]]:
     """The flags that name a model which answers at once, and to a prompt always the same."""
     with LocalServer(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
-        yield flags(served)
+        yield served.flags()
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +95,7 @@ def test_a_configuration_file_keeps_its_metadata(server: list[str], tmp_path: Pa
 
 
 def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> int:
-    words = ["eval", "--data", "sample", "--tasks", task, *flags(served, **arguments), "--output_path", "out"]
+    words = ["eval", "--data", "sample", "--tasks", task, *served.flags(**arguments), "--output_path", "out"]
     return cli.main([*words, "--log_samples", *more])
 
 

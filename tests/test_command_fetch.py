@@ -158,12 +158,8 @@ def test_runs_then_need_no_internet(hub: Hub, machine: Machine, fetched: list[Sa
     hub.asked.clear()
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
     with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
-        words = [
-            *("eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--apply_chat_template"),
-            *("--model", "local-chat-completions", "--model_args", f"model=m,base_url={server.chat},max_retries=1"),
-            *("--output_path", "results"),
-        ]
-        (done,) = machine.medtasks(words, offline=True)
+        words = ["eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--output_path", "results"]
+        (done,) = machine.medtasks([*words, *server.flags()], offline=True)
     assert done.code == 0, done
     results = saved_results(machine.folder / "results")["results"]
     assert {*tasks.split(",")} <= results.keys() and hub.asked == []

@@ -19,10 +19,8 @@ BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}"}
 
 def evaluated(server: JudgeServer, folder: Path, *more: str) -> list[str]:
     """The words of a run of a model behind a server."""
-    return [
-        *("eval", "--data", "sample", "--model", "local-chat-completions", "--apply_chat_template", "--log_samples"),
-        *("--model_args", f"model={folder.name},base_url={server.chat}", "--output_path", str(folder), *more),
-    ]
+    words = ["eval", "--data", "sample", "--log_samples", "--output_path", str(folder)]
+    return [*words, *server.flags(model=folder.name), *more]
 
 
 def caller(request: dict[str, Any]) -> str:

@@ -30,11 +30,10 @@ ASKS = {
 
 
 def command(served: LocalServer, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
-    arguments = f"model=m,base_url={served.chat},num_concurrent={connections},max_retries=1"
     return [
         *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
-        *("--model", "local-chat-completions", "--model_args", arguments, "--apply_chat_template", "--json"),
-        *("--output_path", str(folder), "--log_samples", *more),
+        *served.flags(num_concurrent=connections),
+        *("--json", "--output_path", str(folder), "--log_samples", *more),
     ]
 
 

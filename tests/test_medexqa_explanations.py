@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import TASKS, evaluate, sample_rows, samples, write_rows
+from conftest import TASKS, Row, evaluate, sample_rows, samples, write_rows
 from lm_eval.tasks import TaskManager
 from rouge_score.rouge_scorer import RougeScorer
 
-from medtasks_utils.benchmarks.base import Example as Row
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}

@@ -68,11 +68,6 @@ def test_the_messages_to_the_letter(rows: Path, task: str, options: Row, system:
     assert chat(task, rows, **options) == (system, user)
 
 
-def test_both_answers_of_a_row_are_shown(rows: Path) -> None:
-    factual, hallucinated = (chat[-1]["content"] for chat in chats("medhallu", rows))
-    assert "Answer: Yes." in factual and hallucinated == factual.replace("Yes.", "No.")
-
-
 # ---- few-shot examples
 
 

@@ -16,6 +16,7 @@ from local_server import Fault, whole
 from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.rescore import find_responses
 from medtasks_utils.rescore.run import JudgedRow
 
 TASK = "medexqa_clinical_psychology"
@@ -168,3 +169,37 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(
         assert rescore(logs, "geval", flag, value) == 1
         assert message in one_line(capsys.readouterr().err)
     assert server.judging == []
+
+
+# ---- which responses are found
+
+
+def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> None:
+    calls = iter(range(1000))
+
+    def sometimes(doc: dict[str, object]) -> str:
+        return f"The answer is {'ABCD'[next(calls) % 4]}."
+
+    save_run(tmp_path, sometimes, "medexqa_be", metadata={"medexqa": {"repeats": 4}})
+    found = find_responses([str(tmp_path)], "strict-match").found
+    assert len(found) == 16
+    for example in {response.example for response in found}:
+        own = [response for response in found if response.example == example]
+        assert [response.generation for response in own] == [0, 1, 2, 3]
+        assert all(response.text == f"The answer is {response.given}." for response in own)
+        assert sum(response.needs_judge for response in own) == 1
+
+
+def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
+    save_run(
+        tmp_path,
+        lambda doc: "The answer is A." if "continuation" not in doc else -1.0,
+        ["medexqa_be", "medexqa_biomedical_engineering_logits", "medmcqa_openmed"],
+    )
+    responses = find_responses([str(tmp_path / "*" / "*.jsonl")], "strict-match")
+    assert {response.task for response in responses.found} == {"medexqa_biomedical_engineering"}
+    assert len(responses.problems) == 2
+    (other,) = (problem for problem in responses.problems if "medmcqa_openmed" in problem)
+    (logits,) = (problem for problem in responses.problems if "logits" in problem)
+    assert "not one of MedExQA's" in other
+    assert "no answers of the filter strict-match" in logits and "log-likelihoods" in logits
