@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from local_server import Answer, Answering, Fault, LocalServer, Request, draw, prompt_of, whole
+from local_server import Answer, Answering, Fault, LocalServer, Request
+from scripts import draw, prompt_of, whole
 
 LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
 

@@ -1,17 +1,13 @@
 """One OpenAI-compatible server for tests: it says what it is told to, fails on purpose, and keeps what it was asked.
 
-What it says is a function of the request: a text, a whole body (see :func:`completion`, which takes ``tool_calls`` and
-other fields of a message too), or a :class:`Fault`.
+What it says is a function of the request: a text, a whole body (see :func:`completion`), or a :class:`Fault`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import json
-import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -35,11 +31,6 @@ Answer = str | Fault | dict[str, Any]
 Answering = Callable[[Request], Answer]
 
 
-def refusal(status: int, words: str) -> Fault:
-    """A fault with the server's words."""
-    return Fault(status, {"error": {"message": words}})
-
-
 def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7, **message: Any) -> dict[str, Any]:
     """A completion, chat or not; ``message`` has ``tool_calls``, ``refusal`` and other fields."""
     said = {"message": {"role": "assistant", "content": content, **message}, "text": content}
@@ -48,64 +39,7 @@ def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7
             "created": 0, "model": "m", **({} if prompt_tokens is None else {"usage": usage})}  # fmt: skip
 
 
-def whole(messages: Sequence[Mapping[str, Any]]) -> str:
-    """A chat as one text."""
-    return "\n".join(str(message["content"]) for message in messages)
-
-
-def prompt_of(request: Request) -> str:
-    """What a request asks, with its seed: requests that are equal ask the same."""
-    return json.dumps([request.get("messages") or request.get("prompt"), request.get("seed")])
-
-
-def draw(text: str) -> random.Random:
-    """Chance, but the same on every machine."""
-    return random.Random(hashlib.sha256(text.encode()).digest())
-
-
-def in_turn(*answers: Answer | Answering) -> Answering:
-    """One answer after another, whatever is asked; the last for ever."""
-    left = itertools.chain(answers, itertools.repeat(answers[-1]))
-
-    def answer(request: Request) -> Answer:
-        this = next(left)
-        return this(request) if callable(this) else this
-
-    return answer
-
-
-def together(number: int, answer: Answering) -> Answering:
-    """The answers, the first of which wait until so many are asked for at once: no fewer would end the wait."""
-    first, met = itertools.count(), threading.Barrier(number)
-
-    def waiting(request: Request) -> Answer:
-        if next(first) < number:
-            met.wait(60)
-        return answer(request)
-
-    return waiting
-
-
-class Held:
-    """Answers so many requests; those after them wait for `release`, so that who asks can be ended half-way.
-
-    Attributes:
-        then: called when the first of them waits; sets `reached` unless it is told otherwise.
-    """
-
-    def __init__(self, number: int, answer: Answering) -> None:
-        self.answer, self.number = answer, number
-        self.reached, self.release = threading.Event(), threading.Event()
-        self.then: Callable[[], object] = self.reached.set
-        self._places = itertools.count()
-
-    def __call__(self, request: Request) -> Answer:
-        place = next(self._places)
-        if place == self.number:
-            self.then()
-        if place >= self.number:
-            self.release.wait(300)
-        return self.answer(request)
+NO_USAGE = completion(".", prompt_tokens=None)
 
 
 class LocalServer:
@@ -117,18 +51,14 @@ class LocalServer:
 
     Attributes:
         base, url, chat: the address, as it is, with ``/v1``, and that of chats.
-        page: what ``GET`` says.
+        page: what ``GET`` and ``HEAD`` say.
         requests: all but the probes, in the order in which they came; `probes` stand apart.
         headers: of both, by lower-case names.
         answered: the requests whose completions were sent whole.
         most_at_once: the most requests that were in the making at the same time.
     """
 
-    def __init__(
-        self,
-        answer: Answering = lambda request: ".",
-        probed: Answering = lambda request: completion(".", prompt_tokens=None),
-    ) -> None:
+    def __init__(self, answer: Answering = lambda request: ".", probed: Answering = lambda request: NO_USAGE) -> None:
         self.answer, self.probed = answer, probed
         self.page = Fault(404)
         self.requests: list[Request] = []
@@ -157,11 +87,9 @@ class LocalServer:
         return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
 
     def get(self, method: str, path: str) -> Fault:
-        """What it says to ``GET`` and ``HEAD``."""
         return self.page
 
     def respond(self, request: Request, headers: dict[str, str]) -> Answer:
-        """What it says to ``POST``."""
         is_probe = request.get("max_tokens") == 1
         with self._lock:
             self.headers.append(headers)
@@ -217,7 +145,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 256
-    daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no news here."""

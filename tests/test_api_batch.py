@@ -11,7 +11,8 @@ import pytest
 from conftest import documents, load, samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from local_server import Fault, LocalServer, Request, in_turn, together
+from local_server import Fault, LocalServer, Request
+from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from conftest import GENERATION_TASKS, table
 from judging_cases import no_keys_and_no_waits
-from local_server import Answer, Fault, LocalServer, draw, whole
+from local_server import Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
+from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit import disagreements, read_audit

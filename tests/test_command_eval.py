@@ -14,7 +14,8 @@ import pytest
 from conftest import TASKS, exit_code, saved_results, saved_samples, table
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
-from local_server import Answer, Fault, LocalServer, Request, prompt_of, refusal
+from local_server import Answer, Fault, LocalServer, Request
+from scripts import prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks

@@ -9,7 +9,8 @@ from unittest.mock import Mock
 
 import pytest
 from conftest import exit_code, one_line, table
-from local_server import Answer, Fault, LocalServer, Request, refusal
+from local_server import Answer, Fault, LocalServer, Request
+from scripts import refusal
 
 from medtasks_utils.sweep.flags import as_words
 

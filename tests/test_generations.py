@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import LocalServer, Request, together
+from local_server import LocalServer, Request
+from scripts import together
 
 from medtasks_utils.benchmarks.base import order_of
 from medtasks_utils.harness.generations import make_independent, scores_together

@@ -14,7 +14,8 @@ from unittest.mock import AsyncMock, call
 import pytest
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Answer, Fault, completion, in_turn, refusal, whole
+from local_server import HANG_UP, Answer, Fault, completion
+from scripts import in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, check
 from medtasks_utils.judging.settings import endpoint, find_key

@@ -11,7 +11,8 @@ import pytest
 from conftest import Row, Scripted, evaluate, load, samples
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
-from local_server import Answer, Answering, Fault, in_turn, refusal, whole
+from local_server import Answer, Answering, Fault
+from scripts import in_turn, refusal, whole
 
 from medtasks_utils.errors import MedtasksError, OptionError
 

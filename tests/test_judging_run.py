@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from judge_server import LABELS, JudgeServer, faulty, reply_to, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Answer, Fault, Held, draw, prompt_of, together, whole
+from local_server import HANG_UP, Answer, Fault
+from scripts import Held, draw, prompt_of, together, whole
 
 from medtasks_utils.judging import Case, JudgeError, judge_all, make_judge, summary, templates
 

@@ -17,7 +17,8 @@ import pytest
 from conftest import clean_environment
 from hypothesis import given
 from hypothesis import strategies as st
-from local_server import Answer, Held, LocalServer, Request, prompt_of, refusal
+from local_server import Answer, LocalServer, Request
+from scripts import Held, prompt_of, refusal
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.harness.kept import KeptAnswers

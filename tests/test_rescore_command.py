@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from conftest import Row, one_line, saved_samples
 from judge_server import JudgeServer, sound
-from local_server import Fault, whole
+from local_server import Fault
 from saved_runs import save_run
+from scripts import whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.rescore import find_responses

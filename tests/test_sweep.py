@@ -19,7 +19,8 @@ import pytest
 import yaml
 from conftest import ROOT, clean_environment, saved_results, table
 from judge_server import JudgeServer
-from local_server import Fault, Held, whole
+from local_server import Fault
+from scripts import Held, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import saved_results
 from judge_server import JudgeServer
-from local_server import Held
+from scripts import Held
 from test_sweep import command, of_models, plan
 
 ray: Any = pytest.importorskip("ray", reason="needs Ray")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from conftest import Chat, Scripted, evaluate, samples, table
-from local_server import Answer, Fault, LocalServer, Request, completion, refusal
+from local_server import Answer, Fault, LocalServer, Request, completion
+from scripts import refusal
 from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import OptionError

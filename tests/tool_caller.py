@@ -8,7 +8,8 @@ from typing import Any
 
 from conftest import manager
 from lm_eval.evaluator import simple_evaluate
-from local_server import LocalServer, draw
+from local_server import LocalServer
+from scripts import draw
 
 Chat = list[dict[str, Any]]
 Sample = dict[str, Any]
