@@ -36,6 +36,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 46 leads: ^ # (?=stop|colon)
 40 leads: ^ @ (?=is|because|$)
+48 concluded: so {L} <text> (?=is)
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
 46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
@@ -58,7 +59,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){3,}"
+_LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){%d,}"
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
@@ -107,7 +108,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         for one in candidates:
             if one.cue != "answer":
                 one.support = 0.0
-    _drop_listed(candidates, symbols)
+    _drop_listed(candidates, symbols, 2 if breaks_off else 3)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
             _drop(candidates, (cue,))
@@ -145,9 +146,9 @@ def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
             one.support = 0.0
 
 
-def _drop_listed(candidates: list[Candidate], symbols: Symbols) -> None:
-    """A list of the options restates them: three on lines of their own choose none, but what stands after it does."""
-    for match in pattern(_LIST).finditer(symbols.symbols):
+def _drop_listed(candidates: list[Candidate], symbols: Symbols, least: int) -> None:
+    """A list of the options restates them: some on lines of their own choose none, but what stands after it does."""
+    for match in pattern(_LIST % least).finditer(symbols.symbols):
         lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
         _drop(lines, ("leads", "first"))
     if pattern(_PARTS).match(symbols.symbols):
