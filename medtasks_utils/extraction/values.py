@@ -156,7 +156,7 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         for found, one in zip(symbols.found.values(), candidates, strict=True)
         if found.notion != "weak" and not one.evidence
     }
-    least = _STATED if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
+    least = _STATED + 1 if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
     for one in candidates:
         if one.support < least:
             one.support = 0.0
