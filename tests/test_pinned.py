@@ -43,10 +43,11 @@ def numbers() -> list[str]:
 def test_it_is_downloaded_once_then_read_offline(
     server: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not pinned.is_cached(repository)
+    kept = [pinned.cached_folder(repository) / file.name for file in repository.files]
+    assert not any(path.exists() for path in kept)
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
     assert [path for _, path in server.asked] == list(server.raw)
-    assert pinned.is_cached(repository)
+    assert all(path.exists() for path in kept)
     server.asked.clear()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     found = evaluate("medcalc_bench_corrected", data="hub")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TASKS, Row, lm_eval, saved_results, saved_samples, table
+from conftest import TASKS, Row, lm_eval, load, saved_results, saved_samples, table
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
@@ -118,3 +118,10 @@ def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
     exec(FUNCTIONS.replace('"Q: "', 'doc["choices"]'), again)
     assert json.dumps(as_signed(names["prompt"])) != json.dumps(as_signed(again["prompt"]))
     assert "0x" not in as_signed(names["prompt"])
+
+
+def test_a_function_that_changes_its_document_changes_no_other() -> None:
+    rows = load("medhallu").eval_docs
+    for row in rows:
+        row["question"] = "?"
+    assert all(row["question"] != "?" for row in (*rows, *rows[:2]))

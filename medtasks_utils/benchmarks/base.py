@@ -64,7 +64,7 @@ class Resource(NamedTuple):
 
     name: str
     origin: str
-    load: Callable[[], Path]
+    load: Callable[[], object]
 
 
 class Breakdown(NamedTuple):

@@ -31,14 +31,12 @@ class Eval(Command):
     Attributes:
         data: where the rows come from: hub, sample, or a directory
         set: options, as in medhallu.difficulty=hard; a list as in rougeL,bleu
-        full_table: print the harness's own table too
         no_keep: keep no answers for the case that the run dies
         fresh: ask anew what a run that died has kept
     """
 
     data: str | None = None
     set: Sequence[str] = ()
-    full_table: bool = False
     no_keep: bool = False
     fresh: bool = False
     arguments: argparse.Namespace = field(init=False)
@@ -90,8 +88,7 @@ class Eval(Command):
 
         run = read_runs(done.path)[0] if done.path else as_run(done.results, Path("run"))
         lines = lines_of(run)
-        text = [*([done.table] if self.full_table else []), *_as_text(done, run, lines)]
-        self.tell(_as_data(done, lines), "\n".join(text))
+        self.tell(_as_data(done, lines), "\n".join(_as_text(done, run, lines)))
         if done.problem:
             raise MedtasksError(done.problem)
         return 0

@@ -147,8 +147,8 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 def model_name(config: EvaluatorConfig) -> str | None:
     """The model's name in results, as the harness chooses it among the model's arguments."""
-    names = ("peft", "delta", "pretrained", "model", "path", "engine")
-    return next((str(config.model_args[key]) for key in names if key in config.model_args), None)
+    named = (config.model_args.get(key) for key in ("peft", "delta", "pretrained", "model", "path", "engine"))
+    return next((str(name) for name in named if name), None)
 
 
 def try_folder(folder: Path, flag: str) -> None:
@@ -183,5 +183,5 @@ def check_model(config: EvaluatorConfig) -> None:
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
         raise MedtasksError(f"--model {config.model} needs {package} ({error}): pip install {install}") from None
     except ValueError:
-        known = sorted(model_registry.keys())
-        raise UsageError(f"there is no --model {config.model}{meant(config.model, known)}") from None
+        near = meant(config.model, model_registry.keys())
+        raise UsageError(f"there is no --model {config.model}{near}") from None

@@ -37,7 +37,6 @@ class Evaluation:
         results: as the harness has them; None in all processes but the first.
         path: the results file; None if nothing was to be saved, or nothing could be.
         problem: what went wrong with saving, in a line.
-        table: the harness's own.
         spent: tokens that the server reported, and how many answers were taken over from an earlier run.
     """
 
@@ -61,17 +60,11 @@ class Evaluation:
         self.path: Path | None = None
         self.problem: str | None = None
         self.spent: dict[str, Any] = {}
-        self._table = io.StringIO()
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         with only_results_on_standard_output():
             self.manager = check(config, settings)
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         self.kept = KeptAnswers(folder_of(config), model, fresh) if config.output_path and keep else None
-
-    @property
-    def table(self) -> str:
-        """What the harness prints of its results, but for its first line, the model's arguments with keys in them."""
-        return self._table.getvalue().partition("\n")[2]
 
     def run(self, harness: Any) -> None:
         """Run the harness, given its command; all that it prints goes to standard error.
@@ -120,7 +113,7 @@ class Evaluation:
         if self.kept and self.kept.taken:
             self.spent["answers_taken_over"] = self.kept.taken
         self.seconds = time.perf_counter() - self._start
-        sys.stdout = self._table  # what the harness prints from here on
+        sys.stdout = io.StringIO()  # what the harness prints from here on: its table, with keys in the first line
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
@@ -28,13 +27,12 @@ def items() -> Iterator[Resource]:
         yield from benchmark.resources()
 
 
-def _rows(benchmark: Benchmark, repository: Repository) -> Path:
+def _rows(benchmark: Benchmark, repository: Repository) -> None:
     """Download the files, and read them by every task that does."""
-    folder = BenchmarkFiles(HUB, benchmark).folder(repository)
+    BenchmarkFiles(HUB, benchmark).folder(repository)
     manager = catalog.our_manager({DATA_KEY: HUB})
     for settings in catalog.configurations(manager, manager.all_subtasks):
         if settings.get("benchmark") == benchmark.name:
             options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
             if benchmark.repository(options) == repository:
                 manager.load(settings["task"])
-    return folder

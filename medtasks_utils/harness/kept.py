@@ -29,8 +29,8 @@ from medtasks_utils.harness.signature import digest
 from medtasks_utils.writing import write_whole
 
 _OF_NO_EFFECT = (
-    "num_concurrent", "max_retries", "timeout", "batch_size", "max_batch_size", "device", "parallelize",
-    "tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "verify_certificate", "ca_cert_path",
+    "num_concurrent", "max_retries", "timeout", "batch_size", "device",
+    "tensor_parallel_size", "gpu_memory_utilization", "verify_certificate",
     "api_key", "token", "auth_token", "header",
 )  # fmt: skip
 """Arguments of models that do not change what they answer, or are secrets."""

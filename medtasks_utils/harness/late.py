@@ -13,8 +13,6 @@ from typing import Any
 TAKEN = {"datasets": "load_dataset", "datasets.utils.metadata": "MetadataConfigs", "pandas": "DataFrame"}
 """The modules, and what lm_eval takes out of them when it is imported itself."""
 
-_IMPORTERS = ("lm_eval.api.task", "lm_eval.loggers")
-
 
 class _Late(ModuleType):
     """Stands in for a module in those that import it now, and looks up in the real one what is asked of it."""
@@ -33,7 +31,7 @@ def import_lm_eval() -> None:
     """Import what of lm_eval imports them, with stand-ins in their place; whoever imports them later gets them."""
     if not TAKEN.keys() & sys.modules.keys():
         sys.modules |= {name: _Late(name, taken) for name, taken in TAKEN.items()}
-        for importer in _IMPORTERS:
+        for importer in ("lm_eval.api.task", "lm_eval.loggers"):
             import_module(importer)
         for name in TAKEN:
             del sys.modules[name]

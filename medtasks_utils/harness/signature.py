@@ -83,7 +83,10 @@ def as_signed(template: Any) -> Any:
     code = getattr(template, "__code__", None)
     if code is None:
         return template
-    return f"{template.__module__}.{template.__qualname__}#{digest([code.co_code.hex(), repr(code.co_names)])}"
+    constants = [repr(one) for one in code.co_consts if not hasattr(one, "co_code")]  # which shows a place in memory
+    return (
+        f"{template.__module__}.{template.__qualname__}#{digest([code.co_code.hex(), repr(code.co_names), constants])}"
+    )
 
 
 def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:

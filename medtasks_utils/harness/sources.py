@@ -92,7 +92,8 @@ class BenchmarkFiles:
 
     def cached(self, repository: Repository) -> Path | None:
         """The folder with a repository's pinned files, if they are there already."""
-        return self.folder(repository) if self.name != HUB or is_cached(repository) else None
+        there = all((cached_folder(repository) / file.name).is_file() for file in repository.files)  # written whole
+        return self.folder(repository) if self.name != HUB or there else None
 
 
 def _download(repository: str, revision: str | None) -> Path:
@@ -115,11 +116,6 @@ def cached_folder(repository: Repository) -> Path:
     """Where the files of a repository are kept; its name is the commit."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "medtasks" / "data" / repository.name.replace("/", "--") / str(repository.revision)
-
-
-def is_cached(repository: Repository) -> bool:
-    """Whether all files are there; each was written whole, after its check."""
-    return all((cached_folder(repository) / file.name).is_file() for file in repository.files)
 
 
 def download_pinned(repository: Repository) -> Path:

@@ -11,7 +11,9 @@ The order in which the harness calls::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -55,13 +57,19 @@ class Prompts(list[Any]):
     """The prompts of an example's generations, where each has its own."""
 
 
-class Rows(list[Example]):
-    """The examples of a split, which the harness reads as it does a data set's: by place, and the fields' names."""
+class Rows(Sequence[Any]):
+    """The examples of a split as a data set has them: the fields' names, and a copy each time that one is looked at."""
 
-    @property
-    def features(self) -> Example:
-        """The fields; those of the first example, as all have the same."""
-        return self[0]
+    def __init__(self, rows: Sequence[Example]) -> None:
+        self._rows = rows
+        self.features = rows[0]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        """An example, or some; functions of a user's own may change it."""
+        return deepcopy(self._rows[index])
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -217,21 +225,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
-        name, wanted = self.info.name, self.config.num_fewshot
-        if not wanted:
+        if not self.config.num_fewshot:
             return
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
                 raise OptionError(
-                    f"{name} has no rows to draw few-shot examples from but those it is evaluated on (fewshot_split: "
-                    f"{split}). Leave --num_fewshot out"
+                    f"{self.info.name} has no rows to draw few-shot examples from but those it is evaluated on "
+                    f"(fewshot_split: {split}). Leave --num_fewshot out"
                 )
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
-        if wanted > len(self._fewshot_rows):
-            raise OptionError(f"{name}: --num_fewshot {wanted}: there are {len(self._fewshot_rows)} rows to draw from")
         sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = kind(self._fewshot_rows)
@@ -315,7 +320,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 for text in (tool.name, tool.argument, tool.description, tool.example)
             ]
         if config.num_fewshot:
-            prompt["fewshot"] = [repr(config.fewshot_config), self._fewshot_seed, self._fewshot_rows]
+            shown = re.sub(" at 0x[0-9a-f]+", "", repr(config.fewshot_config))  # where a function is in memory
+            prompt["fewshot"] = [shown, self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = {
@@ -346,8 +352,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         text = response if self.turns is None else self.turns.without_calls(response)
-        read = self.benchmark.strict if reading == "strict" else self.benchmark.flexible
-        return read(text, doc, self.options)
+        return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
 
     def has_final_answer(self, text: str) -> bool:
         """Whether a reply gives the final answer in the form that was asked for, so that its calls are not run."""

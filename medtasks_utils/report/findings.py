@@ -56,7 +56,8 @@ def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) ->
     lines = comparer.whole(baseline, filter_name, unit.name, metric)
     if not lines:
         alone = unit.estimate(baseline, filter_name, metric)
-        text = f"{baseline}: {facts.shown(alone.value)} % ({interval(alone, facts.shown) or 'no interval'})."
+        value = facts.shown(alone.value) + " %" * (facts.unit == "share")
+        text = f"{baseline}: {value} ({interval(alone, facts.shown) or 'no interval'})."
         return [] if alone.value is None else [(about, text)]
     other = max(lines, key=lambda run: lines[run].contrast.b)
     own = lines[other].contrast
