@@ -6,14 +6,12 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import OptionError, UsageError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
 
@@ -34,8 +32,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
     Raises:
         UsageError: for what the harness or our flags do not take.
     """
-    theirs = {field.name for field in fields(EvaluatorConfig)}
-    given = {name: value for name, value in vars(arguments).items() if name in theirs and value is not None}
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
     file = given.pop("config", None)  # which the harness would print, keys and all
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
@@ -65,13 +62,10 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         benchmark, _, option = (part.strip() for part in name.partition("."))
         if not (equals and option):
             raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
-        if benchmark not in benchmarks():
-            raise OptionError(f"--set {setting}: {benchmark!r} is none of {', '.join(benchmarks())}")
-        given = merged.get(benchmark) or {}
-        if not isinstance(given, Mapping):
-            raise OptionError(f"--metadata: {benchmark} takes a JSON object of options, not {given!r}")
         value: Any = text
         with suppress(ValueError):
             value = json.loads(text)
-        merged[benchmark] = {**given, option: value}
+        given = merged.get(benchmark) or {}
+        if isinstance(given, Mapping):  # else the options' own check says what it has to be
+            merged[benchmark] = {**given, option: value}
     return merged

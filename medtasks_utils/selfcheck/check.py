@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-import re
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,13 +78,20 @@ def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
     results = _results(answers, names, manager, limit, folder, tell)
-    scores = [
-        score
-        for behaviour, (name, task) in itertools.product(BEHAVIOURS, tasks.items())
-        for score in _scores_of_task(behaviour, name, task, examples[name, behaviour], results[behaviour][name])
-    ]
-    for behaviour, group in itertools.product(BEHAVIOURS, [name for name in names if name not in tasks]):
-        scores += _scores_of_group(scores, behaviour, group, loaded["group_map"][group], results[behaviour][group])
+    scores: list[Score] = []
+    for behaviour, found in results.items():
+        values = {
+            name: expected(task.benchmark, task.options, examples[name, behaviour])
+            | ({"acc": 1.0} if behaviour == "right" else {})
+            for name, task in tasks.items()
+        }
+        for group in [name for name in names if name not in tasks]:
+            values[group] = _unweighted([values[member] for member in loaded["group_map"][group]])
+        for name, own in values.items():
+            for key, value in found[name].items():
+                metric, is_score, filter_name = key.partition(",")
+                if is_score and not metric.endswith("_stderr"):
+                    scores.append(Score(name, metric, filter_name, behaviour, value, own.get(metric)))
     return Checked(scores, sum(map(len, examples.values())), time.perf_counter() - start)
 
 
@@ -139,29 +145,7 @@ def _results(
     return found
 
 
-def _scores_of_task(
-    behaviour: str, name: str, task: Any, examples: list[tuple[Example, Reply]], result: Mapping[str, Any]
-) -> Iterator[Score]:
-    values = expected(task.benchmark, task.options, examples) | ({"acc": 1.0} if behaviour == "right" else {})
-    for filter_name in task.filter_names:
-        for metric, value in _metrics(result, filter_name).items():
-            yield Score(name, metric, filter_name, behaviour, value, values.get(metric))
-
-
-def _scores_of_group(
-    scores: Sequence[Score], behaviour: str, group: str, members: Sequence[str], result: Mapping[str, Any]
-) -> list[Score]:
-    """A group's metrics, expected to be the unweighted means of its tasks'."""
-    found = []
-    for filter_name in dict.fromkeys(score.filter_name for score in scores):
-        for metric, value in _metrics(result, filter_name).items():
-            own = (metric, filter_name, behaviour)
-            parts = [s.expected for s in scores if s.task in members and (s.metric, s.filter_name, s.behaviour) == own]
-            mean = statistics.mean(part for part in parts if part is not None)
-            found.append(Score(group, metric, filter_name, behaviour, value, mean))
-    return found
-
-
-def _metrics(result: Mapping[str, Any], filter_name: str) -> dict[str, Any]:
-    named = re.compile(rf"(?!.*_stderr,)(.+),{re.escape(filter_name)}")
-    return {match[1]: value for key, value in result.items() if (match := named.fullmatch(key))}
+def _unweighted(tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The means of a group's tasks, of each metric over those that have it."""
+    names = dict.fromkeys(itertools.chain.from_iterable(tasks))
+    return {name: statistics.mean(own[name] for own in tasks if name in own) for name in names}
