@@ -164,7 +164,7 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path: Path, 
     others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
     assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
-    assert str(ROOT) in jobs[1].arguments(tmp_path)
+    assert str(ROOT) in str(jobs[1].arguments(tmp_path))
 
 
 class Started:
@@ -262,11 +262,11 @@ def test_a_server_is_there_when_it_answers_even_with_a_complaint(
 @pytest.mark.slow
 def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
-    code, files = run_on_node(job, job.output, "mark", {"OPENAI_API_KEY": "k"})
+    code, files = run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
     assert code == 0 and not job.folder.exists() and any("results_" in name for name in files)
-    job.output.mkdir()
-    (job.output / ".seen").write_text("mark")
-    assert run_on_node(job, job.output, "mark", {"OPENAI_API_KEY": "k"}) == (0, {}), "it is there already"
+    job.plan.output.mkdir()
+    (job.plan.output / ".seen").write_text("mark")
+    assert run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"}) == (0, {}), "it is there already"
     assert any(job.folder.rglob("results_*.json"))
 
 

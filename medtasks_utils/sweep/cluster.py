@@ -43,7 +43,7 @@ def run_on_node(job: Job, output: Path, mark: str, environment: Mapping[str, str
         is_shared = False
         with suppress(OSError):
             is_shared = (output / _MARK).read_text(encoding="utf-8") == mark
-        folder = (output if is_shared else Path(place)) / job.folder.relative_to(job.output)
+        folder = (output if is_shared else Path(place)) / job.folder.relative_to(job.plan.output)
         process = start(job.arguments(folder), folder, environment)
         with suppress(KeyboardInterrupt):  # of Ctrl-C
             while process.poll() is None:

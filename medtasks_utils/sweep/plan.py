@@ -29,7 +29,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -41,7 +40,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.signature import digest
+from medtasks_utils.harness.sources import source_of
 from medtasks_utils.sweep.flags import as_words
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
@@ -104,7 +105,7 @@ class Plan(_Part):
     """A sweep."""
 
     output: Path
-    data: str | None = None
+    data: str = Field(default_factory=lambda: source_of({}))
     wait: float = Field(0, ge=0)
     env: list[str] | None = None
     models: list[ModelPart] = Field(min_length=1)
@@ -122,24 +123,17 @@ class Plan(_Part):
 
     def jobs(self) -> list[Job]:
         """Every run of every model, model by model."""
-        data = self.data or os.environ.get("MEDTASKS_DATA") or None
         by_name = {run.name: run for run in self.runs}
-        return [
-            Job(model=model, run=by_name[name], data=data, output=self.output, wait=self.wait)
-            for model in self.models
-            for name in dict.fromkeys(by_name if model.runs is None else model.runs)
-        ]
+        return [Job(self, model, by_name[name]) for model in self.models for name in model.runs or by_name]
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """One run of one model: one ``medtasks eval``."""
 
+    plan: Plan
     model: ModelPart
     run: RunPart
-    data: str | None
-    output: Path
-    wait: float = 0
 
     @property
     def name(self) -> str:
@@ -149,22 +143,22 @@ class Job:
     @property
     def folder(self) -> Path:
         """Its own, by a hash of all that its results depend on: a job that the plan has changed since gets another."""
-        parts = [self.settings, self.data, version("medtasks"), version("lm_eval")]
-        return self.output / self.model.name / f"{self.run.name}-{digest(parts)}"
+        parts = [self.settings, version("medtasks"), version("lm_eval")]
+        return self.plan.output / self.model.name / f"{self.run.name}-{digest(parts)}"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All flags of ``medtasks eval`` but for folders and data; of the model's and the run's the run's stand."""
+        """All flags of ``medtasks eval`` but for the folder's; of the model's and the run's the run's stand."""
         model, run = self.model, self.run
-        own = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": run.options}
+        metadata = {DATA_KEY: self.plan.data, **run.options}
+        own = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": metadata}
         return {**own, **model.flags, **run.flags}
 
     def arguments(self, folder: Path) -> list[str]:
         """What :mod:`.process` is called with, to run it in a folder."""
         server = self.model.model_args.get("base_url", "")
-        data = ["--data", self.data] if self.data else []
         flags = as_words({**self.settings, "output_path": folder, "log_samples": True})
-        return [server, str(self.wait), "eval", *data, *flags]
+        return [server, str(self.plan.wait), "eval", *flags]
 
 
 def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from lm_eval.evaluator_utils import get_sample_size
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
-from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.sweep.flags import config_of
 from medtasks_utils.sweep.plan import Job
 
@@ -26,30 +25,24 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
     """
     try:
-        _check(job, is_run_here)
-        tasks = _tasks(tuple(job.run.tasks), json.dumps(job.run.options), job.data)
+        config = config_of(job.settings)
+        check_request(config)
+        if is_run_here:
+            check_model(config)
+        tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
     except MedtasksError as error:
         raise type(error)(f"{job.name}: {error}") from None
-    limit, requests = job.settings.get("limit"), 0
+    requests = 0
     for task in tasks.values():
-        examples = len(list(task.eval_docs)[: get_sample_size(task, limit and float(limit))])
+        examples = len(list(task.eval_docs)[: get_sample_size(task, config.limit)])
         repeats = getattr(getattr(task, "options", None), "repeats", 1)
         requests += examples * (repeats if task.OUTPUT_TYPE == "generate_until" else 4)
     return requests
 
 
 @cache
-def _tasks(names: tuple[str, ...], options: str, data: str | None) -> dict[str, Any]:
+def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
     """The tasks of a run, which many models share."""
-    manager = manager_for(names, metadata={**json.loads(options), **({DATA_KEY: data} if data else {})})
+    manager = manager_for(names, include_path, json.loads(metadata))
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
-
-
-def _check(job: Job, is_run_here: bool) -> None:
-    """What ``medtasks eval`` would find wrong with it; unless it runs here, of kinds of models that are installed."""
-    metadata = {**job.run.options, **({DATA_KEY: job.data} if job.data else {})}
-    config = config_of({**job.settings, "metadata": metadata})
-    check_request(config)
-    if is_run_here:
-        check_model(config)
