@@ -182,8 +182,8 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
     (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
     (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
     (folder / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
-    for names in (["medexqa", "medexqa_*_logits"], ["ours"], ["mine", "medtasks"]):
-        assert "stock_task" not in catalog.manager_for(names, [str(folder), str(TASKS)]).all_tasks
+    for names, path in ((["medexqa", "medexqa_*_logits"], TASKS), (["ours"], folder), (["mine", "medtasks"], folder)):
+        assert "stock_task" not in catalog.manager_for(names, str(path)).all_tasks
     assert caplog.text == ""
     metadata = {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}}
     with pytest.raises(OptionError, match="num_eval_examples"):

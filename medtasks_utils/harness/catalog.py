@@ -24,7 +24,7 @@ def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
 
 
 def manager_for(
-    names: Sequence[str], include_path: str | Sequence[str] | None = None, metadata: Mapping[str, Any] | None = None
+    names: Sequence[str], include_path: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TaskManager:
     """A task manager that knows this pack, further folders, and the harness's own tasks if one of them is asked for.
 
@@ -33,19 +33,18 @@ def manager_for(
 
     Args:
         names: tasks, groups, tags, patterns and files.
-        include_path: further folders of tasks, whose tasks replace ours of the same name.
+        include_path: a further folder of tasks, which replace ours of the same name.
         metadata: of the tasks.
 
     Raises:
         UsageError: for a name that nobody knows, or that is nearly one of ours; the harness may have a task of that
             name, with other prompts and scores.
     """
-    folders = [include_path] if isinstance(include_path, str) else list(include_path or ())
-    for folder in folders:
-        if not Path(folder).is_dir():
-            raise UsageError(f"--include_path {folder}: there is no such folder")
-    ours = list(map(str, task_folders()))
-    paths = [*ours, *(path for path in folders if str(Path(path).resolve()) not in ours)]
+    paths = list(map(str, task_folders()))
+    if include_path:
+        if not Path(include_path).is_dir():
+            raise UsageError(f"--include_path {include_path}: there is no such folder")
+        paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
     manager = TaskManager(include_path=paths, include_defaults=False, metadata=dict(metadata or {}))
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:

@@ -35,9 +35,8 @@ _TRIED = 1 << 20  # bytes; a full disk refuses these too
 
 
 class TaskRequest(NamedTuple):
-    """A task that a run is asked for: its YAML, and its benchmark with options; None where it is not of this pack."""
+    """A task that a run is asked for, and its benchmark with options; None where it is not of this pack."""
 
-    settings: Mapping[str, Any]
     info: TaskInfo
     benchmark: Benchmark | None = None
     options: Any = None
@@ -50,8 +49,8 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
         MedtasksError: for the first mistake; a UsageError where it is one of the command line.
     """
     manager, tasks = check_request(config)
-    unused = {each.partition(".")[0].strip() for each in settings} - {task.settings.get("benchmark") for task in tasks}
-    if unused:
+    named = {each.partition(".")[0].strip() for each in settings}
+    if unused := named - {task.benchmark.name for task in tasks if task.benchmark}:
         raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(config.tasks)}")
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
@@ -85,7 +84,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
         benchmark = benchmarks().get(task.get("benchmark", ""))
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
-        found.append(TaskRequest(task, info_of(task), benchmark, options))
+        found.append(TaskRequest(info_of(task), benchmark, options))
     for name in {task.benchmark.name for task in found if task.benchmark}:
         own = [task for task in found if task.benchmark and task.benchmark.name == name]
         generates = any(task.info.generates for task in own)

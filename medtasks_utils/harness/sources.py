@@ -39,10 +39,7 @@ _WAY_OUT = (
 
 def source_of(metadata: Mapping[str, Any]) -> str:
     """``medtasks_data`` in ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
-    value = metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB
-    if not isinstance(value, str):
-        raise DataError(f'{DATA_KEY} must be "hub", "sample" or the path of a directory, not {value!r}')
-    return value
+    return str(metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB)
 
 
 class BenchmarkFiles:

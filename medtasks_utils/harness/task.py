@@ -354,10 +354,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         text = response if self.turns is None else self.turns.without_calls(response)
         return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
 
-    def has_final_answer(self, text: str) -> bool:
-        """Whether a reply gives the final answer in the form that was asked for, so that its calls are not run."""
-        return bool(self.benchmark.has_final_answer(text, self.options))  # type: ignore[attr-defined]
-
     def apply_filters(self) -> None:
         """Let the model finish, the harness apply its filters, and what is best scored together be scored."""
         if not self.info.generates:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from lm_eval.api.instance import Instance
@@ -152,7 +152,7 @@ class ToolTurns:
         with ExitStack() as stack:
             yield Dialogue(
                 {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
-                self._task.has_final_answer,
+                partial(self._task.benchmark.has_final_answer, options=self._task.options),
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
                 read=self._format.read,
