@@ -104,11 +104,8 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     if model.tokenized_requests:  # cut on the left, as TemplateAPI.generate_until does
         (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
         prompt = tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
-    return _payload(model, model.create_message([prompt]), settings)
-
-
-def _payload(model: Any, message: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    message, own = model.create_message([prompt]), dict(settings)
+    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=own, seed=model._seed)
     if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
         del body["stop"]
     return body
@@ -125,10 +122,11 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
 
 def probe_of(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """What ``requests.post`` is given to ask an API model's server for one token, as the run will ask it."""
-    message = [{"role": "user", "content": "Hi"}] if "Chat" in type(model).__name__ else "Hi"
+    is_chat = "Chat" in type(model).__name__
+    prompt = model.apply_chat_template([{"role": "user", "content": "Hi"}]) if is_chat else "Hi"
     return {
         "url": model.base_url,
-        "json": _payload(model, message, {**settings, "max_gen_toks": 1}),
+        "json": request_body(model, prompt, {**settings, "max_gen_toks": 1}),
         "headers": model.header,
         "verify": model.ca_cert_path or model.verify_certificate,
     }

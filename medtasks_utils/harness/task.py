@@ -237,7 +237,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
-        sampler = self.fewshot_cfg.sampler if self.config.fewshot_config else "default"
+        sampler = self.fewshot_cfg.sampler
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = kind(self._fewshot_rows)
         self.sampler.set_rnd(self._fewshot_seed)
