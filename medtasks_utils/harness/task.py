@@ -252,8 +252,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             tool_format = self.turns.settle_format(self.config.generation_kwargs or {})
             self.options = self.options.model_copy(update={"tool_format": tool_format})
             self.config.metadata["tool_format"] = tool_format
-            if kwargs.get("chat_template"):
-                kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
+            kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
         if self.info.generates and not self.predict_only:
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)

@@ -42,12 +42,13 @@ class ToolTurns:
     filters read. The sample's ``transcript`` has all of it. ``task`` is the :class:`.task.MedTask` that has them.
     """
 
+    _format: ToolFormat  # known once requests are built
+
     def __init__(self, task: Any) -> None:
         self._task = task
         self._tools = {kind.name: kind for kind in task.options.tools}
-        self._rendered: Sequence[Message] | None = None  # the messages of the last prompt
+        self._rendered: Sequence[Message] = ()  # the messages of the last prompt
         self._wanted = task.options.tool_format
-        self._format = ToolFormat(None, self._tools, "text", {})
 
     # ---- before the model runs
 
@@ -79,8 +80,6 @@ class ToolTurns:
 
     def with_messages(self, request: Instance) -> Instance:
         """The request with the messages of the last prompt."""
-        if self._rendered is None:
-            return request
         chat = [dict(message) for message in self._rendered]
         return ChatInstance(
             request.request_type, request.doc, request.arguments, request.idx, request.metadata, chat=chat
