@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import re
 import sys
 import tempfile
 import traceback
@@ -47,7 +46,6 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
-        message = re.sub(r"invalid functools.* value:", "invalid value:", message)  # of lm_eval's --seed
         self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
 
     def format_help(self) -> str:

@@ -83,9 +83,9 @@ def test_an_error_and_an_interrupt_are_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=DataError("no rows")))
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=DataError("no rows")))
     assert cli.main(["selfcheck"]) == 1
     assert one_line(capsys.readouterr().err) == "no rows"
-    monkeypatch.setattr("medtasks_utils.selfcheck.run", Mock(side_effect=KeyboardInterrupt))
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=KeyboardInterrupt))
     assert cli.main(["selfcheck"]) == 130
     assert capsys.readouterr().err == "medtasks: stopped\n"

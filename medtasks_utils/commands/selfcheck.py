@@ -36,17 +36,16 @@ class Selfcheck(Command):
     def run(self) -> int:
         """Run it; 1 if any score misses."""
         os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
-        from medtasks_utils import selfcheck
         from medtasks_utils.harness.checks import try_folder
         from medtasks_utils.report.page import build_page
         from medtasks_utils.results import read_runs
-        from medtasks_utils.selfcheck import output
+        from medtasks_utils.selfcheck import check, output
         from medtasks_utils.writing import write_whole
 
         say = partial(print, file=sys.stderr, flush=True)
         runs, page = self.output / "runs", self.output / "report.html"
         try_folder(runs, "--output")
-        checked = selfcheck.run(self.data, self.limit, runs, say)
+        checked = check.run(self.data, self.limit, runs, say)
         say("writing the report …")
         write_whole(page, build_page(read_runs([runs])))
         told = {**output.as_data(checked), "runs": str(runs), "report": str(page)}

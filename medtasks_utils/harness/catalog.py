@@ -45,7 +45,7 @@ def manager_for(
         if not Path(include_path).is_dir():
             raise UsageError(f"--include_path {include_path}: there is no such folder")
         paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
-    manager = TaskManager(include_path=paths, include_defaults=False, metadata=dict(metadata or {}))
+    manager = TaskManager(include_path=paths, include_defaults=False, metadata=metadata)
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:
         benchmark = benchmarks().get(name)
@@ -61,7 +61,7 @@ def manager_for(
     ]
     if unknown:
         logger.warning("Reading the harness's own task files too, for %s; this takes a while", ", ".join(unknown))
-        manager = TaskManager(include_path=paths, metadata=dict(metadata or {}))
+        manager = TaskManager(include_path=paths, metadata=metadata)
     for name in names:
         if not _is_known(manager, name):
             raise _unknown(name, meant(name, manager.all_tasks))

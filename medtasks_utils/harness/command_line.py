@@ -38,7 +38,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
         config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **given}))
     except (OSError, TypeError, ValueError) as error:
-        raise UsageError(reason_of(error).replace("EvaluatorConfig.__init__()", f"--config {file}:")) from None
+        raise UsageError(reason_of(error)) from None
     named = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
     config.tasks = [name.strip() for name in named.split(",") if name.strip()]
     if not config.tasks:

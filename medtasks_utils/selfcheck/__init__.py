@@ -3,8 +3,3 @@
 :mod:`.answers` says what is served and expected, :mod:`.server` serves, :mod:`.check` runs and compares, :mod:`.output`
 tells.
 """
-
-from medtasks_utils.selfcheck.check import Checked, Score, run
-from medtasks_utils.selfcheck.server import prompt_key, serving
-
-__all__ = ["Checked", "Score", "prompt_key", "run", "serving"]
