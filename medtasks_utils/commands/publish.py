@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
@@ -10,13 +11,12 @@ from medtasks_utils.commands.flags import Command
 
 @dataclass
 class Publish(Command):
-    """Write a run's results as the Hub's .eval_results/*.yaml, or open a pull request with them.
+    """Write a run's results as the Hub's .eval_results/*.yaml; hf upload opens a pull request with them.
 
     Attributes:
         results: a results file, or a folder with one run
         model_repo: the model's repository on the Hub, as in ORG/NAME
         output: the folder to put .eval_results/ into; default: one of the model's name
-        create_pr: open a pull request on the model's repository
         allow_partial: also results of a part of the rows, or of files of your own
     """
 
@@ -24,16 +24,18 @@ class Publish(Command):
     _: KW_ONLY
     model_repo: str
     output: Path | None = None
-    create_pr: bool = False
     allow_partial: bool = False
 
     def run(self) -> int:
-        """Write the files and name them; with ``--create_pr``, print the pull request's address."""
+        """Write the files and name them."""
         from medtasks_utils.compare import one_run
-        from medtasks_utils.results import publish
+        from medtasks_utils.results.publish import contents
+        from medtasks_utils.writing import write_whole
 
-        found = one_run(self.results)
-        files = publish.contents(found, self.allow_partial)
-        paths = publish.write(files, self.output or Path(Path(self.model_repo).name))
-        address = publish.open_pull_request(found, self.model_repo, files) if self.create_pr else None
-        return self.tell({"files": paths, "pull_request": address}, "\n".join(filter(None, [*paths, address])))
+        output = self.output or Path(Path(self.model_repo).name)
+        paths = []
+        for name, text in contents(one_run(self.results), self.allow_partial).items():
+            write_whole(output / name, text, make_folder=True)
+            paths.append(str(output / name))
+        upload = f"hf upload {self.model_repo} {shlex.quote(str(output / '.eval_results'))} .eval_results --create-pr"
+        return self.tell({"files": paths}, "\n".join([*paths, f"next: {upload}"]))

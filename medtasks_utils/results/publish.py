@@ -9,23 +9,19 @@ cent. The notes name metric, filter, tools and signature.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from huggingface_hub import CommitOperationAdd, HfApi, constants
 
-from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.writing import write_whole
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
-FOLDER = ".eval_results"
 
 
 class PublishError(MedtasksError):
@@ -40,17 +36,6 @@ class Headline(NamedTuple):
     metric: Metric
     filter: str
     value: float
-
-
-def write(files: Mapping[str, str], folder: Path) -> list[str]:
-    """Write files of a model's repository into a folder; their paths.
-
-    Raises:
-        WriteError: for a file that cannot be written.
-    """
-    for name, text in files.items():
-        write_whole(folder / name, text, make_folder=True)
-    return [str(folder / name) for name in files]
 
 
 def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
@@ -76,30 +61,11 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
             f"{run.path}: nothing to publish: {why} (--allow_partial publishes parts, but never the bundled sample)"
         )
     return {
-        f"{FOLDER}/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
+        f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
             entries, sort_keys=False, allow_unicode=True
         )
         for data_set, entries in by_data_set.items()
     }
-
-
-def open_pull_request(run: Run, repository: str, files: Mapping[str, str]) -> str:
-    """Open a pull request on the model's repository, and return its address.
-
-    Raises:
-        PublishError: if the Hub cannot be reached or refuses.
-    """
-    operations = [CommitOperationAdd(name, text.encode()) for name, text in files.items()]
-    try:
-        done = HfApi().create_commit(
-            repository, operations, commit_message=f"Add evaluation results of {run.name}", create_pr=True
-        )
-    except Exception as error:  # of the client's HTTP library, whichever that is, or of the client itself
-        raise PublishError(
-            f"no pull request on {repository} at {constants.ENDPOINT} ({reason_of(error)}): does the repository "
-            "exist, and has `hf auth login` been run with a token that may write?"
-        ) from None
-    return str(done.pr_url)
 
 
 def _headlines(run: Run) -> Iterator[Headline]:
