@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +14,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
-from medtasks_utils.statistics.metrics import Metric, Score
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
 
 
@@ -54,7 +52,7 @@ class TaskRun:
     config: dict[str, Any]
     samples_path: Path | None = None
     signatures: dict[str, str] = field(default_factory=dict)
-    _scores: dict[str, dict[str, Scores]] = field(default_factory=dict, init=False, repr=False)
+    _scores: dict[tuple[str, str], Scores] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def card(self) -> Benchmark | None:
@@ -100,20 +98,14 @@ class TaskRun:
 
     def scores(self, filter_name: str, metric: str) -> Scores:
         """The scores of all samples in order; of one without a value, none."""
-        none: list[Sequence[Score]] = [()] * len(self.samples)
-        if filter_name not in self._scores:  # of all metrics at once, since samples lie scattered in memory
-            means = [sample.metrics.get(filter_name, {}) for sample in self.samples]
-            scores = [sample.scores.get(filter_name, {}) for sample in self.samples]
-            self._scores[filter_name] = found = {}
-            for name in dict.fromkeys(chain(*means, *scores)):
-                pairs = zip(means, scores, strict=True)
-                rows = [own[name] if name in own else (mean[name],) if name in mean else () for mean, own in pairs]
-                # Of ratios, samples that were saved without scores of single generations have nothing to add up.
-                is_lost = not any(scores) and self.facts(name).is_ratio
-                found[name] = Scores.of(none if is_lost else rows, *self._codes)
-        if metric not in self._scores[filter_name]:
-            self._scores[filter_name][metric] = Scores.of(none, *self._codes)
-        return self._scores[filter_name][metric]
+        key = filter_name, metric
+        if key not in self._scores:
+            # Of ratios, samples that were saved without scores of single generations have nothing to add up.
+            has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
+            is_lost = self.facts(metric).is_ratio and not has_scores
+            rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
+            self._scores[key] = Scores.of(rows, *self._codes)
+        return self._scores[key]
 
     @property
     def samples(self) -> list[Sample]:
