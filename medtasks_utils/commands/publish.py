@@ -1,4 +1,4 @@
-"""``medtasks publish``: a run's results in the form of the hub (:mod:`medtasks_utils.results.publish`)."""
+"""``medtasks publish``: a run's results in the form of the hub (:mod:`medtasks_utils.report.publish`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Publish(Command):
     def run(self) -> int:
         """Write the files and name them."""
         from medtasks_utils.compare import one_run
-        from medtasks_utils.results.publish import contents
+        from medtasks_utils.report.publish import contents
         from medtasks_utils.writing import write_whole
 
         output = self.output or Path(Path(self.model_repo).name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,27 +50,27 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
     return Runs(read_runs(paths))
 
 
-def _values(run: Run) -> Iterable[dict[str, Any]]:
-    named: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
-    for name, part in named.items():
+def _values(run: Run) -> Iterator[dict[str, Any]]:
+    parts: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
+    for name, part in parts.items():
+        task = run.tasks.get(name)
         for (metric, filter_name), value in part.metrics.items():
             yield {
                 "run": run.name,
                 "model": run.model,
                 "date": run.date,
                 "task": name,
-                "benchmark": part.benchmark if isinstance(part, TaskRun) else None,
+                "benchmark": task and task.benchmark,
                 "filter": filter_name,
                 "metric": metric,
                 **value._asdict(),
-                "signature": part.signatures.get(filter_name) if isinstance(part, TaskRun) else None,
+                "signature": task and task.signatures.get(filter_name),
             }
 
 
-def _samples(run: Run) -> Iterable[dict[str, Any]]:
-    every = ((task, sample) for task in run.tasks.values() for sample in task.samples)
-    for task, sample in every:
-        for filter_name, answers in sample.answers.items():
+def _samples(run: Run) -> Iterator[dict[str, Any]]:
+    for task in run.tasks.values():
+        for sample, filter_name in ((each, name) for each in task.samples for name in each.answers):
             yield {
                 "run": run.name,
                 "task": task.task,
@@ -81,7 +81,7 @@ def _samples(run: Run) -> Iterable[dict[str, Any]]:
                 "target": sample.target,
                 "prompt": sample.prompt,
                 "response": _only(sample.responses),
-                "answer": _only(answers),
+                "answer": _only(sample.answers[filter_name]),
                 "found_by": _only(sample.found_by.get(filter_name, [])),
                 **sample.metrics[filter_name],
             }

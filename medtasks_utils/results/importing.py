@@ -9,22 +9,20 @@ prompt shows, and its response scored anew under both filters; the environment's
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
-from medtasks_utils.statistics.aggregation import AGGREGATES
-from medtasks_utils.writing import write_whole
+from medtasks_utils.harness.catalog import our_manager
+from medtasks_utils.harness.imported import Message, Reply, save
+from medtasks_utils.results.samples import Row, content_of, number, numbered_lines
 
 _TASKS = {"medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
 """The task that an environment's rows are of, by what its name has in it."""
@@ -33,7 +31,7 @@ _NO_REWARDS = {
     *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
     *("num_turns", "input_tokens", "output_tokens"),
 }
-_SHOWN = ("note", "question", "answer", "options")  # fields of documents that a prompt shows
+_NOWHERE = -1
 
 
 class ImportingError(MedtasksError):
@@ -41,19 +39,11 @@ class ImportingError(MedtasksError):
 
 
 class Line(NamedTuple):
-    """A response.
-
-    Attributes:
-        response: what is scored: the last thing that the model said.
-        rewards: the environment's own, by reward function.
-    """
+    """A response, and the number of the line that it stands on."""
 
     number: int
     task: str
-    prompt: list[Message]
-    completion: list[Message]
-    response: str
-    rewards: dict[str, float]
+    reply: Reply
 
 
 def import_run(path: Path, folder: Path, task: str | None = None, data: str | None = None) -> tuple[Path, list[str]]:
@@ -72,8 +62,6 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         ImportingError: if it cannot be told what the run is of, or no line shows a document of the task.
         DataError: for rows that cannot be had.
     """
-    from medtasks_utils.harness.catalog import our_manager  # imports the harness, which takes seconds
-
     lines, problems = _read_lines(path)
     beside = path.parent / "metadata.json"
     metadata: Row = json.loads(beside.read_bytes()) if beside.exists() else {}
@@ -83,31 +71,20 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     if metadata.get("env_args", {}).get("answer_format") == "boxed":
         options["medcalc_bench"] = {"answer_format": "boxed"}
     built = our_manager(options if data is None else {**options, "medtasks_data": data}).load([name])["tasks"][name]
-    found, unmatched = _by_document(lines, built.eval_docs)
+    found = _by_document(lines, built.eval_docs)
+    unmatched = found.pop(_NOWHERE, [])
     if unmatched:
         problems.append(
             f"{path}: left out {len(unmatched)} of {len(lines)} responses whose prompt shows no document of {name} "
-            f"(the first is line {unmatched[0]})"
+            f"(the first is line {unmatched[0].number})"
         )
     if not found:
         raise ImportingError(f"{problems[-1]}; name another task with --task, or other rows with --data")
-    samples, results = _scored(built, found)
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
-    of_task = {"benchmark": built.benchmark.name, "remarks": [f"imported from {path}"], "data_source": str(path)}
-    content = {
-        "results": {name: {"alias": name, **results}},
-        "configs": {name: {"task": name, "dataset_path": built.config.dataset_path, "metadata": of_task}},
-        "n-samples": {name: {"original": len(built.eval_docs), "effective": len(found)}},
-        "config": {"model": model},
-        "model_name": model,
-    }
-    written = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(path.stat().st_mtime))
-    date = str(metadata.get("date") or written)[:19].replace(" ", "T").replace(":", "-")
-    target = folder / re.sub(r"[^\w.-]+", "__", model) / f"results_{date}.json"
-    text = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
-    write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), text, make_folder=True)
-    write_whole(target, json.dumps(content, indent=2, ensure_ascii=False))
-    return target, problems
+    date = str(metadata.get("date") or datetime.fromtimestamp(path.stat().st_mtime))[:19]
+    date = date.replace(" ", "T").replace(":", "-")
+    replies = {place: [line.reply for line in own] for place, own in found.items()}
+    return save(built, replies, folder, model=model, date=date, source=str(path)), problems
 
 
 def _task_of(path: Path, names: str) -> str:
@@ -139,20 +116,15 @@ def _read_lines(path: Path) -> tuple[list[Line], list[str]]:
 
 
 def _line(place: int, values: Row) -> Line:
-    prompt, completion = _chat(values["prompt"]), _chat(values["completion"])
+    completion = _chat(values["completion"])
     given = values | values.get("metrics", {})
-    return Line(
-        number=place,
-        task=str(values.get("task")),
-        prompt=prompt,
-        completion=completion,
-        response=[message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1],
-        rewards={
-            f"env_{name}": float(value)
-            for name, value in given.items()
-            if name not in _NO_REWARDS and number(value) is not None and not isinstance(value, bool)
-        },
-    )
+    response = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1]
+    rewards = {
+        f"env_{name}": float(value)
+        for name, value in given.items()
+        if name not in _NO_REWARDS and number(value) is not None and not isinstance(value, bool)
+    }
+    return Line(place, str(values.get("task")), Reply(_chat(values["prompt"]), completion, response, rewards))
 
 
 def _chat(messages: Any) -> list[Message]:
@@ -169,8 +141,8 @@ def _chat(messages: Any) -> list[Message]:
 # ---- which document
 
 
-def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[int, list[Line]], list[int]]:
-    """The responses to each document by its place, in the documents' order, and the lines that show none.
+def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> dict[int, list[Line]]:
+    """The responses to each document by its place, and under -1 those whose prompt shows none.
 
     Where a prompt shows all of several, the longest is meant; of equal ones the first.
     """
@@ -179,62 +151,20 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> tuple[dict[
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
     found: dict[int, list[Line]] = defaultdict(list)
-    unmatched = []
     for line in lines:
-        text = f" {_plain(' '.join(message['content'] for message in line.prompt))} "
+        text = f" {_plain(' '.join(message['content'] for message in line.reply.prompt))} "
         near = (place for word in set(text.split()) & by_word.keys() for place in by_word[word])
         places = sorted(place for place in near if all(f" {part} " in text for part in shown[place]))
-        if places:
-            found[max(places, key=lambda place: len("".join(shown[place])))].append(line)
-        else:
-            unmatched.append(line.number)
-    return {place: found[place] for place in sorted(found)}, unmatched
+        found[max(places, key=lambda place: len("".join(shown[place])), default=_NOWHERE)].append(line)
+    return found
 
 
 def _parts(doc: Row) -> Iterator[str]:
-    for name in _SHOWN:
-        value = doc.get(name) or []
-        yield from map(str, value if isinstance(value, list) else [value])
+    """What a prompt shows of a document."""
+    for value in map(doc.get, ("note", "question", "answer", "options")):
+        yield from map(str, value if isinstance(value, list) else [value or ""])
 
 
 def _plain(text: str) -> str:
     """Words and numbers alone, so that no letter before an option and no line break matters."""
     return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-# ---- as the harness writes it
-
-
-def _scored(task: Any, found: Mapping[int, list[Line]]) -> tuple[list[Row], Row]:
-    """The lines of the sample log, and the task's values and standard errors as a results file has them."""
-    samples: list[Row] = []
-    items: dict[tuple[str, str], list[Any]] = defaultdict(list)
-    for place, lines in found.items():
-        doc = dict(task.eval_docs[place])
-        in_all = [name for name in lines[0].rewards if all(name in line.rewards for line in lines)]
-        means = {name: sum(line.rewards[name] for line in lines) / len(lines) for name in in_all}
-        text = json.dumps(doc, indent=2, default=str, ensure_ascii=False)
-        sample = {
-            "doc_id": place,
-            "doc": doc,
-            "doc_hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
-            "target": str(task.doc_to_target(doc)),
-            "arguments": {"gen_args_0": {"arg_0": [json.dumps(lines[0].prompt, ensure_ascii=False)]}},
-            "resps": [[line.response] for line in lines],
-        }
-        if len(lines[0].completion) > 1:
-            sample["transcript"] = [*lines[0].prompt, *lines[0].completion]
-        for filter_name, read in task.benchmark.readers.items():
-            answers = [read(line.response, doc, task.options) for line in lines]
-            scores = task.process_results(doc, answers)
-            metrics = {**dict(scores.items()), **means}
-            for metric, value in metrics.items():
-                items[metric, filter_name].append(value)
-            of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": [*metrics]}
-            samples.append({**sample, **of_filter, **scores, **means})
-    results: Row = {}
-    for (metric, filter_name), values in items.items():
-        aggregate = AGGREGATES[metric_of(metric, task.benchmark.name).aggregation]
-        results[f"{metric},{filter_name}"] = aggregate(values)
-        results[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(values)
-    return samples, results
