@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import linecache
 import os
 import random
-import re
 import signal
 import struct
 import sys
 import traceback
 import types
-from contextlib import redirect_stderr, suppress
+from contextlib import suppress
 from typing import Any
 
 SOCKET = 3
@@ -71,7 +69,6 @@ def forget_the_machine() -> None:
     sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
     # What is asked for by code is read again, and a path in a text does not show.
     vars(sysconfig).update(_PROJECT_BASE="", _CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)
-    sys.unraisablehook = _unraisable
     os.devnull = _Nowhere(os.devnull)
     os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number
     os.environ.clear()
@@ -79,12 +76,6 @@ def forget_the_machine() -> None:
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
     real = platform.uname()
     platform._uname_cache = real._replace(node="python", release="", version="")  # type: ignore[attr-defined]
-
-
-def _unraisable(problem: Any) -> None:
-    """As the interpreter's own, but for a loop of asyncio's that could not begin, and complains again when it goes."""
-    if not str(getattr(problem.object, "__module__", "")).startswith("asyncio"):
-        sys.__unraisablehook__(problem)
 
 
 class Session:
@@ -137,32 +128,19 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if isinstance(problem, SyntaxError) and not frame:
-            if problem.text is None:  # the compiler looked for a file of that name
-                problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
-            text = _as_the_interpreter(problem.with_traceback(None))
-        else:
-            text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
+        if isinstance(problem, SyntaxError) and problem.text is None:  # the compiler looked for a file of that name
+            problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
+        text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
         print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
     except BaseException:  # the code's own __str__ may fail, its stream may be closed, or memory may be short
         os.write(1, b"Error: the code failed, and so did describing how\n")
 
 
-def _as_the_interpreter(problem: BaseException) -> str:
-    with redirect_stderr(io.StringIO()) as said:
-        sys.__excepthook__(type(problem), problem, None)
-    return said.getvalue()
-
-
 def _hint(problem: BaseException) -> str:
-    """What helps beyond the traceback; "Did you mean" is what the interpreter itself says before Python 3.12."""
+    """What helps beyond the traceback."""
     absent = "PermissionError", "URLError", "gaierror"
-    if type(problem).__name__ in absent or problem.args == ("can't start new thread",):
-        return f"\n{_ABSENT}"
-    if sys.version_info >= (3, 12):
-        return ""
-    found = re.search(r"\. Did you mean: '.*'\?$", _as_the_interpreter(problem))
-    return found[0] if found else ""
+    is_absent = type(problem).__name__ in absent or problem.args == ("can't start new thread",)
+    return f"\n{_ABSENT}" if is_absent else ""
 
 
 def serve(session: Session) -> None:
