@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval.tasks import TaskManager
 from lm_eval.utils import sanitize_model_name
 
@@ -146,8 +147,7 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 def model_name(config: EvaluatorConfig) -> str | None:
     """The model's name in results, as the harness chooses it among the model's arguments."""
-    named = (config.model_args.get(key) for key in ("peft", "delta", "pretrained", "model", "path", "engine"))
-    return next((str(name) for name in named if name), None)
+    return GeneralConfigTracker._get_model_name(config.model_args)
 
 
 def try_folder(folder: Path, flag: str) -> None:
