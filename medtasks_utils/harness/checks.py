@@ -147,7 +147,7 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 def model_name(config: EvaluatorConfig) -> str | None:
     """The model's name in results, as the harness chooses it among the model's arguments."""
-    return GeneralConfigTracker._get_model_name(config.model_args)
+    return GeneralConfigTracker._get_model_name(config.model_args)  # type: ignore[no-any-return]
 
 
 def try_folder(folder: Path, flag: str) -> None:

@@ -32,8 +32,7 @@ import importlib.metadata
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.options import Options
 
@@ -124,8 +123,7 @@ def _shown(value: Any) -> str:
     return text if _PLAIN.fullmatch(text) else f"#{digest(value)}"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A field in which two signatures differ; to ``refuse`` where the results measure different things."""
 
     field: str
@@ -134,7 +132,7 @@ class Difference:
 
 
 def incompatibilities(first: str, second: str) -> list[Difference]:
-    """What stands between two results and a fair comparison, the grave first; nothing for equal rows and settings.
+    """What stands between two results and a fair comparison, nothing for equal rows and settings.
 
     Where rows came from, and which options chose them, is no matter if the rows are equal. A field that one
     signature lacks is a difference, so that a signature written by another version warns at least.
@@ -147,4 +145,4 @@ def incompatibilities(first: str, second: str) -> list[Difference]:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
         found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
-    return sorted(found, key=lambda difference: not difference.refuse)
+    return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -52,31 +51,30 @@ class ToolTurns:
 
     # ---- before the model runs
 
-    def check(self, apply_chat_template: bool) -> str:
-        """Let what cannot work say so before the model runs; what of this machine the results depend on."""
-        if not apply_chat_template:
+    def prepare(self, chat_template: Callable[..., Any] | None) -> tuple[dict[str, str], Callable[..., Any]]:
+        """Let what cannot work say so before the model runs.
+
+        Returns:
+            What the results depend on: ``tool_format``, ``native`` or ``text``, and of this machine the ``sandbox``.
+            And the chat template, watched: the harness gives a task its text only, and further turns need the messages.
+        """
+        task = self._task
+        if chat_template is None:
             raise OptionError(
-                f"{self._task.task_name}: tools need a conversation with the model: add --apply_chat_template "
+                f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template "
                 "(or switch add_python_tool and add_calculator_tool off)"
             )
-        return "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
-
-    def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
-        """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
-        self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
+        sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
+        self._format = ToolFormat(task.model, self._tools, self._wanted, task.config.generation_kwargs or {})
         how = "natively" if self._format.name == "native" else "in the text"
-        logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
-        return self._format.name
-
-    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
-        """The chat template; the harness gives a task its text only, and further turns need the messages."""
+        logger.info("%s: tools are called %s: %s", task.task_name, how, self._format.reason)
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
             with self._format.rendering():
                 return chat_template(messages, **settings)
 
-        return rendered
+        return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
 
     def with_messages(self, request: Instance) -> Instance:
         """The request with the messages of the last prompt."""
@@ -99,16 +97,13 @@ class ToolTurns:
     def finish(self) -> None:
         """Run the calls of all replies and ask the model again, until no example waits for a result."""
         batch = api_batch.get()
-        if batch is not None:
-            batch.finish()
-        else:
+        if batch is None:
             self._in_batches()
+        # Of an API, those whose first replies were in the cache of the harness are not over.
+        elif waiting := [instance for instance in self._task.instances if not instance.conversation.is_over]:
+            batch.generate_until(waiting)
         for instance in self._task.instances:
             instance.resps = [instance.conversation.reply]
-
-    def unfinished(self) -> list[ChatInstance]:
-        """The requests whose conversations are not over, or have not begun."""
-        return [instance for instance in self._task.instances if not instance.conversation.is_over]
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
@@ -139,7 +134,7 @@ class ToolTurns:
                 replies = asked[: len(requests)]
 
     def _again(self, asked: ChatInstance, conversation: Conversation) -> Instance:
-        arguments = (self._prompt(conversation), deepcopy(asked.args[1]))
+        arguments = (self._prompt(conversation), asked.args[1])
         return Instance(asked.request_type, asked.doc, arguments, asked.idx, (self._task.task_name, asked.doc_id, 1))
 
     def _prompt(self, conversation: Conversation) -> Any:
