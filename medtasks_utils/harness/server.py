@@ -101,7 +101,7 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
     except requests.exceptions.ReadTimeout:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
         return {}
-    except (requests.exceptions.RequestException, ValueError) as error:
+    except requests.exceptions.RequestException as error:
         cause = reason_of(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
     if reply.status_code in _BUSY or (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):

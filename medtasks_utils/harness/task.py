@@ -277,7 +277,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for number, prompt in enumerate(prompts):
             request = super().construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
             request.idx = number
-            requests.append(request if self.turns is None else self.turns.with_messages(request))
+            if self.turns is not None:
+                self.turns.add_messages(request)
+            requests.append(request)
         return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:

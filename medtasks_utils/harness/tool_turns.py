@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,18 +19,6 @@ from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
-
-
-@dataclass
-class ChatInstance(Instance):  # type: ignore[misc]
-    """A request that knows its messages, and what came of it; the request cache keeps the messages with the prompt."""
-
-    chat: list[Message] = field(default_factory=list)
-
-    @cached_property
-    def conversation(self) -> Conversation:
-        """What begins with the reply to this request."""
-        return Conversation(f"{self.doc_id}/{self.idx}", [*self.chat])
 
 
 class ToolTurns:
@@ -76,18 +63,16 @@ class ToolTurns:
 
         return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
 
-    def with_messages(self, request: Instance) -> Instance:
-        """The request with the messages of the last prompt."""
-        chat = [dict(message) for message in self._rendered]
-        return ChatInstance(
-            request.request_type, request.doc, request.arguments, request.idx, request.metadata, chat=chat
-        )
+    def add_messages(self, request: Instance) -> None:
+        """Let the request know the messages of the last prompt, which the request cache keeps with it."""
+        request.chat = [dict(message) for message in self._rendered]
 
     def requests_are_built(self) -> None:
-        """Give requests the tools where a server takes them, and let a batch of an API go on in every conversation."""
+        """Begin the conversations, with the tools where a server takes them; a batch of an API goes on in each."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
+            instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
         batch = api_batch.get()
         if batch is not None:
             batch.join(self._task.task_name, self)
@@ -109,7 +94,7 @@ class ToolTurns:
     def conversing(self) -> Iterator[NextPrompt]:
         """How conversations go on one by one, while the tools are open."""
 
-        def next_prompt(instance: ChatInstance, reply: str) -> Any:
+        def next_prompt(instance: Any, reply: str) -> Any:
             going = dialogue.go_on([instance.conversation], [printable(reply or "")])
             return self._prompt(instance.conversation) if going else None
 
@@ -133,7 +118,7 @@ class ToolTurns:
                 asked = model.generate_until([*requests, *[spare] * (most - len(requests))])
                 replies = asked[: len(requests)]
 
-    def _again(self, asked: ChatInstance, conversation: Conversation) -> Instance:
+    def _again(self, asked: Instance, conversation: Conversation) -> Instance:
         arguments = (self._prompt(conversation), asked.args[1])
         return Instance(asked.request_type, asked.doc, arguments, asked.idx, (self._task.task_name, asked.doc_id, 1))
 
@@ -167,7 +152,7 @@ class ToolTurns:
         """A response without the text of its calls, which is no answer."""
         return self._format.read(response, self._tools)[1]
 
-    def annotate(self, answer: Answer, instance: ChatInstance) -> None:
+    def annotate(self, answer: Answer, instance: Instance) -> None:
         """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
         conversation = instance.conversation
         answer.details["transcript"] = conversation.transcript
