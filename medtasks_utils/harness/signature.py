@@ -98,23 +98,21 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def options_as_signed(options: Options) -> dict[str, str]:
     """``select`` and ``opts``: options that differ from the benchmark's defaults, as in ``allow_unsure=false``."""
-    defaults = type(options).model_validate({}).model_dump()
-    changed = {name: value for name, value in options.model_dump().items() if value != defaults[name]}
-    rows = {name: value for name, value in changed.items() if name in options.choose_rows}
+    values, defaults = options.model_dump(), type(options)().model_dump()
+    changed = {name for name in values if values[name] != defaults[name]}
     return {
-        "select": _pairs(rows),
-        "opts": _pairs({name: changed[name] for name in changed.keys() - rows.keys() - options.not_signed}),
+        "select": _pairs(values, changed & options.choose_rows),
+        "opts": _pairs(values, changed - options.choose_rows - options.not_signed),
     }
 
 
 def generation_as_signed(given: Mapping[str, Any]) -> str:
     """Generation settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
-    given = {name: value for name, value in given.items() if value not in (None, "", [], ())}
-    return _pairs({name: value for name, value in given.items() if _GREEDY.get(name, NOTHING) != value})
+    return _pairs(given, {name for name in given if given[name] not in (None, "", [], (), _GREEDY.get(name))})
 
 
-def _pairs(values: Mapping[str, Any]) -> str:
-    return ",".join(f"{name}={_shown(value)}" for name, value in sorted(values.items())) or NOTHING
+def _pairs(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    return ",".join(f"{name}={_shown(values[name])}" for name in sorted(names)) or NOTHING
 
 
 def _shown(value: Any) -> str:
