@@ -39,8 +39,8 @@ class TaskRequest(NamedTuple):
     """A task that a run is asked for, and its benchmark with options; None where it is not of this pack."""
 
     info: TaskInfo
-    benchmark: Benchmark | None = None
-    options: Any = None
+    benchmark: Benchmark | None
+    options: Any
 
 
 def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:

@@ -20,9 +20,6 @@ from medtasks_utils.harness.signature import digest
 READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
 """By filter."""
 
-Read = Callable[[str, str, dict[str, Any]], Answer]
-"""Given ``strict`` or ``flexible``, a response and its document: the answer."""
-
 _FROM_DATA = "its rows come from medtasks_data; process_docs changes them"
 _WITHOUT_USE = {
     "custom_dataset": _FROM_DATA,
@@ -84,8 +81,10 @@ def check_metrics(task: TaskInfo, benchmark: Benchmark, entries: Sequence[Mappin
             )
 
 
-def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Read) -> None:
+def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
     """Give our readings what they need, and make each filter once: what is wrong with one shows now, not after the run.
+
+    ``read`` gives the answer, given ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for filters that cannot do what they are for in this task.

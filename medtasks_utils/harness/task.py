@@ -94,7 +94,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         prepare_harness()
         settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
         self.benchmark: Benchmark = benchmarks()[config["benchmark"]]
-        metadata = dict(settings.get("metadata") or {})
+        metadata = settings.get("metadata") or {}
         self.info = info_of(settings)
         check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
@@ -112,13 +112,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
         if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
-        from_options = {
+        settings |= {
             "dataset_kwargs": self.options.model_dump(),
             "dataset_path": self.benchmark.repository(self.options).name,
             "repeats": self.options.repeats,
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
+            "metric_list": theirs,
         }
-        super().__init__(config={**settings, **from_options, "metric_list": theirs})
+        super().__init__(config=settings)
         self._add_metrics(ours)
         for ensemble in self._filters:
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
