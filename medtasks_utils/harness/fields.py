@@ -110,5 +110,5 @@ def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
     shown = {}
     for name in names:
         ours = [{"function": "medtasks_read", "reading": READINGS.get(name)}, {"function": "take_first"}]
-        shown[name] = name if chains.get(name) == ours else f"{name}#{digest(chains.get(name))}"
+        shown[name] = name if chains.get(name, ours) == ours else f"{name}#{digest(chains[name])}"
     return shown
