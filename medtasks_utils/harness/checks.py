@@ -82,7 +82,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
         OptionError: for a bad option, or one that others turn off.
     """
     found: list[TaskRequest] = []
-    for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
+    for task in configurations(manager, manager.match_tasks(list(names))):
         benchmark = benchmarks().get(task.get("benchmark", ""))
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         found.append(TaskRequest(info_of(task), benchmark, options))
