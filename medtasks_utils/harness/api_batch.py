@@ -59,12 +59,6 @@ class ApiBatch:
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
             return asyncio.run(self._converse_all(requests, nexts, threads))
 
-    def finish(self) -> None:
-        """End all conversations that are not over: those whose first replies were all in the cache of the harness."""
-        unfinished = [request for task in self._tasks.values() for request in task.unfinished()]
-        if unfinished:
-            self.generate_until(unfinished)
-
     async def _converse_all(
         self, requests: Sequence[Instance], nexts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
     ) -> list[str]:
@@ -133,7 +127,8 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
             server.check(response.status, said, model.base_url, model.model)
             outputs = server.body_of(said, model.base_url)
             reply = str(next(iter(model.parse_generations(outputs=[outputs])), None) or "")
-            spent.update(server.tokens_of(outputs))
+            if usage := outputs.get("usage"):
+                spent.update(replies=1, **{name: usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion")})
             model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
             return reply
 

@@ -52,11 +52,10 @@ def manager_for(
         near = f" (did you mean {benchmark.default_task}?)" if benchmark else ""
         if near := near or meant(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT):
             raise _unknown(name, f"{near}; a task of the harness's by that name is run by lm_eval run --tasks {name}")
-    matched = [match for name in names for match in manager.match_tasks([name])]
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
         settings["task"]
-        for settings in configurations(manager, matched)
+        for settings in configurations(manager, manager.match_tasks(list(names)))
         if settings["task"] not in manager.task_index and not settings.keys() & defined_here
     ]
     if unknown:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
+from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
 from lm_eval.tasks import TaskManager
 from lm_eval.utils import sanitize_model_name
 
@@ -38,8 +39,8 @@ class TaskRequest(NamedTuple):
     """A task that a run is asked for, and its benchmark with options; None where it is not of this pack."""
 
     info: TaskInfo
-    benchmark: Benchmark | None = None
-    options: Any = None
+    benchmark: Benchmark | None
+    options: Any
 
 
 def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
@@ -81,7 +82,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
         OptionError: for a bad option, or one that others turn off.
     """
     found: list[TaskRequest] = []
-    for task in configurations(manager, [match for name in names for match in manager.match_tasks([name])]):
+    for task in configurations(manager, manager.match_tasks(list(names))):
         benchmark = benchmarks().get(task.get("benchmark", ""))
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         found.append(TaskRequest(info_of(task), benchmark, options))
@@ -146,8 +147,7 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 def model_name(config: EvaluatorConfig) -> str | None:
     """The model's name in results, as the harness chooses it among the model's arguments."""
-    named = (config.model_args.get(key) for key in ("peft", "delta", "pretrained", "model", "path", "engine"))
-    return next((str(name) for name in named if name), None)
+    return GeneralConfigTracker._get_model_name(config.model_args)  # type: ignore[no-any-return]
 
 
 def try_folder(folder: Path, flag: str) -> None:

@@ -65,7 +65,5 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         value: Any = text
         with suppress(ValueError):
             value = json.loads(text)
-        given = merged.get(benchmark) or {}
-        if isinstance(given, Mapping):  # else the options' own check says what it has to be
-            merged[benchmark] = {**given, option: value}
+        merged[benchmark] = {**(merged.get(benchmark) or {}), option: value}
     return merged

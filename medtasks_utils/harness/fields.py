@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from lm_eval.api.filter import Filter, FilterEnsemble
-from lm_eval.api.registry import METRIC_REGISTRY, get_filter, register_filter
+from lm_eval.api.registry import METRIC_REGISTRY, register_filter
+from lm_eval.filters.selection import MajorityVoteFilter, TakeKFilter
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
 from medtasks_utils.errors import DataError
@@ -18,9 +19,6 @@ from medtasks_utils.harness.signature import digest
 
 READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
 """By filter."""
-
-Read = Callable[[str, str, dict[str, Any]], Answer]
-"""Given ``strict`` or ``flexible``, a response and its document: the answer."""
 
 _FROM_DATA = "its rows come from medtasks_data; process_docs changes them"
 _WITHOUT_USE = {
@@ -31,7 +29,6 @@ _WITHOUT_USE = {
     "doc_to_audio": "its benchmarks are text",
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
-_OVER_GENERATIONS = ("majority_vote", "take_first_k")
 
 
 @register_filter("medtasks_read")
@@ -84,13 +81,14 @@ def check_metrics(task: TaskInfo, benchmark: Benchmark, entries: Sequence[Mappin
             )
 
 
-def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Read) -> None:
+def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
     """Give our readings what they need, and make each filter once: what is wrong with one shows now, not after the run.
+
+    ``read`` gives the answer, given ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for filters that cannot do what they are for in this task.
     """
-    several = [get_filter(name) for name in _OVER_GENERATIONS]
     ensemble.filters = [partial(one, read=read) if one.func is ReadFilter else one for one in ensemble.filters]
     for one in ensemble.filters:
         one()
@@ -99,7 +97,7 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: R
                 f"{task.name}: filter_list: medtasks_read reads generated text, and output_type multiple_choice has "
                 "none: set filter_list to null"
             )
-        if one.func in several and repeats > 1:
+        if one.func in (MajorityVoteFilter, TakeKFilter) and repeats > 1:
             raise DataError(
                 f"{task.name}: filter_list: {ensemble.name} takes several generations together, and with repeats each "
                 "is read and scored by itself, with maj@k and its like beside; leave that filter out"
@@ -109,10 +107,8 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: R
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
     """The filters by name as signatures show them: our two by their names, others with a hash of what they do."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
-    ours = {
-        name: [{"function": "medtasks_read", "reading": reading}, {"function": "take_first"}]
-        for name, reading in READINGS.items()
-    }
-    return {
-        name: name if chains.get(name) == ours.get(name) else f"{name}#{digest(chains.get(name))}" for name in names
-    }
+    shown = {}
+    for name in names:
+        ours = [{"function": "medtasks_read", "reading": READINGS.get(name)}, {"function": "take_first"}]
+        shown[name] = name if chains.get(name, ours) == ours else f"{name}#{digest(chains[name])}"
+    return shown

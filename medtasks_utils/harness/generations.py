@@ -14,7 +14,7 @@ from medtasks_utils.harness.models import request_body
 # ---- what they are
 
 
-def make_independent(task: str, instances: Sequence[Instance], model: Any, *, have_prompts: bool) -> None:
+def make_independent(task: str, instances: Sequence[Instance], model: Any, have_prompts: bool) -> None:
     """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
 
     Generation j is given the seed that the model would send, plus j, where it takes one: requests that differ are

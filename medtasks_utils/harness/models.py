@@ -43,7 +43,6 @@ def number_processes(model: Any) -> None:
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
         model._rank, model._world_size = accelerator.process_index, accelerator.num_processes
-        atexit.unregister(_leave_the_group)
         atexit.register(_leave_the_group)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import requests
@@ -27,15 +26,11 @@ _WAYS_OUT = {
 }
 
 
-class ServerError(MedtasksError):
-    """A server that refuses what this run asks."""
-
-
-class DoesNotFit(ServerError):
+class DoesNotFit(MedtasksError):
     """A request that is too long for the model."""
 
 
-class UnableError(ServerError):
+class UnableError(MedtasksError):
     """A server that cannot answer now, and may later."""
 
 
@@ -45,7 +40,7 @@ def check(status: int, said: str, url: str, model: str) -> None:
     Raises:
         DoesNotFit: for a request that is refused for its length.
         UnableError: for a server that is busy or broken.
-        ServerError: for every other refusal, with the server's words.
+        MedtasksError: for every other refusal, with the server's words.
     """
     if status < 400:
         return
@@ -54,7 +49,7 @@ def check(status: int, said: str, url: str, model: str) -> None:
         raise DoesNotFit(answer)
     if status >= 500 or status in _BUSY:
         raise UnableError(f"{answer}: it cannot answer now; its own log says why")
-    raise ServerError(": ".join(filter(None, [answer, _WAYS_OUT.get(status)])))
+    raise MedtasksError(": ".join(filter(None, [answer, _WAYS_OUT.get(status)])))
 
 
 def body_of(said: str, url: str) -> dict[str, Any]:
@@ -78,14 +73,6 @@ def body_of(said: str, url: str) -> dict[str, Any]:
     except (ValueError, TypeError, AttributeError):
         raise UnableError(f"{url} sends a reply without an answer{words_of(said)}: is base_url right?") from None
     return body
-
-
-def tokens_of(body: Mapping[str, Any]) -> dict[str, int]:
-    """Tokens that a reply reports."""
-    usage = body.get("usage")
-    if not usage:
-        return {}
-    return {name: usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion")} | {"replies": 1}
 
 
 def words_of(said: str) -> str:
@@ -114,7 +101,7 @@ def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
     except requests.exceptions.ReadTimeout:
         logger.warning("%s has not answered within %d s; going on", url, _ANSWERED_WITHIN)
         return {}
-    except (requests.exceptions.RequestException, ValueError) as error:
+    except requests.exceptions.RequestException as error:
         cause = reason_of(error).rpartition(": ")[2].strip("'\")")
         raise MedtasksError(f"no server answers at {url} ({cause}): start it, or correct base_url") from None
     if reply.status_code in _BUSY or (reply.status_code == 400 and _OF_FEW_TOKENS.search(reply.text)):

@@ -32,8 +32,7 @@ import importlib.metadata
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.options import Options
 
@@ -99,23 +98,21 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def options_as_signed(options: Options) -> dict[str, str]:
     """``select`` and ``opts``: options that differ from the benchmark's defaults, as in ``allow_unsure=false``."""
-    defaults = type(options).model_validate({}).model_dump()
-    changed = {name: value for name, value in options.model_dump().items() if value != defaults[name]}
-    rows = {name: value for name, value in changed.items() if name in options.choose_rows}
+    values, defaults = options.model_dump(), type(options)().model_dump()
+    changed = {name for name in values if values[name] != defaults[name]}
     return {
-        "select": _pairs(rows),
-        "opts": _pairs({name: changed[name] for name in changed.keys() - rows.keys() - options.not_signed}),
+        "select": _pairs(values, changed & options.choose_rows),
+        "opts": _pairs(values, changed - options.choose_rows - options.not_signed),
     }
 
 
 def generation_as_signed(given: Mapping[str, Any]) -> str:
     """Generation settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
-    given = {name: value for name, value in given.items() if value not in (None, "", [], ())}
-    return _pairs({name: value for name, value in given.items() if _GREEDY.get(name, NOTHING) != value})
+    return _pairs(given, {name for name in given if given[name] not in (None, "", [], (), _GREEDY.get(name))})
 
 
-def _pairs(values: Mapping[str, Any]) -> str:
-    return ",".join(f"{name}={_shown(value)}" for name, value in sorted(values.items())) or NOTHING
+def _pairs(values: Mapping[str, Any], names: Iterable[str]) -> str:
+    return ",".join(f"{name}={_shown(values[name])}" for name in sorted(names)) or NOTHING
 
 
 def _shown(value: Any) -> str:
@@ -124,8 +121,7 @@ def _shown(value: Any) -> str:
     return text if _PLAIN.fullmatch(text) else f"#{digest(value)}"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A field in which two signatures differ; to ``refuse`` where the results measure different things."""
 
     field: str
@@ -134,7 +130,7 @@ class Difference:
 
 
 def incompatibilities(first: str, second: str) -> list[Difference]:
-    """What stands between two results and a fair comparison, the grave first; nothing for equal rows and settings.
+    """What stands between two results and a fair comparison, nothing for equal rows and settings.
 
     Where rows came from, and which options chose them, is no matter if the rows are equal. A field that one
     signature lacks is a difference, so that a signature written by another version warns at least.
@@ -147,4 +143,4 @@ def incompatibilities(first: str, second: str) -> list[Difference]:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
         found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
-    return sorted(found, key=lambda difference: not difference.refuse)
+    return found

@@ -12,7 +12,7 @@ The order in which the harness calls::
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -53,10 +53,6 @@ from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 
 
-class Prompts(list[Any]):
-    """The prompts of an example's generations, where each has its own."""
-
-
 class Rows(Sequence[Any]):
     """The examples of a split as a data set has them: the fields' names, and a copy each time that one is looked at."""
 
@@ -70,6 +66,15 @@ class Rows(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         """An example, or some; functions of a user's own may change it."""
         return deepcopy(self._rows[index])
+
+
+def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of the harness that renders a template over a document, over which it gets the options too."""
+
+    def rendered(self: Any, doc: Example, *template: Any) -> Any:
+        return method(self, {**doc, "settings": self.options}, *template)
+
+    return rendered
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -89,7 +94,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         prepare_harness()
         settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
         self.benchmark: Benchmark = benchmarks()[config["benchmark"]]
-        metadata = dict(settings.get("metadata") or {})
+        metadata = settings.get("metadata") or {}
         self.info = info_of(settings)
         check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
@@ -97,22 +102,24 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         said = self.benchmark.check(self.info, self.options)
         for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
             logger.warning("%s: %s", self.info.name, line)
-        self.turns = ToolTurns(self) if getattr(self.options, "tools", None) else None
+        tools = getattr(self.options, "tools", ())
+        self.turns = ToolTurns(self) if tools else None
         self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
         ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
-        if any(tool.runs_code for tool in getattr(self.options, "tools", ())):
+        if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
-        from_options = {
+        settings |= {
             "dataset_kwargs": self.options.model_dump(),
             "dataset_path": self.benchmark.repository(self.options).name,
             "repeats": self.options.repeats,
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
+            "metric_list": theirs,
         }
-        super().__init__(config={**settings, **from_options, "metric_list": theirs})
+        super().__init__(config=settings)
         self._add_metrics(ours)
         for ensemble in self._filters:
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
@@ -123,20 +130,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _metrics(
         self, named: Sequence[Mapping[str, Any]] | None, has_own_results: bool
-    ) -> tuple[list[Metric], list[dict[str, Any]]]:
+    ) -> tuple[list[Metric], list[Mapping[str, Any]]]:
         """Our metrics that the task reports, and the entries of ``metric_list`` that are the harness's or its own."""
         ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
         if named is None:
             return ours, []
         known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPEATS)}
         theirs = [
-            dict(entry)
-            for entry in named
-            if entry["metric"] not in known or (has_own_results and "aggregation" in entry)
+            entry for entry in named if entry["metric"] not in known or (has_own_results and "aggregation" in entry)
         ]
         if not has_own_results:
             check_metrics(self.info, self.benchmark, theirs)
-        chosen = {entry["metric"] for entry in named} - {entry["metric"] for entry in theirs}
+        chosen = {entry["metric"] for entry in named if entry not in theirs}
         return [metric for metric in ours if metric.name in chosen], theirs
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
@@ -146,7 +151,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
         if not self.info.generates:  # the harness computes them
             self._metric_fn_list |= dict.fromkeys(self._ours)
-            self._metric_fn_kwargs |= {name: {} for name in self._ours}
         listed = [
             {"metric": each.name, "aggregation": self._ours[each.name], "higher_is_better": each.higher_is_better}
             for each in ours
@@ -155,20 +159,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- rows
 
-    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+    def download(self, dataset_kwargs: Any = None) -> None:
         """Load and check the rows; called by the harness when it makes the task."""
         name = self.config.test_split or self.config.validation_split
         self.dataset = {name: self._data_of(self.split)}
 
     def _data_of(self, split: str) -> Any:
-        rows = self._rows(split)
-        if self.config.process_docs is None and self.fewshot_cfg.process_docs is None:
-            return Rows(rows)
-        from datasets import Dataset  # with pandas and pyarrow, half a second
-
-        return Dataset.from_list(rows)  # whose methods the function calls
-
-    def _rows(self, split: str) -> list[Example]:
         """The examples of a split; what is to be known of those to evaluate on is put into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
@@ -181,7 +177,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 self.remark(text)
             if report.left_out:
                 self.config.metadata["rows_left_out"] = dict(report.left_out)
-        return rows
+        if self.config.process_docs is None and self.fewshot_cfg.process_docs is None:
+            return Rows(rows)
+        from datasets import Dataset  # with pandas and pyarrow, half a second
+
+        return Dataset.from_list(rows)  # whose methods the function calls
 
     def remark(self, text: str) -> None:
         """Say something that readers of the results have to know: now, and in the results."""
@@ -190,31 +190,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- prompts
 
-    def _with_settings(self, doc: Example) -> Example:
-        return {**doc, "settings": self.options}
+    doc_to_text = _with_settings(ConfigurableTask.doc_to_text)
+    doc_to_target = _with_settings(ConfigurableTask.doc_to_target)
+    doc_to_choice = _with_settings(ConfigurableTask.doc_to_choice)
+    doc_to_prefix = _with_settings(ConfigurableTask.doc_to_prefix)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
         """A field of the document, or a template rendered over it."""
-        text = super().resolve_field(self._with_settings(doc), field)
+        text = super().resolve_field({**doc, "settings": self.options}, field)
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
         return text
-
-    def doc_to_text(self, doc: Example, *template: Any) -> Any:
-        """The user message."""
-        return super().doc_to_text(self._with_settings(doc), *template)
-
-    def doc_to_target(self, doc: Example, *template: Any) -> Any:
-        """The right answer."""
-        return super().doc_to_target(self._with_settings(doc), *template)
-
-    def doc_to_choice(self, doc: Example, *template: Any) -> Any:
-        """The choices whose log-likelihoods are asked for."""
-        return super().doc_to_choice(self._with_settings(doc), *template)
-
-    def doc_to_prefix(self, doc: Example) -> Any:
-        """What the response begins with."""
-        return super().doc_to_prefix(self._with_settings(doc))
 
     def fewshot_docs(self) -> None:
         """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
@@ -222,7 +208,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Remember the seed for the sampler that is made later."""
         self._fewshot_seed = seed
-        super().set_fewshot_seed(seed)
 
     def _prepare_fewshot(self) -> None:
         if not self.config.num_fewshot:
@@ -239,20 +224,16 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         sampler = self.fewshot_cfg.sampler
         kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = kind(self._fewshot_rows)
-        self.sampler.set_rnd(self._fewshot_seed)
+        self.sampler: ContextSampler = kind(self._fewshot_rows, rnd=self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of_the_run.get()
         if self.turns is not None:
-            machine = self.turns.check(self._has_chat_template)
-            self.config.metadata.update({"sandbox": machine} if machine else {})
-            tool_format = self.turns.settle_format(self.config.generation_kwargs or {})
-            self.options = self.options.model_copy(update={"tool_format": tool_format})
-            self.config.metadata["tool_format"] = tool_format
-            kwargs["chat_template"] = self.turns.watched(kwargs["chat_template"])
+            settled, kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
+            self.config.metadata |= settled
+            self.options = self.options.model_copy(update={"tool_format": settled["tool_format"]})
         if self.info.generates and not self.predict_only:
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
@@ -262,8 +243,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
         if self.info.generates and self.options.repeats > 1:
-            have_prompts = self._reordered is not None
-            generations.make_independent(self.info.name, self.instances, self.model, have_prompts=have_prompts)
+            generations.make_independent(self.info.name, self.instances, self.model, self._reordered is not None)
         if self.turns is not None:
             self.turns.requests_are_built()
 
@@ -280,7 +260,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return super().fewshot_context(doc, *arguments, **settings)
         sampler = getattr(self, "sampler", None)
         state = sampler.rnd.getstate() if sampler else None
-        prompts = Prompts()
+        prompts = []
         for generation in range(self.options.repeats):
             if sampler:
                 sampler.rnd.setstate(state)
@@ -293,12 +273,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if not self.info.generates:
             return super().construct_requests(doc, ctx, **kwargs)
         task, doc_id, _ = kwargs.pop("metadata")
-        prompts = ctx if isinstance(ctx, Prompts) else [ctx] * self.options.repeats
+        prompts = [ctx] * self.options.repeats if self._reordered is None else ctx
         requests = []
         for number, prompt in enumerate(prompts):
             request = super().construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
             request.idx = number
-            requests.append(request if self.turns is None else self.turns.with_messages(request))
+            if self.turns is not None:
+                self.turns.add_messages(request)
+            requests.append(request)
         return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
@@ -360,7 +342,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for instance in self.instances:
             # Under several processes the harness pads the last request with extra responses, to even the ranks out.
-            instance.resps = [printable(response or "") for response in instance.resps[:1]]
+            instance.resps = [printable(instance.resps[0] or "")]
         if self.turns is not None:
             self.turns.finish()
         refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]

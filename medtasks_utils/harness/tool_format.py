@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, Literal
+from typing import Any
 
 from lm_eval.api.model import LM
 from lm_eval.models.openai_completions import LocalChatCompletion
@@ -15,13 +15,6 @@ from medtasks_utils.harness.server import probe
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
 from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
-
-
-class _Schema(dict[str, Any]):
-    """A tool's schema among the settings of a request, by which the harness groups requests: hashable for that."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(str(self))
 
 
 class ToolFormat:
@@ -40,21 +33,18 @@ class ToolFormat:
     def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], wanted: str, settings: Mapping[str, Any]):
         self._model: Any = model
         self._tools = tools
-        self.name: Literal["native", "text"] = "text"
-        self.reason = "as tool_format says"
         self.most_by_template = 0  # calls of a reply, where the chat template writes them for the model
         self.read: ReadCalls = read_calls
-        if wanted != "text":
-            self.reason = self._refusal(settings)
-            if wanted == "native" and self.reason:
-                raise OptionError(f"tool_format=native: {self.reason}: leave tool_format out, or make it text")
-            self.name = "text" if self.reason else "native"
-            self.reason = self.reason or "the model takes tools"
+        refusal = "as tool_format says" if wanted == "text" else self._refusal(settings)
+        if wanted == "native" and refusal:
+            raise OptionError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
+        self.name = "text" if refusal else "native"
+        self.reason = refusal or "the model takes tools"
 
     @property
     def schemas(self) -> list[dict[str, Any]]:
         """The tools as native calls have them."""
-        return [_Schema(tool.schema()) for tool in self._tools.values()]
+        return [tool.schema() for tool in self._tools.values()]
 
     def in_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings of a request; where a server takes tools, with them: in what it is sent, and in cache keys."""
@@ -70,7 +60,7 @@ class ToolFormat:
     def _refusal(self, settings: Mapping[str, Any]) -> str:
         """Why calls cannot be native; empty where they can."""
         if isinstance(self._model, LocalChatCompletion):
-            return _refused_by_server(self._model, self.schemas, settings)
+            return self._refusal_of_server(settings)
         if not hasattr(getattr(self._model, "tokenizer", None), "apply_chat_template"):
             return "the model takes no tools beside its prompt"
         for number, most in ((2, MAX_CALLS), (1, 1)):
@@ -96,31 +86,26 @@ class ToolFormat:
             return False
         if tool.name not in first or "2.25" not in text:
             return False
-        reply = self._as_decoded(text.removeprefix(first).partition("2.25")[0])
+        reply = text.removeprefix(first).partition("2.25")[0]
+        if hasattr(self._model, "tok_decode"):  # of what the model writes, some models hand over no special tokens
+            reply = str(self._model.tok_decode(self._model.tok_encode(reply, add_special_tokens=False)))
         if self.read(reply, self._tools)[0] != wanted and self.read is read_calls:
             with suppress(ValueError):
                 self.read = CallForm(reply, tool.name, tool.argument, wanted[0].argument, "call00000").read
         return self.read(reply, self._tools)[0] == wanted
 
-    def _as_decoded(self, text: str) -> str:
-        """What is left of a text that the model writes: some models hand over no special tokens."""
+    def _refusal_of_server(self, settings: Mapping[str, Any]) -> str:
+        """Why a server takes no tools; empty if it does.
+
+        One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
+        """
         model = self._model
-        if not hasattr(model, "tok_decode"):
-            return text
-        return str(model.tok_decode(model.tok_encode(text, add_special_tokens=False)))
-
-
-def _refused_by_server(model: Any, schemas: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> str:
-    """Why a server takes no tools; empty if it does.
-
-    One that takes them and leaves them out of the model's prompt does not; it shows in the number of prompt tokens.
-    """
-    plain = probe_of(model, settings)
-    try:
-        with_tools = probe({**plain, "json": {**plain["json"], "tools": list(schemas)}}, model.model)
-        without = probe(plain, model.model)
-    except MedtasksError as error:
-        return str(error)
-    counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
-    ignored = counts[0] is not None and counts[0] == counts[1]
-    return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+        plain = probe_of(model, settings)
+        try:
+            with_tools = probe({**plain, "json": {**plain["json"], "tools": self.schemas}}, model.model)
+            without = probe(plain, model.model)
+        except MedtasksError as error:
+            return str(error)
+        counts = [(said.get("usage") or {}).get("prompt_tokens") for said in (with_tools, without)]
+        ignored = counts[0] is not None and counts[0] == counts[1]
+        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""

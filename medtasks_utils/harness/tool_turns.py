@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,18 +19,6 @@ from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
-
-
-@dataclass
-class ChatInstance(Instance):  # type: ignore[misc]
-    """A request that knows its messages, and what came of it; the request cache keeps the messages with the prompt."""
-
-    chat: list[Message] = field(default_factory=list)
-
-    @cached_property
-    def conversation(self) -> Conversation:
-        """What begins with the reply to this request."""
-        return Conversation(f"{self.doc_id}/{self.idx}", [*self.chat])
 
 
 class ToolTurns:
@@ -52,44 +38,41 @@ class ToolTurns:
 
     # ---- before the model runs
 
-    def check(self, apply_chat_template: bool) -> str:
-        """Let what cannot work say so before the model runs; what of this machine the results depend on."""
-        if not apply_chat_template:
+    def prepare(self, chat_template: Callable[..., Any] | None) -> tuple[dict[str, str], Callable[..., Any]]:
+        """Let what cannot work say so before the model runs.
+
+        Returns:
+            What the results depend on: ``tool_format``, ``native`` or ``text``, and of this machine the ``sandbox``.
+            And the chat template, watched: the harness gives a task its text only, and further turns need the messages.
+        """
+        task = self._task
+        if chat_template is None:
             raise OptionError(
-                f"{self._task.task_name}: tools need a conversation with the model: add --apply_chat_template "
+                f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template "
                 "(or switch add_python_tool and add_calculator_tool off)"
             )
-        return "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
-
-    def settle_format(self, generation_kwargs: Mapping[str, Any]) -> str:
-        """How tools are called with the task's model, ``native`` or ``text``; said in one line."""
-        self._format = ToolFormat(self._task.model, self._tools, self._wanted, generation_kwargs)
+        sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
+        self._format = ToolFormat(task.model, self._tools, self._wanted, task.config.generation_kwargs or {})
         how = "natively" if self._format.name == "native" else "in the text"
-        logger.info("%s: tools are called %s: %s", self._task.task_name, how, self._format.reason)
-        return self._format.name
-
-    def watched(self, chat_template: Callable[..., Any]) -> Callable[..., Any]:
-        """The chat template; the harness gives a task its text only, and further turns need the messages."""
+        logger.info("%s: tools are called %s: %s", task.task_name, how, self._format.reason)
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
             with self._format.rendering():
                 return chat_template(messages, **settings)
 
-        return rendered
+        return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
 
-    def with_messages(self, request: Instance) -> Instance:
-        """The request with the messages of the last prompt."""
-        chat = [dict(message) for message in self._rendered]
-        return ChatInstance(
-            request.request_type, request.doc, request.arguments, request.idx, request.metadata, chat=chat
-        )
+    def add_messages(self, request: Instance) -> None:
+        """Let the request know the messages of the last prompt, which the request cache keeps with it."""
+        request.chat = [dict(message) for message in self._rendered]
 
     def requests_are_built(self) -> None:
-        """Give requests the tools where a server takes them, and let a batch of an API go on in every conversation."""
+        """Begin the conversations, with the tools where a server takes them; a batch of an API goes on in each."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
+            instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
         batch = api_batch.get()
         if batch is not None:
             batch.join(self._task.task_name, self)
@@ -99,22 +82,19 @@ class ToolTurns:
     def finish(self) -> None:
         """Run the calls of all replies and ask the model again, until no example waits for a result."""
         batch = api_batch.get()
-        if batch is not None:
-            batch.finish()
-        else:
+        if batch is None:
             self._in_batches()
+        # Of an API, those whose first replies were in the cache of the harness are not over.
+        elif waiting := [instance for instance in self._task.instances if not instance.conversation.is_over]:
+            batch.generate_until(waiting)
         for instance in self._task.instances:
             instance.resps = [instance.conversation.reply]
-
-    def unfinished(self) -> list[ChatInstance]:
-        """The requests whose conversations are not over, or have not begun."""
-        return [instance for instance in self._task.instances if not instance.conversation.is_over]
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
         """How conversations go on one by one, while the tools are open."""
 
-        def next_prompt(instance: ChatInstance, reply: str) -> Any:
+        def next_prompt(instance: Any, reply: str) -> Any:
             going = dialogue.go_on([instance.conversation], [printable(reply or "")])
             return self._prompt(instance.conversation) if going else None
 
@@ -138,8 +118,8 @@ class ToolTurns:
                 asked = model.generate_until([*requests, *[spare] * (most - len(requests))])
                 replies = asked[: len(requests)]
 
-    def _again(self, asked: ChatInstance, conversation: Conversation) -> Instance:
-        arguments = (self._prompt(conversation), deepcopy(asked.args[1]))
+    def _again(self, asked: Instance, conversation: Conversation) -> Instance:
+        arguments = (self._prompt(conversation), asked.args[1])
         return Instance(asked.request_type, asked.doc, arguments, asked.idx, (self._task.task_name, asked.doc_id, 1))
 
     def _prompt(self, conversation: Conversation) -> Any:
@@ -172,7 +152,7 @@ class ToolTurns:
         """A response without the text of its calls, which is no answer."""
         return self._format.read(response, self._tools)[1]
 
-    def annotate(self, answer: Answer, instance: ChatInstance) -> None:
+    def annotate(self, answer: Answer, instance: Instance) -> None:
         """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
         conversation = instance.conversation
         answer.details["transcript"] = conversation.transcript

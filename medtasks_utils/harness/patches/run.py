@@ -26,9 +26,8 @@ def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[...,
     """``evaluator.evaluate`` that lets tasks know their model, asks an API concurrently, and keeps its answers."""
 
     @wraps(original)
-    def evaluate(*arguments: Any, **settings: Any) -> Any:
-        given = settings["lm"] if "lm" in settings else arguments[0]
-        model = given.lm if isinstance(given, CachingLM) else given
+    def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
+        model = lm.lm if isinstance(lm, CachingLM) else lm
         number_processes(model)
         command = under_way.get()
         kept = command.kept if command else None
@@ -41,7 +40,7 @@ def evaluate_with_the_model_known(original: Callable[..., Any]) -> Callable[...,
             if batch:
                 model.generate_until = batch.generate_until
                 stack.callback(vars(model).pop, "generate_until", None)
-            return original(*arguments, **settings)
+            return original(lm=lm, task_dict=task_dict, **settings)
 
     return evaluate
 

@@ -56,9 +56,4 @@ class ScoresAndDetails(dict[str, Any]):
 def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
     """Each template is compiled once."""
     compiled = lru_cache(maxsize=256)(utils.env.from_string)
-
-    def apply_template(template: str, doc: Mapping[str, Any]) -> str:
-        text: str = compiled(template).render(**doc)
-        return text
-
-    return apply_template
+    return lambda template, doc: compiled(template).render(**doc)
