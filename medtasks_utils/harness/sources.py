@@ -3,34 +3,29 @@
 A hub repository is downloaded to the hub's own cache and then read like any directory, so that a snapshot copied to a
 machine without internet, files converted by hand, and the hub itself take the same path.
 
-Files of a GitHub repository at one commit are downloaded once, checked by their SHA-256, and read from a cache,
+Files of a GitHub repository at one commit are downloaded once by pooch, which checks their SHA-256, into a cache:
 ``$XDG_CACHE_HOME/medtasks/data`` (``~/.cache`` by default). ``MEDTASKS_GITHUB`` names a mirror of
 ``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` keeps from these downloads as from the hub's.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import urllib.request
 from collections.abc import Mapping
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import Benchmark, PinnedFile, Repository
+from medtasks_utils.benchmarks.base import Benchmark, Repository
 from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
-from medtasks_utils.writing import write_whole
 
 HUB = "hub"
 SAMPLE = PACKAGE / "sample"
 ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
-_TIMEOUT = 60  # seconds without a byte
 _WAY_OUT = (
     "run medtasks fetch where there is internet and copy the cache, or set MEDTASKS_DATA to a directory with the "
     'files, or to "sample" for the bundled sample'
@@ -121,29 +116,20 @@ def download_pinned(repository: Repository) -> Path:
     Raises:
         DataError: where a file cannot be had, or is not the one that is meant.
     """
-    folder = cached_folder(repository)
-    for file in repository.files:
-        if not (folder / file.name).is_file():
-            write_whole(folder / file.name, _read(repository, file), make_folder=True)
-    return folder
-
-
-def _read(repository: Repository, file: PinnedFile) -> bytes:
+    import pooch
     from huggingface_hub import constants
 
+    folder = cached_folder(repository)
     address = os.environ.get(ADDRESS_VARIABLE, _ADDRESS).rstrip("/")
-    url = f"{address}/{repository.name}/{repository.revision}/{file.path}"
-    try:
-        if constants.HF_HUB_OFFLINE:
-            raise OSError("HF_HUB_OFFLINE is set")
-        with urllib.request.urlopen(url, timeout=_TIMEOUT) as response:
-            content: bytes = response.read()
-    except (OSError, HTTPException) as error:
-        raise DataError(
-            f"{repository.name} is not in the cache {cached_folder(repository)}, and {url} cannot be downloaded "
-            f"({reason_of(error)}); {_WAY_OUT}"
-        ) from None
-    found = hashlib.sha256(content).hexdigest()
-    if found != file.sha256:
-        raise DataError(f"{url} is not the file that is meant: its SHA-256 is {found}, not {file.sha256}; {_WAY_OUT}")
-    return content
+    for file in repository.files:
+        url = f"{address}/{repository.name}/{repository.revision}/{file.path}"
+        try:
+            if constants.HF_HUB_OFFLINE and not (folder / file.name).is_file():
+                raise OSError("HF_HUB_OFFLINE is set")
+            pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder)
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{file.name} of {repository.name} cannot be had from the cache {folder}, nor from {url} "
+                f"({reason_of(error)}); {_WAY_OUT}"
+            ) from None
+    return folder
