@@ -25,9 +25,11 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from medtasks_utils.errors import MedtasksError
+
 os.environ["TQDM_DISABLE"] = "1"
 
-from medtasks_utils.benchmarks.medexqa.metrics import Metric, MetricError, make_metrics
+from medtasks_utils.benchmarks.medexqa.metrics import Metric, make_metrics
 
 COMPARED = ("rougeL", "meteor", "bertscore")  # no library has BLEU as it is here
 SAMPLE = Path(__file__).resolve().parents[1] / "medtasks_utils" / "sample" / "medexqa"
@@ -168,7 +170,7 @@ def main() -> None:
             continue
         try:
             make_metrics([name])[0].prepare()
-        except MetricError as error:
+        except MedtasksError as error:
             print(f"| {name} | left out: {error} | | | | |")
             continue
         compare(

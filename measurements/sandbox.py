@@ -19,7 +19,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from medtasks_utils.sandbox import Sandbox, SandboxError
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sandbox import Sandbox
 
 CODE = """
 import numpy as np
@@ -182,7 +183,7 @@ def honest(in_container: bool) -> None:
                 equal = [text == result.text for text, result in zip(wanted, results, strict=True)]
                 failed = sum(result.failed for result in results)
                 said = f"{sum(equal)} equal, {failed} end in an error, {equal.count(False)} differ | {on}"
-            except SandboxError as error:
+            except MedtasksError as error:
                 said = f"it does not run: {str(error)[:120]}"
         print(f"without {', '.join(off) or 'nothing'} | {said}", flush=True)
 

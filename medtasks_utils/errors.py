@@ -23,10 +23,6 @@ class UsageError(MedtasksError):
     """A command line that cannot be meant: exit code 2."""
 
 
-class OptionError(UsageError):
-    """An option under ``--metadata`` that does not exist or has a bad value."""
-
-
 class DataError(MedtasksError):
     """Rows that cannot be had, read or understood."""
 

@@ -13,17 +13,13 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError
 
 
-class WriteError(MedtasksError):
-    """A file that cannot be written; what was there before still is."""
-
-
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
     """Write beside the place and move it there in one step; nothing is left behind where that fails.
 
     Text is written in UTF-8. A link stays one; devices and pipes are written to as they are.
 
     Raises:
-        WriteError: with the reason.
+        MedtasksError: with the reason.
     """
     data = content.encode() if isinstance(content, str) else content
     place = path.resolve()
@@ -42,7 +38,7 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise MedtasksError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 # ---- the terminal

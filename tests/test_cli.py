@@ -12,7 +12,7 @@ import pytest
 from conftest import GENERATION_TASKS, exit_code, manager, one_line, table
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, UsageError
 
 SPECIALTIES = {
     "be": "biomedical_engineering",
@@ -48,7 +48,7 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 
 def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("lm_eval").setLevel(logging.INFO)
-    sys.excepthook(OptionError, OptionError("what is wrong and the way out"), None)
+    sys.excepthook(UsageError, UsageError("what is wrong and the way out"), None)
     assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
 
 

@@ -19,7 +19,7 @@ from scripts import prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.harness import catalog, checks
 from medtasks_utils.harness.command_line import with_plain_flags
 
@@ -186,7 +186,7 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
         assert "stock_task" not in catalog.manager_for(names, str(path)).all_tasks
     assert caplog.text == ""
     metadata = {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}}
-    with pytest.raises(OptionError, match="num_eval_examples"):
+    with pytest.raises(UsageError, match="num_eval_examples"):
         checks.requested(catalog.manager_for(["ours"], str(folder)), ["ours"], metadata)
     for names in (["stock_task"], ["mixed"]):
         assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks

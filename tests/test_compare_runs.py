@@ -15,8 +15,9 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import CompareError, Comparison, as_dict, as_table, compare_runs, one_run
+from medtasks_utils.compare import Comparison, as_dict, as_table, compare_runs, one_run
 from medtasks_utils.compare.plan import as_text, plan
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar
 from medtasks_utils.statistics.ratio import holm
 
@@ -155,15 +156,15 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
 def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
     save_run(tmp_path / "a", tasks="medhallu", limit=6)
     save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
-    with pytest.raises(CompareError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
+    with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
         comparison(tmp_path)
     found = comparison(tmp_path, common=True)
     assert found.lines[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
-    with pytest.raises(CompareError, match="no example in common"):
+    with pytest.raises(MedtasksError, match="no example in common"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
     save_run(tmp_path / "d", tasks="medhallu", limit=4)
-    with pytest.raises(CompareError, match="4 in both, 2 only in A"):
+    with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "d"))
 
 
@@ -174,7 +175,7 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
 def test_other_measurements_are_refused_unless_forced(tmp_path: Path, settings: dict[str, Any]) -> None:
     save_run(tmp_path / "a", tasks="medhallu", limit=4)
     save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
-    with pytest.raises(CompareError, match=r"not comparable: the (options|prompts) differ .*--force"):
+    with pytest.raises(MedtasksError, match=r"not comparable: the (options|prompts) differ .*--force"):
         comparison(tmp_path)
     assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
 
@@ -197,7 +198,7 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> Non
     for name, metrics in (("a", ["rougeL"]), ("b", ["rougeL", "bleu"])):
         metadata = {"medexqa": {"use_explanations": True, "explanation_metrics": metrics}}
         save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
-    with pytest.raises(CompareError, match="explanation metrics or judges"):
+    with pytest.raises(MedtasksError, match="explanation metrics or judges"):
         comparison(tmp_path)
     found = comparison(tmp_path, metrics=["acc", "macro_acc"])
     assert not found.warnings and {line.metric for line in found.lines} == {"acc", "macro_acc"}
@@ -223,7 +224,7 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 
     edit_lines(sample_file(b, "medmcqa_openmed"), damaged)
     runs = one_run(a), one_run(b)
-    with pytest.raises(CompareError, match=r"acc: 2 of \d+ pairs fell out"):
+    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ pairs fell out"):
         compare_runs(*runs, tasks=task)
     found = compare_runs(*runs, tasks=task, force=True)
     whole = found.lines[0].contrast
@@ -233,7 +234,7 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 
 def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> None:
     sample_file(pair_of_runs[1], "medhallu").unlink()
-    with pytest.raises(CompareError, match=r"\b0 (samples )?in B.*--log_samples"):
+    with pytest.raises(MedtasksError, match=r"\b0 (samples )?in B.*--log_samples"):
         compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
 
 
@@ -243,9 +244,9 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
     assert any("medmcqa_openmed: left out, not in both" in warning for warning in comparison(tmp_path).warnings)
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
-    with pytest.raises(CompareError, match="holds 2 runs"):
+    with pytest.raises(MedtasksError, match="holds 2 runs"):
         one_run(tmp_path, ["medhallu"])
-    with pytest.raises(CompareError, match="no task of this pack in common"):
+    with pytest.raises(MedtasksError, match="no task of this pack in common"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
@@ -271,7 +272,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]
     ],
 )
 def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(CompareError, match=message):
+    with pytest.raises(MedtasksError, match=message):
         comparison(saved, **settings)
 
 

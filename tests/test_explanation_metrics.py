@@ -21,15 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.benchmarks.medexqa.metrics import (
-    Metric,
-    MetricError,
-    make_metrics,
-)
+from medtasks_utils.benchmarks.medexqa.metrics import Metric, make_metrics
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
+from medtasks_utils.errors import MedtasksError
 
 Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
 
@@ -243,10 +240,10 @@ def test_both_are_fetched_once_and_said_so(
 def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
-    with pytest.raises(MetricError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
+    with pytest.raises(MedtasksError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
         new_meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(MetricError, match="punkt_tab"):
+    with pytest.raises(MedtasksError, match="punkt_tab"):
         new_meteor().prepare()
 
 
@@ -301,5 +298,5 @@ def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model: P
 def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bert_score", None)
     bertscore_module._load.cache_clear()
-    with pytest.raises(MetricError, match=r"needs bert-score.*medtasks\[bertscore\].*leave bertscore out"):
+    with pytest.raises(MedtasksError, match=r"needs bert-score.*medtasks\[bertscore\].*leave bertscore out"):
         make_metrics(["bertscore"])[0].prepare()

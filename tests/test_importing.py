@@ -13,9 +13,10 @@ from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.rescore import find_responses
-from medtasks_utils.results import ResultsError, Run, read_runs
-from medtasks_utils.results.importing import ImportingError, import_run
+from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results.importing import import_run
 
 STRICT = "strict-match"
 
@@ -70,7 +71,7 @@ def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.Cap
     assert all(shown in text for shown in ("MedMCQA", "MedExQA", "MedCalc-Bench", "MedHallu", "env_reward"))
     found = find_responses([str(out)], STRICT).found
     assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)
-    with pytest.raises(ResultsError, match="medtasks import"):
+    with pytest.raises(MedtasksError, match="medtasks import"):
         read_runs(tmp_path / "theirs")
 
 
@@ -93,12 +94,12 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> No
     path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
-    with pytest.raises(ImportingError, match="name the task with --task"):
+    with pytest.raises(MedtasksError, match="name the task with --task"):
         imported(path, tmp_path)
-    with pytest.raises(ImportingError, match="1 of 1 responses whose prompt shows no document of medhallu"):
+    with pytest.raises(MedtasksError, match="1 of 1 responses whose prompt shows no document of medhallu"):
         imported(path, tmp_path, task="medhallu")
     path.write_text("\n{}\n")
-    with pytest.raises(ImportingError, match="has no response as vf-eval -s writes them"):
+    with pytest.raises(MedtasksError, match="has no response as vf-eval -s writes them"):
         imported(path, tmp_path)
 
 

@@ -14,7 +14,7 @@ from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault
 from scripts import in_turn, refusal, whole
 
-from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.errors import MedtasksError, UsageError
 
 KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
     ],
 )
 def test_bad_options_are_one_line_without_what_may_be_a_key(metadata: dict[str, Any], match: str) -> None:
-    with pytest.raises(OptionError, match=match) as caught:
+    with pytest.raises(UsageError, match=match) as caught:
         load(TASK, **metadata)
     assert KEY not in str(caught.value)
     assert "\n" not in str(caught.value)

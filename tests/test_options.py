@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import GENERATION_TASKS, documents, load, table
 
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import UsageError
 
 TASK = dict(zip(("medmcqa", "medexqa", "medcalc_bench", "medhallu"), GENERATION_TASKS, strict=True))
 OPTIONS = table("options")
@@ -16,7 +16,7 @@ OPTIONS = table("options")
 
 
 def error(task: str, **metadata: Any) -> str:
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(UsageError) as caught:
         load(task, **metadata)
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -96,5 +96,5 @@ def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved()
 
 
 def test_options_are_checked_before_the_rows_are_looked_for() -> None:
-    with pytest.raises(OptionError, match="difficulty"):
+    with pytest.raises(UsageError, match="difficulty"):
         load("medhallu", "/nonexistent", medhallu={"difficulty": "none"})

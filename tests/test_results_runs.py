@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.summary import problems
-from medtasks_utils.results import ResultsError, Sample, read_runs
+from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
@@ -104,10 +105,10 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
 def test_nothing_found_is_one_clear_error(tmp_path: Path, make: Any) -> None:
     (tmp_path / "notes.json").write_text("{}")
-    with pytest.raises(ResultsError, match=r"no (results in|file or folder) .*--output_path") as error:
+    with pytest.raises(MedtasksError, match=r"no (results in|file or folder) .*--output_path") as error:
         read_runs(make(tmp_path))
     assert "\n" not in str(error.value)
-    with pytest.raises(ResultsError, match="no results in no path"):
+    with pytest.raises(MedtasksError, match="no results in no path"):
         read_runs([])
 
 

@@ -31,7 +31,7 @@ from conftest import (
 
 from medtasks_utils.benchmarks.base import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
-from medtasks_utils.errors import DataError, OptionError
+from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results import as_run
 
@@ -211,7 +211,7 @@ def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, 
     ("task", "benchmark", "split"), [("medmcqa_openmed", "medmcqa", "train"), ("medexqa_all", "medexqa", "dev")]
 )
 def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, benchmark: str, split: str) -> None:
-    with pytest.raises(OptionError, match=r"few-shot examples .* evaluated on"):
+    with pytest.raises(UsageError, match=r"few-shot examples .* evaluated on"):
         evaluate(task, metadata={benchmark: {"split": split}}, num_fewshot=1)
 
 
@@ -230,7 +230,7 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expecte
     [("medexqa", {"specialty": "CP"}), ("medexqa_be", {"seed": 3}), ("medexqa_logits", {"seed": 3})],
 )
 def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=rf"{next(iter(options))} cannot apply.*medexqa_all"):
+    with pytest.raises(UsageError, match=rf"{next(iter(options))} cannot apply.*medexqa_all"):
         manager({"medexqa": options}).load([name])
 
 

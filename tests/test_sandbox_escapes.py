@@ -26,7 +26,8 @@ import pytest
 import sandbox_escapes_kernel as kernel
 from conftest import table
 
-from medtasks_utils.sandbox import Result, Sandbox, SandboxError
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sandbox import Result, Sandbox
 from medtasks_utils.sandbox.process import Session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no boundary to test")
@@ -268,7 +269,7 @@ def test_nothing_outlives_its_call(hasty: Sandbox) -> None:
 @pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
 def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
     """As on macOS, or where a kernel or its administrator gives nothing."""
-    with Sandbox(_off=off) as sandbox, pytest.raises(SandboxError) as caught:
+    with Sandbox(_off=off) as sandbox, pytest.raises(MedtasksError) as caught:
         sandbox.run([("a", "1 + 1")])
     message = str(caught.value)
     assert "\n" not in message and "weak_sandbox: true" in message and "libseccomp" in message

@@ -17,7 +17,8 @@ from conftest import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medtasks_utils.sandbox import Result, Sandbox, SandboxError, capacity
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sandbox import Result, Sandbox, capacity
 from medtasks_utils.sandbox.output import readable
 
 
@@ -222,7 +223,7 @@ def test_a_sandbox_that_cannot_start_says_why(
     monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
 ) -> None:
     monkeypatch.setattr(name, value)
-    with pytest.raises(SandboxError, match=said):
+    with pytest.raises(MedtasksError, match=said):
         Sandbox().run([("a", "1")])
 
 

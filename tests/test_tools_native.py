@@ -14,7 +14,7 @@ from local_server import Answer, Fault, LocalServer, Request, completion
 from scripts import refusal
 from tool_caller import run, tagged, turn
 
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.native import as_one_text, understand
@@ -249,7 +249,7 @@ def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
 
 @pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
-    with pytest.raises(OptionError, match=r"tool_format=native.*chat template.*text"):
+    with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
             "medcalc_bench_calculator",
             InProcess(template, lambda turn: ANSWER),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from medtasks_utils.writing import WriteError, write_whole
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.writing import write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,7 +27,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", is_full)
-    with pytest.raises(WriteError, match=rf"{path} cannot be written: No space left on device$"):
+    with pytest.raises(MedtasksError, match=rf"{path} cannot be written: No space left on device$"):
         write_whole(path, "never")
     assert page.read_text() == "later é"
     assert {*tmp_path.rglob("*")} == {page, path.parent, path}
@@ -39,7 +40,7 @@ def test_what_is_no_file_is_written_to() -> None:
 
 def test_a_file_in_no_folder(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file.txt"
-    with pytest.raises(WriteError, match="No such file or directory"):
+    with pytest.raises(MedtasksError, match="No such file or directory"):
         write_whole(path, "text")
     write_whole(path, b"bytes\r\n", make_folder=True)
     assert path.read_bytes() == b"bytes\r\n"

@@ -250,7 +250,7 @@ class Benchmark(ABC):
         """Lines that the user should read before the run, about options that are odd for this task.
 
         Raises:
-            OptionError: for options that cannot apply to the task.
+            UsageError: for options that cannot apply to the task.
         """
         return []
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from medtasks_utils.errors import OptionError, meant
+from medtasks_utils.errors import UsageError, meant
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
@@ -101,7 +101,7 @@ def read_options(
         place: where the user does so, for messages.
 
     Raises:
-        OptionError: for a misspelt or ill-typed option, naming what is valid.
+        UsageError: for a misspelt or ill-typed option, naming what is valid.
     """
     others = {name: f" or {alias}" for alias, name in kind.aliases.items()}
     known = [
@@ -109,7 +109,7 @@ def read_options(
     ]
     valid = f"Valid options of {benchmark}: {', '.join(known)}."
     if not isinstance(given, Mapping | None):
-        raise OptionError(
+        raise UsageError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
         )
     own: dict[str, Any] = {}
@@ -118,12 +118,12 @@ def read_options(
         if value is None and name in kind.model_fields:
             continue
         if own.setdefault(name, value) not in (value,):  # NaN is in it, and does not equal itself
-            raise OptionError(f"{place}: two names of {name} are given, and their values differ")
+            raise UsageError(f"{place}: two names of {name} are given, and their values differ")
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
-        raise OptionError(f"{place}: {problems}. {valid}") from None
+        raise UsageError(f"{place}: {problems}. {valid}") from None
 
 
 def default_text(value: object) -> str:

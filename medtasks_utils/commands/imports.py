@@ -30,11 +30,12 @@ class Import(Command):
 
     def run(self) -> int:
         """Write each run, and say where."""
-        from medtasks_utils.results.importing import ImportingError, import_run
+        from medtasks_utils.errors import MedtasksError
+        from medtasks_utils.results.importing import import_run
 
         files = [p for path in self.paths for p in (sorted(path.rglob("results.jsonl")) if path.is_dir() else [path])]
         if not files:
-            raise ImportingError(f"no results.jsonl in {', '.join(map(str, self.paths))}")
+            raise MedtasksError(f"no results.jsonl in {', '.join(map(str, self.paths))}")
         told = []
         for path in files:
             written, problems = import_run(path, self.output, self.task, self.data)

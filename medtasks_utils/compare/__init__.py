@@ -8,12 +8,11 @@ from medtasks_utils.compare.comparison import OF_GROUPS, Comparison, Line, compa
 from medtasks_utils.compare.flips import Agreement
 from medtasks_utils.compare.inference import Contrast
 from medtasks_utils.compare.output import as_dict, as_table
-from medtasks_utils.compare.pairing import CompareError, one_run
+from medtasks_utils.compare.pairing import one_run
 
 __all__ = [
     "OF_GROUPS",
     "Agreement",
-    "CompareError",
     "Comparison",
     "Contrast",
     "Line",

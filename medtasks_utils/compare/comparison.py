@@ -10,7 +10,8 @@ from typing import Any
 
 from medtasks_utils.compare.flips import Agreement, Pair, agreement
 from medtasks_utils.compare.inference import Contrast, contrast
-from medtasks_utils.compare.pairing import CompareError, common_examples, comparability
+from medtasks_utils.compare.pairing import common_examples, comparability
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics.aggregation import Scores, joined
@@ -100,7 +101,7 @@ def compare_runs(
         force: compare results whose signatures say that they measure different things.
 
     Raises:
-        CompareError: where there is nothing to compare, or results may not be compared.
+        MedtasksError: where there is nothing to compare, or results may not be compared.
     """
     notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
     compared: dict[tuple[str, str], _Task] = {}
@@ -121,7 +122,7 @@ def compare_runs(
         known = dict.fromkeys(
             name for own in compared.values() for name in own.a.samples[0].metrics.get(own.filter, ())
         )
-        raise CompareError(
+        raise MedtasksError(
             f"the runs have no value in common of {', '.join(missing) or 'any metric'}; A has {', '.join(known)}"
         )
     agreements = {
@@ -147,11 +148,11 @@ class _Task:
         """Of the examples that both have.
 
         Raises:
-            CompareError: where there are none.
+            MedtasksError: where there are none.
         """
         found = common_examples([self.a, self.b])
         if not len(found[0]):
-            raise CompareError(
+            raise MedtasksError(
                 f"{self.a.task}: the runs have no example in common ({len(self.a.samples)} samples in A, "
                 f"{len(self.b.samples)} in B); run lm_eval on the same data with --log_samples, or name other tasks "
                 "with --task"
@@ -183,16 +184,16 @@ class _Task:
         """What sets the results apart, metrics without a line, and examples that fell out.
 
         Raises:
-            CompareError: if they hold other examples and ``common`` is false; if they measure different things, or more
-                than 5 % fell out, and ``force`` is false.
+            MedtasksError: if they hold other examples and ``common`` is false; if they measure different things, or
+                more than 5 % fell out, and ``force`` is false.
         """
         whole = {line.metric: line.contrast for line in lines if line.breakdown is None}
         of_explanations = any(line.facts.is_of_explanations for line in lines)
         found = comparability(self.a, self.b, self.filter, of_explanations=of_explanations)
         if found.examples and not common:
-            raise CompareError(f"{self.a.task}: {found.examples}; --common compares those in both")
+            raise MedtasksError(f"{self.a.task}: {found.examples}; --common compares those in both")
         if found.refused and not force:
-            raise CompareError(
+            raise MedtasksError(
                 f"{self.a.task}: not comparable: {'; '.join(found.refused)}; --force compares all the same"
             )
         if found.examples:
@@ -204,7 +205,7 @@ class _Task:
                 why = "in one of the runs a judge failed, or the value is missing"
                 lost = f"{name}: {left_out} of {pairs} pairs fell out ({left_out / pairs:.1%}): {why}"
                 if left_out / pairs > MOST_FAILED and not force:
-                    raise CompareError(
+                    raise MedtasksError(
                         f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), name other "
                         "metrics with --metric, or compare the rest with --force"
                     )
@@ -249,13 +250,13 @@ def _chosen_tasks(
             (", ".join(others), "left out, not in both runs or not a task of this pack (--task compares its acc)")
         )
     if not ours:
-        raise CompareError(f"{a.path} and {b.path} have no task of this pack in common; there are {', '.join(others)}")
+        raise MedtasksError(f"{a.path} and {b.path} have no task of this pack in common; there are {', '.join(others)}")
     return ours
 
 
 def _named(run: Run, name: str) -> TaskRun:
     if name not in run.tasks:
-        raise CompareError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
+        raise MedtasksError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
     return run.tasks[name]
 
 
@@ -263,7 +264,7 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Seq
     in_both = [name for name in a.filters if name in b.filters]
     unknown = [name for name in wanted or () if name not in in_both]
     if unknown or not in_both:
-        raise CompareError(
+        raise MedtasksError(
             f"{a.task}: no filter {', '.join(unknown)} in both runs; there are {', '.join(in_both) or 'none'}"
         )
     return wanted or ([STRICT] if STRICT in in_both else in_both[:1])

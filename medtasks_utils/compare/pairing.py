@@ -9,23 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import incompatibilities
-from medtasks_utils.results import ResultsError, Run, TaskRun, read_runs
+from medtasks_utils.results import Run, TaskRun, read_runs
 from medtasks_utils.statistics.ratio import Codes
 
 _MOST_LISTED = 8
-
-
-class CompareError(ResultsError):
-    """Results that cannot be compared, or not without a word from the user."""
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
     """The run at a path; where there are several, the one that holds all of ``tasks``, if they are given.
 
     Raises:
-        ResultsError: where there is none.
-        CompareError: where there are several, naming them.
+        MedtasksError: where there is none, or several, naming them.
     """
     runs = read_runs(path)
     holding = [run for run in runs if tasks and all(task in run.tasks or task in run.groups for task in tasks)]
@@ -34,7 +30,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MOST_LISTED])
     more = f"; and {len(runs) - _MOST_LISTED} more" if len(runs) > _MOST_LISTED else ""
-    raise CompareError(f"{path} holds {len(runs)} runs, and one is needed; name a file: {listed}{more}")
+    raise MedtasksError(f"{path} holds {len(runs)} runs, and one is needed; name a file: {listed}{more}")
 
 
 def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:

@@ -22,7 +22,7 @@ from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.errors import MedtasksError, OptionError, UsageError, meant
+from medtasks_utils.errors import MedtasksError, UsageError, meant
 from medtasks_utils.harness import server
 from medtasks_utils.harness.catalog import configurations, manager_for
 from medtasks_utils.harness.models import model_to_probe, probe_of
@@ -52,7 +52,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
     manager, tasks = check_request(config)
     named = {each.partition(".")[0].strip() for each in settings}
     if unused := named - {task.benchmark.name for task in tasks if task.benchmark}:
-        raise OptionError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(config.tasks)}")
+        raise UsageError(f"--set names {', '.join(unused)}, but none of the tasks is of it: {', '.join(config.tasks)}")
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
@@ -79,7 +79,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     """The tasks that names stand for, with their options.
 
     Raises:
-        OptionError: for a bad option, or one that others turn off.
+        UsageError: for a bad option, or one that others turn off.
     """
     found: list[TaskRequest] = []
     for task in configurations(manager, manager.match_tasks(list(names))):
@@ -90,7 +90,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
         own = [task for task in found if task.benchmark and task.benchmark.name == name]
         generates = any(task.info.generates for task in own)
         for line in without_effect([task.options for task in own], metadata.get(name) or {}, generates):
-            raise OptionError(f"{name}: {line}")
+            raise UsageError(f"{name}: {line}")
     return found
 
 

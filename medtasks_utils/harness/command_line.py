@@ -12,7 +12,7 @@ from typing import Any
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
-from medtasks_utils.errors import OptionError, UsageError, reason_of
+from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.harness.options import DATA_KEY
 
 
@@ -54,14 +54,14 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
     """``--metadata`` with what ``--data`` and ``--set`` say put in; they win. A value is JSON, else a text.
 
     Raises:
-        OptionError: where a setting is not ``benchmark.option=value``.
+        UsageError: where a setting is not ``benchmark.option=value``.
     """
     merged = dict(metadata) if data is None else {**metadata, DATA_KEY: data}
     for setting in settings:
         name, equals, text = setting.partition("=")
         benchmark, _, option = (part.strip() for part in name.partition("."))
         if not (equals and option):
-            raise OptionError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
+            raise UsageError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
         value: Any = text
         with suppress(ValueError):
             value = json.loads(text)

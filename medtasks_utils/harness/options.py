@@ -8,7 +8,7 @@ from typing import Any
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.benchmarks.options import Options, read_options
-from medtasks_utils.errors import OptionError, meant
+from medtasks_utils.errors import UsageError, meant
 
 DATA_KEY = "medtasks_data"
 
@@ -25,20 +25,20 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         metadata: the harness's merged metadata.
 
     Raises:
-        OptionError: for a misspelt, misplaced or ill-typed option, naming what is valid.
+        UsageError: for a misspelt, misplaced or ill-typed option, naming what is valid.
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
     for name in metadata.keys() - known:
         if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
-            raise OptionError(
+            raise UsageError(
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
         written = name.lower().replace("-", "_")
         options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # judge_api_key is near to one
         if near := meant(written, known, 0.6) or meant(written, options, 0.85):
-            raise OptionError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
+            raise UsageError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
 
 

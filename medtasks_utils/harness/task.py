@@ -31,7 +31,7 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     order_of,
 )
-from medtasks_utils.errors import DataError, MedtasksError, OptionError, logger
+from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
@@ -84,7 +84,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     example's fields and ``settings`` (the options). All other fields are the harness's own, and work as in any task.
 
     Raises:
-        OptionError: for options that do not exist or have bad values.
+        UsageError: for options that do not exist or have bad values.
         DataError: for rows that cannot be had, read or understood, or a field that a task of this pack cannot take.
     """
 
@@ -215,7 +215,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
-                raise OptionError(
+                raise UsageError(
                     f"{self.info.name} has no rows to draw few-shot examples from but those it is evaluated on "
                     f"(fewshot_split: {split}). Leave --num_fewshot out"
                 )

@@ -9,7 +9,7 @@ from typing import Any
 from lm_eval.api.model import LM
 from lm_eval.models.openai_completions import LocalChatCompletion
 
-from medtasks_utils.errors import MedtasksError, OptionError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.models import probe_of, tools_in_template
 from medtasks_utils.harness.server import probe
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
@@ -27,7 +27,7 @@ class ToolFormat:
         settings: the task's ``generation_kwargs``, with which the server is tried.
 
     Raises:
-        OptionError: for ``native`` where the model takes no tools.
+        UsageError: for ``native`` where the model takes no tools.
     """
 
     def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], wanted: str, settings: Mapping[str, Any]):
@@ -37,7 +37,7 @@ class ToolFormat:
         self.read: ReadCalls = read_calls
         refusal = "as tool_format says" if wanted == "text" else self._refusal(settings)
         if wanted == "native" and refusal:
-            raise OptionError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
+            raise UsageError(f"tool_format=native: {refusal}: leave tool_format out, or make it text")
         self.name = "text" if refusal else "native"
         self.reason = refusal or "the model takes tools"
 

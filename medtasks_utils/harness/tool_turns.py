@@ -10,7 +10,7 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from medtasks_utils.benchmarks.base import Answer
-from medtasks_utils.errors import OptionError, logger
+from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.api_batch import NextPrompt
 from medtasks_utils.harness.models import most_in_any_process
@@ -47,7 +47,7 @@ class ToolTurns:
         """
         task = self._task
         if chat_template is None:
-            raise OptionError(
+            raise UsageError(
                 f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template "
                 "(or switch add_python_tool and add_calculator_tool off)"
             )

@@ -18,6 +18,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.audits import audit_section
 from medtasks_utils.report.comparison import comparison_data, comparison_section
 from medtasks_utils.report.findings import findings
@@ -30,7 +31,7 @@ from medtasks_utils.report.sections import unit_section
 from medtasks_utils.report.summary import has_scores, partial_runs, problems, signature_table, summary_block
 from medtasks_utils.report.text import visible
 from medtasks_utils.report.units import arrange
-from medtasks_utils.results import ResultsError, Run
+from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS, STRICT
 from medtasks_utils.writing import write_whole
 
@@ -51,12 +52,12 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
             time; None puts them into the page.
 
     Raises:
-        ResultsError: where no run has scores.
+        MedtasksError: where no run has scores.
     """
     wary = problems(runs)
     runs = [run for run in runs if has_scores(run)]
     if not runs:
-        raise ResultsError(f"nothing to report: {'; '.join(wary)}")
+        raise MedtasksError(f"nothing to report: {'; '.join(wary)}")
     stores = pack_samples(runs)
     units = arrange(runs)
     names = [run.name for run in runs]

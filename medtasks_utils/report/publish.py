@@ -24,10 +24,6 @@ from medtasks_utils.statistics.metrics import Metric
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 
 
-class PublishError(MedtasksError):
-    """Results that cannot be published, or not without a word from the user."""
-
-
 class Headline(NamedTuple):
     """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
 
@@ -44,7 +40,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     ``allow_partial`` publishes results of a part of the rows too, and of files of one's own.
 
     Raises:
-        PublishError: where there is nothing to publish, or only parts without ``allow_partial``.
+        MedtasksError: where there is nothing to publish, or only parts without ``allow_partial``.
     """
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     held_back = []
@@ -57,7 +53,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
             by_data_set[str(own.tasks[0].config.get("dataset_path"))].append(_entry(run, own))
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        raise PublishError(
+        raise MedtasksError(
             f"{run.path}: nothing to publish: {why} (--allow_partial publishes parts, but never the bundled sample)"
         )
     return {

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.tables import Block, Cell, Section, Table
 from medtasks_utils.report.text import to_the_minute
-from medtasks_utils.results import ResultsError, Run
+from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
 
@@ -23,7 +24,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         oldest: whether the oldest is the baseline where none is named.
 
     Raises:
-        ResultsError: where no run, or more than one, goes by that name.
+        MedtasksError: where no run, or more than one, goes by that name.
     """
     if name is None:
         found = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
@@ -34,7 +35,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         ]
         if len(found) != 1:
             many = f"{len(found)} runs are" if found else "no run is"
-            raise ResultsError(f"{many} named {name!r}; --baseline takes one of {', '.join(run.name for run in runs)}")
+            raise MedtasksError(f"{many} named {name!r}; --baseline takes one of {', '.join(run.name for run in runs)}")
     return [found[0], *(run for run in runs if run is not found[0])]
 
 

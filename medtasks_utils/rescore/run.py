@@ -90,7 +90,7 @@ def rescore(
 
     Raises:
         JudgeError: before anything is judged, if the model cannot be asked.
-        WriteError: if a file cannot be written, which is tried before anything is judged.
+        MedtasksError: if a file cannot be written, which is tried before anything is judged.
     """
     result = Rescoring({}, {}, [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:

@@ -17,10 +17,6 @@ from medtasks_utils.results import TaskRun, read_runs
 BENCHMARK = "medexqa"
 
 
-class SamplesError(MedtasksError):
-    """Sample logs that are not there, or hold nothing to judge."""
-
-
 @dataclass(frozen=True)
 class Response:
     """One response of a model, with what it is judged by.
@@ -67,7 +63,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
         filter_name: whose answers decide which responses are right.
 
     Raises:
-        SamplesError: if no file matches, or none has responses to judge.
+        MedtasksError: if no file matches, or none has responses to judge.
     """
     paths = _matching(patterns)
     problems: list[str] = []
@@ -91,7 +87,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             found += own
     if not found:
         detail = f": {problems[0]}" if problems else ""
-        raise SamplesError(
+        raise MedtasksError(
             f"no response to judge in {', '.join(map(str, paths[:3]))}{detail}. lm_eval writes them with --tasks "
             "medexqa --log_samples; medtasks import, out of results.jsonl of the environment"
         )
@@ -107,7 +103,7 @@ def _matching(patterns: Sequence[str]) -> list[Path]:
             place = os.path.join(glob.escape(place), "**", f"samples_{BENCHMARK}*.jsonl")
         matching = [Path(path).resolve() for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
         if not matching:
-            raise SamplesError(
+            raise MedtasksError(
                 f"no file matches --input_glob {pattern!r}; it takes what lm_eval writes with --log_samples, as in "
                 f"'results/**/samples_{BENCHMARK}*.jsonl' (quoted, so that the shell leaves it)"
             )

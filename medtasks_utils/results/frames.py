@@ -45,7 +45,7 @@ def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
     """All runs under the given paths; see :func:`read_runs`.
 
     Raises:
-        ResultsError: for a path that does not exist, or where no path holds a run.
+        MedtasksError: for a path that does not exist, or where no path holds a run.
     """
     return Runs(read_runs(paths))
 

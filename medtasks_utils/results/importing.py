@@ -34,10 +34,6 @@ _NO_REWARDS = {
 _NOWHERE = -1
 
 
-class ImportingError(MedtasksError):
-    """A file that is no run of an environment, or of which it cannot be told what it is of."""
-
-
 class Line(NamedTuple):
     """A response, and the number of the line that it stands on."""
 
@@ -59,7 +55,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         The results file, and what was left out, in words.
 
     Raises:
-        ImportingError: if it cannot be told what the run is of, or no line shows a document of the task.
+        MedtasksError: if it cannot be told what the run is of, or no line shows a document of the task.
         DataError: for rows that cannot be had.
     """
     lines, problems = _read_lines(path)
@@ -79,7 +75,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
             f"(the first is line {unmatched[0].number})"
         )
     if not found:
-        raise ImportingError(f"{problems[-1]}; name another task with --task, or other rows with --data")
+        raise MedtasksError(f"{problems[-1]}; name another task with --task, or other rows with --data")
     model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
     date = str(metadata.get("date") or datetime.fromtimestamp(path.stat().st_mtime))[:19]
     date = date.replace(" ", "T").replace(":", "-")
@@ -93,7 +89,7 @@ def _task_of(path: Path, names: str) -> str:
     for part, task in _TASKS.items():
         if part in plain:
             return task
-    raise ImportingError(
+    raise MedtasksError(
         f"{path}: neither its lines nor metadata.json nor its folder tell which benchmark it is of; name the task "
         "with --task"
     )
@@ -102,7 +98,7 @@ def _task_of(path: Path, names: str) -> str:
 def _read_lines(path: Path) -> tuple[list[Line], list[str]]:
     """The responses in a file, and what was left out, in words."""
     if not path.is_file():
-        raise ImportingError(f"no file {path}")
+        raise MedtasksError(f"no file {path}")
     found, bad = [], []
     for place, raw in numbered_lines(path):
         try:
@@ -111,7 +107,7 @@ def _read_lines(path: Path) -> tuple[list[Line], list[str]]:
             bad.append(place)
     left_out = [f"{path}: left out {len(bad)} lines that are no response (the first is line {bad[0]})"] if bad else []
     if not found:
-        raise ImportingError(f"{path} has no response as vf-eval -s writes them; {'; '.join(left_out)}")
+        raise MedtasksError(f"{path} has no response as vf-eval -s writes them; {'; '.join(left_out)}")
     return found, left_out
 
 

@@ -10,16 +10,11 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-
-
-class ResultsError(MedtasksError):
-    """Results that are not there, or cannot serve what was asked."""
 
 
 class Value(NamedTuple):

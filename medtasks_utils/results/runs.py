@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.results.run import GroupRun, Metrics, ResultsError, Run, TaskRun, Value
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.run import GroupRun, Metrics, Run, TaskRun, Value
 from medtasks_utils.results.samples import mapping, number
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
@@ -29,18 +30,18 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
         paths: results files, sample logs (for the run they belong to), or folders, which are searched to the bottom.
 
     Raises:
-        ResultsError: for a path that does not exist, or where no path holds a run.
+        MedtasksError: for a path that does not exist, or where no path holds a run.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     found: dict[tuple[Path, str], dict[str, Path]] = {}
     for place in places:
         if not place.exists():
-            raise ResultsError(f"no file or folder {place}; give the folder that lm_eval wrote with --output_path")
+            raise MedtasksError(f"no file or folder {place}; give the folder that lm_eval wrote with --output_path")
         for key, files in _files(place).items():
             found.setdefault(key, files)
     if not found:
         where = ", ".join(map(str, places)) or "no path"
-        raise ResultsError(
+        raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
             "samples_<task>_<date>.jsonl, into the folder that --output_path names; results.jsonl of the defining "
             "environments becomes such a run by medtasks import"

@@ -12,6 +12,5 @@
 
 from medtasks_utils.sandbox.client import Sandbox
 from medtasks_utils.sandbox.output import Result
-from medtasks_utils.sandbox.process import SandboxError
 
-__all__ = ["Result", "Sandbox", "SandboxError"]
+__all__ = ["Result", "Sandbox"]

@@ -73,7 +73,7 @@ class Sandbox:
             One result per call, in the order of the calls, whatever the code does.
 
         Raises:
-            SandboxError: if the sandbox cannot start.
+            MedtasksError: if the sandbox cannot start.
         """
         places: dict[str, list[int]] = {}
         for place, (session, _) in enumerate(calls):
@@ -108,7 +108,7 @@ class Sandbox:
         """The process that forks, started if need be.
 
         Raises:
-            SandboxError: if it cannot start, or if the kernel offers no boundary and ``weak`` does not waive it.
+            MedtasksError: if it cannot start, or if the kernel offers no boundary and ``weak`` does not waive it.
         """
         with self._spawning:
             if self._zygote is None:

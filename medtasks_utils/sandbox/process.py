@@ -46,10 +46,6 @@ _ENVIRONMENT = {
 }
 
 
-class SandboxError(MedtasksError):
-    """The sandbox itself cannot start, or not as it must."""
-
-
 class Zygote:
     """A fresh interpreter that forks workers.
 
@@ -63,7 +59,7 @@ class Zygote:
         paths: of this machine, that must not show in a text.
 
     Raises:
-        SandboxError: if it cannot start.
+        MedtasksError: if it cannot start.
     """
 
     def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
@@ -84,13 +80,13 @@ class Zygote:
                     text=True,
                 )
             except OSError as error:
-                raise SandboxError(f"the sandbox cannot start: {error}") from None
+                raise MedtasksError(f"the sandbox cannot start: {error}") from None
         greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         self.layers: dict[str, str] = greeting["layers"]
         self.missing = greeting["missing"]
         if self.missing and not accepts_weak:
             self.end()
-            raise SandboxError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
+            raise MedtasksError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
         if not self.layers["namespaces"]:
             self._layout.remove()  # it has a root of its own by now
         self._next = self._order()
@@ -103,7 +99,7 @@ class Zygote:
             if said.startswith('{"layers"'):
                 return json.loads(said)
         self.end()
-        raise SandboxError(f"the sandbox cannot start: {said.strip()}")
+        raise MedtasksError(f"the sandbox cannot start: {said.strip()}")
 
     @property
     def description(self) -> str:

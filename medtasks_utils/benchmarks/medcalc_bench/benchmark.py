@@ -34,7 +34,7 @@ from medtasks_utils.benchmarks.medcalc_bench.rows import (
 )
 from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Table, find_split, read_split
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.absence import says_not_available, states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
@@ -129,9 +129,9 @@ class MedCalcBench(Benchmark):
     def check(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[str]:
         """Refuse what cannot apply to the rows."""
         if task.name == "medcalc_bench_corrected" and not options.is_corrected:
-            raise OptionError(f"{task.name} has rows of its own: dataset_version cannot apply to it; run medcalc_bench")
+            raise UsageError(f"{task.name} has rows of its own: dataset_version cannot apply to it; run medcalc_bench")
         if options.is_corrected and (options.revision or options.split != "test"):
-            raise OptionError(f"{task.name}: the corrected rows are one file, to which revision and split cannot apply")
+            raise UsageError(f"{task.name}: the corrected rows are one file, to which revision and split cannot apply")
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:

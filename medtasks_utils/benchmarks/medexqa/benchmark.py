@@ -25,7 +25,7 @@ from medtasks_utils.benchmarks.medexqa.explanations import Explanations, referen
 from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
-from medtasks_utils.errors import OptionError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
@@ -66,12 +66,12 @@ class MedExQA(ChoiceBenchmark):
         """Refuse options that cannot apply to a task of one specialty, or of logits; a line on odd weights."""
         useless = {"specialty", "seed"} & options.model_fields_set
         if task.subset and useless:
-            raise OptionError(
+            raise UsageError(
                 f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
         if options.vary_order and not task.generates:
-            raise OptionError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
+            raise UsageError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []

@@ -34,7 +34,7 @@ class Explanations:
         processes: how many share the limit on the judge's calls.
 
     Raises:
-        MetricError: if a metric cannot be computed here.
+        MedtasksError: if a metric cannot be computed here.
         JudgeError: if the judge cannot be asked.
     """
 

@@ -25,7 +25,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.registry import Registry
 
 DEFAULT_BERTSCORE_MODEL = "allenai/scibert_scivocab_uncased"
@@ -42,10 +41,6 @@ METRICS = Registry(
 """By name: classes of :class:`Metric`."""
 
 
-class MetricError(MedtasksError):
-    """A metric that cannot be computed here; the message says what to install or fetch, or how to do without."""
-
-
 class Metric(ABC):
     """A similarity of a candidate text to one or more reference texts; ``name`` is as in :data:`METRICS`."""
 
@@ -60,7 +55,7 @@ class Metric(ABC):
         """Check, fetch and load what scoring needs; here nothing.
 
         Raises:
-            MetricError: if something is missing and cannot be fetched.
+            MedtasksError: if something is missing and cannot be fetched.
         """
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:

@@ -18,8 +18,8 @@ from typing import Any
 from huggingface_hub import snapshot_download
 
 from medtasks_utils.benchmarks.base import Resource
-from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, Metric, MetricError
-from medtasks_utils.errors import logger, reason_of
+from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, Metric
+from medtasks_utils.errors import MedtasksError, logger, reason_of
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Files of a hub repository that a model is loaded from: settings, tokenizer, and weights in torch's formats."""
@@ -56,7 +56,7 @@ class BertScore(Metric):
         It stays in the CPU's memory: the device, with the model under test on it, is used while scoring only.
 
         Raises:
-            MetricError: if bert-score or the model is not to be had.
+            MedtasksError: if bert-score or the model is not to be had.
         """
         _load(self.model)
 
@@ -93,14 +93,14 @@ def _load(model: str) -> Any:
     """bert-score's scorer, on the CPU, shared by all who ask for the same one.
 
     Raises:
-        MetricError: if bert-score is not installed, or the model cannot be had, read or used.
+        MedtasksError: if bert-score is not installed, or the model cannot be had, read or used.
     """
     try:
         from bert_score import BERTScorer
         from bert_score.utils import model2layers
         from transformers import AutoConfig
     except ImportError as error:
-        raise MetricError(
+        raise MedtasksError(
             f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]', {_WITHOUT}"
         ) from None
     try:
@@ -112,7 +112,7 @@ def _load(model: str) -> Any:
         if len(tokenizer) <= len(tokenizer.all_special_ids):  # as transformers makes one where its files are missing
             raise OSError("its tokenizer has no vocabulary")
     except Exception as error:  # a missing, damaged or odd model fails in many ways, all of them the user's to mend
-        raise MetricError(
+        raise MedtasksError(
             f"bertscore: the model {model!r} cannot be loaded ({reason_of(error)}): fetch it once where there is "
             f"internet (`medtasks fetch --only scibert`), name another or a folder with bertscore_model, {_WITHOUT}"
         ) from None

@@ -20,8 +20,8 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.benchmarks.base import Resource
-from medtasks_utils.benchmarks.medexqa.metrics import Metric, MetricError
-from medtasks_utils.errors import logger
+from medtasks_utils.benchmarks.medexqa.metrics import Metric
+from medtasks_utils.errors import MedtasksError, logger
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 
@@ -45,7 +45,7 @@ class Meteor(Metric):
         """Load WordNet and Punkt's model, and fetch them first if need be.
 
         Raises:
-            MetricError: if one of them cannot be had.
+            MedtasksError: if one of them cannot be had.
         """
         for resource in RESOURCES:
             resource.load()
@@ -67,7 +67,7 @@ def _load(place: str) -> Path:
     """Where a package of NLTK's data is, once it was read; fetched if it is not there.
 
     Raises:
-        MetricError: if it is neither there nor to be had, or cannot be read.
+        MedtasksError: if it is neither there nor to be had, or cannot be read.
     """
     name = Path(place).name
     try:
@@ -80,7 +80,7 @@ def _load(place: str) -> Path:
             nltk.download(name, quiet=True)
             _READERS[place]()
     except Exception as error:  # a damaged copy fails in many ways
-        raise MetricError(
+        raise MedtasksError(
             f"meteor needs NLTK's {name}, which is not there to be read ({type(error).__name__}): run `python -m "
             f"nltk.downloader {name}` where there is internet (on another machine: then copy its folder nltk_data and "
             "name it in the variable NLTK_DATA), or leave meteor out of explanation_metrics"
