@@ -114,10 +114,10 @@ def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path: 
     save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu", limit=4)
     runs = read_runs(tmp_path)
     first, second, *_ = runs[0].tasks["medhallu"].samples
-    first.details["flexible-extract"] |= {"certainty": 0.25, "tokens": [10, 20]}
-    second.details["flexible-extract"] |= {"certainty": None, "seconds": "soon"}
+    first.details["flexible-extract"] |= {"certainty": [0.25, 0.75]}
+    second.details["flexible-extract"] |= {"certainty": None}
     packed = pack_samples(runs)
     assert [record["responses"][0] for record in records(packed["samples"])].count(long) == 2
     columns = unpack(*packed["index"])["samples"]["columns"]
-    assert columns.keys() == {"length", "certainty", "tokens"} and {*columns["length"]} == {len(long), 9}
-    assert columns["certainty"][:2] == [0.25, None] and columns["tokens"][0] == 15
+    assert columns.keys() == {"length", "certainty"} and {*columns["length"]} == {len(long), 9}
+    assert columns["certainty"][:2] == [0.5, None]

@@ -21,8 +21,6 @@ from medtasks_utils.results.samples import FLEXIBLE, Row, number
 
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
-_NUMBERS = ("tokens", "seconds", "certainty")
-"""What the list can be sorted by where it is logged, beside the length of responses."""
 
 
 @dataclass
@@ -136,11 +134,11 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         for run, (sample, audits) in entry.samples.items():
             samples.append({"document": place, "run": run, "badges": _badges(sample, audits)})
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            known = {name: own for name in _NUMBERS if (own := _mean(logged.get(name))) is not None}
-            numbers.append({"length": sum(map(len, sample.responses)), **known})
+            length, certainty = sum(map(len, sample.responses)), _mean(logged.get("certainty"))
+            numbers.append({"length": length} if certainty is None else {"length": length, "certainty": certainty})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    of_numbers = _columns([name for name in ("length", *_NUMBERS) if any(name in row for row in numbers)], numbers)
+    of_numbers = _columns(dict.fromkeys(chain(*numbers)), numbers)
     of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
