@@ -55,8 +55,6 @@ class Scorer:
         settings = _single_task(task)
         self.benchmark = benchmarks()[settings["benchmark"]]
         self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
-        if options.get("repeats") not in (None, 1):
-            raise UsageError("score: repeats is of runs; here each response is scored by itself")
         known = self.benchmark.options.model_fields
         is_off = "use_explanations" in known and not options.keys() & {"explanation_metrics", "use_judge"}
         defaults = {"use_explanations": False} if is_off else {}  # unless asked for: it needs files and models

@@ -128,13 +128,12 @@ def test_endpoints_in_one_form_without_credentials() -> None:
         assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [KEY, "NOT_SET", "EMPTY", "", None])
-def test_a_key_in_a_wrong_place_or_form_is_refused_and_not_repeated(name: str | None) -> None:
+@pytest.mark.parametrize("name", [KEY, "NOT_SET", "EMPTY", ""])
+def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name: str) -> None:
     assert find_key(None, {"JUDGE_API_KEY": " ", "OPENAI_API_KEY": " openai-key\n"}) == "openai-key"
-    for key in (f"{KEY} {KEY}", f"{KEY}é", f"{KEY}\n{KEY}"):
-        with pytest.raises(JudgeError) as caught:
-            find_key(name, {"EMPTY": "", "JUDGE_API_KEY": key})
-        assert KEY not in str(caught.value)
+    with pytest.raises(JudgeError) as caught:
+        find_key(name, {"EMPTY": ""})
+    assert KEY not in str(caught.value)
 
 
 def test_the_key_reaches_the_endpoint_and_nothing_else(

@@ -65,7 +65,6 @@ def test_explanations_are_scored_if_asked_for() -> None:
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
         (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
         (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
-        (("medcalc_bench", {}, "5"), {"repeats": 3}, UsageError, "repeats is of runs"),
     ],
 )
 def test_mistakes_are_errors(arguments: Any, options: Any, kind: type[Exception], message: str) -> None:
@@ -82,8 +81,8 @@ def test_one_row_of_medmcqa_is_read_as_on_the_hub(label: Any) -> None:
 @pytest.mark.parametrize("label", [4, "4", 4.0, -1])
 def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label: Any) -> None:
     """In a file of its own, 4 would mean that all count from 1, and 3 not."""
-    row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "4", "cop": label}
-    with pytest.raises(DataError, match=r"cop is -?\d; of one row, .* 0 to 3 for A to D"):
+    row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "text", "cop": label}
+    with pytest.raises(DataError, match=r"cop is -?\d.* 0-3, of a whole file 1-4"):
         score("medmcqa", row, "\\boxed{D}")
 
 

@@ -115,10 +115,8 @@ def read_options(
     own: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
-        if value is None and name in kind.model_fields:
-            continue
-        if own.setdefault(name, value) not in (value,):  # NaN is in it, and does not equal itself
-            raise UsageError(f"{place}: two names of {name} are given, and their values differ")
+        if value is not None or name not in kind.model_fields:
+            own[name] = value
     try:
         return kind(**{**defaults, **own})
     except ValidationError as error:

@@ -42,12 +42,9 @@ class Rescore(JudgeCommand):
         """Judge what is not judged yet; 1 if every judgement failed."""
         from tqdm import tqdm
 
-        from medtasks_utils.errors import UsageError
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
-        if self.use_coverage and self.judge == "geval":
-            raise UsageError("--use_coverage is of FActScore: add --judge factscore or both, or leave it out")
         names = ("g-eval", "factscore") if self.judge == "both" else (self.judge,)
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         responses = find_responses(self.input_glob, self.filter)

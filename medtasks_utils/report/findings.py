@@ -69,11 +69,8 @@ def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) ->
     values = facts.shown(own.b), facts.shown(own.a)
     if lines[other].is_significant:
         return [(about, f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}.")]
-    text = f"{leader} {values[0]}, {second} {values[1]}. {points}"
-    if own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
-        return [(about, f"No clear lead once all comparisons of this page are counted: {text}, by an interval for this "
-                        "pair alone.")]  # fmt: skip
-    return [(about, f"No clear lead: {text}.")]
+    text = f"{leader} {values[0]}, {second} {values[1]}. {points}, by an interval for this pair alone."
+    return [(about, f"No clear lead once all comparisons of this page are counted: {text}")]
 
 
 def _share(metrics: Metrics, name: str, filter_name: str) -> float:

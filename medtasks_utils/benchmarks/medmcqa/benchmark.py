@@ -157,8 +157,6 @@ def label_indices(table: Table) -> list[int | None]:
         DataError: where no row has a usable label, or integers of both bases occur.
     """
     labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
-    if table.path is None and labels[0].lstrip("-").isdecimal() and _place(labels[0], "0123") is None:
-        raise DataError(f"the row: cop is {labels[0]}; of one row, numbers are read as on the hub, 0 to 3 for A to D")
     counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
     forms = [
         [_place(label, "abcd") for label in labels],
