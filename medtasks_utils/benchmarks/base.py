@@ -59,7 +59,7 @@ class Resource(NamedTuple):
     Attributes:
         name: as ``medtasks fetch --only`` has it.
         origin: where it comes from.
-        load: loads it as a run does, downloading what is not there, and returns where it is.
+        load: loads it as a run does, downloading what is not there.
     """
 
     name: str

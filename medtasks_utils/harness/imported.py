@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from lm_eval.utils import hash_string, sanitize_model_name
@@ -50,8 +51,8 @@ def save(
     items: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for place, own in sorted(replies.items()):
         doc = task.eval_docs[place]
-        in_all = [name for name in own[0].rewards if all(name in reply.rewards for reply in own)]
-        means = {name: sum(reply.rewards[name] for reply in own) / len(own) for name in in_all}
+        in_all = set.intersection(*(set(reply.rewards) for reply in own))
+        means = {name: fmean(reply.rewards[name] for reply in own) for name in sorted(in_all)}
         sample = {
             "doc_id": place,
             "doc": doc,
@@ -71,7 +72,7 @@ def save(
             of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": [*metrics]}
             samples.append({**sample, **of_filter, **scores, **means})
     name, benchmark = task.info.name, task.benchmark.name
-    values: dict[str, Any] = {"alias": name}
+    values: dict[str, Any] = {}
     for (metric, filter_name), each in items.items():
         aggregate = AGGREGATES[metric_of(metric, benchmark).aggregation]
         values[f"{metric},{filter_name}"] = aggregate(each)
@@ -79,9 +80,8 @@ def save(
     metadata = {"benchmark": benchmark, "remarks": [f"imported from {source}"], "data_source": source}
     results = {
         "results": {name: values},
-        "configs": {name: {"task": name, "dataset_path": task.config.dataset_path, "metadata": metadata}},
+        "configs": {name: {"dataset_path": task.config.dataset_path, "metadata": metadata}},
         "n-samples": {name: {"original": len(task.eval_docs), "effective": len(replies)}},
-        "config": {"model": model},
         "model_name": model,
     }
     target: Path = folder / sanitize_model_name(model) / f"results_{date}.json"

@@ -10,7 +10,6 @@ from medtasks_utils.report.breakdowns import breakdown_blocks
 from medtasks_utils.report.tables import Block, Cell, Section, Table, estimate_cells
 from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
-from medtasks_utils.statistics.planning import spread
 
 
 def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
@@ -41,6 +40,4 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         comparable = not unit.odd_ones(filter_name, metric)
         table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable)])
-    found = {run: spread(unit.results[run].scores(filter_name, "acc")) for run in unit.samples() if unit.benchmark}
-    lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
-    return Block("All metrics", table, lead=lead)
+    return Block("All metrics", table)

@@ -63,8 +63,8 @@ _READERS: dict[str, Callable[[], object]] = {
 """What reads each package of NLTK's data as METEOR does, by its place there."""
 
 
-def _load(place: str) -> Path:
-    """Where a package of NLTK's data is, once it was read; fetched if it is not there.
+def _load(place: str) -> None:
+    """Read a package of NLTK's data, fetched if it is not there.
 
     Raises:
         MedtasksError: if it is neither there nor to be had, or cannot be read.
@@ -85,8 +85,6 @@ def _load(place: str) -> Path:
             f"nltk.downloader {name}` where there is internet (on another machine: then copy its folder nltk_data and "
             "name it in the variable NLTK_DATA), or leave meteor out of explanation_metrics"
         ) from None
-    places = [Path(folder, place + suffix) for folder in nltk.data.path for suffix in ("", ".zip")]
-    return next(path for path in places if path.exists())
 
 
 RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
