@@ -40,7 +40,7 @@ from drawing import (
 )
 
 from medtasks_utils.compare import compare_runs, corrected
-from medtasks_utils.report.ranks import ranking
+from medtasks_utils.report.ranking import ranking
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Aggregation, Metric
 from medtasks_utils.statistics.planning import examples_of_mcnemar

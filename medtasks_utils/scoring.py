@@ -17,9 +17,9 @@ from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.plain import BOLD
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.statistics.metrics import value_of
+from medtasks_utils.writing import printable
 
 _SHOWN = 20  # candidates
 _AROUND = 40  # characters on either side of a candidate

@@ -59,6 +59,11 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     return tabulate(written, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
 
 
+def printable(text: str) -> str:
+    """The text with lone surrogates as U+FFFD; surrogates that make a pair become the character they mean."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 # ---- secrets
 
 

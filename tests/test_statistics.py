@@ -14,7 +14,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.inference import contrast
-from medtasks_utils.report.ranks import groups_of, ranking
+from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
 from medtasks_utils.statistics.intervals import (
     confidence_interval,

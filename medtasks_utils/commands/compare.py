@@ -53,8 +53,7 @@ class Compare(Command):
         from medtasks_utils.results import name_apart
 
         tasks = [(first, second or first) for first, _, second in (name.partition("=") for name in self.task)]
-        a = one_run(self.a, [first for first, _ in tasks])
-        b = one_run(self.b, [second for _, second in tasks])
+        a, b = one_run(self.a), one_run(self.b)
         name_apart([a, b])
         comparison = compare_runs(
             a,

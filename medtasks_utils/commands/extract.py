@@ -33,8 +33,8 @@ class Extract(Command):
 
     def run(self) -> int:
         """Print what is read."""
-        from medtasks_utils.extraction.printable import printable
         from medtasks_utils.scoring import Scorer
+        from medtasks_utils.writing import printable
 
         scorer = Scorer(self.task)
         if self.paths:

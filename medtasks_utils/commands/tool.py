@@ -30,8 +30,8 @@ class ToolByHand(Command):
     def run(self) -> int:
         """Print the result, and return 0; 1 with the error on standard error if the call fails."""
         from medtasks_utils.errors import UsageError
-        from medtasks_utils.extraction.printable import printable
         from medtasks_utils.tools import TOOLS
+        from medtasks_utils.writing import printable
 
         if self.name not in TOOLS:
             raise UsageError(f"there is no tool {self.name!r}; there are {', '.join(TOOLS)}")

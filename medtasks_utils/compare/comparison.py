@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any
+from itertools import compress, product
+from typing import Any, NamedTuple
 
-from medtasks_utils.compare.flips import Agreement, Pair, agreement
+import numpy as np
+
 from medtasks_utils.compare.inference import Contrast, contrast
 from medtasks_utils.compare.pairing import common_examples, comparability
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
-from medtasks_utils.statistics.ratio import Codes, holm
+from medtasks_utils.statistics.ratio import Array, Codes, holm
 
 ALPHA = 0.05
 
@@ -58,6 +59,46 @@ class Line:
     def is_significant(self) -> bool:
         """Whether the corrected p-value is below 5 %."""
         return self.p_adjusted is not None and self.p_adjusted < ALPHA
+
+
+Pair = tuple[Sample, Sample]
+
+
+class Agreement(NamedTuple):
+    """How many examples both runs have right, and so on: with repeats, as expected of one generation of each.
+
+    A majority of generations is no fair count: of 4 a tie is neither, and most of 4 is another thing than 1 of 1. The
+    expected numbers are whole without repeats; ``gained − lost`` is always the difference in accuracy times n.
+
+    Attributes:
+        both_right: in both runs right.
+        both_wrong: in both wrong.
+        gained: only in the second right.
+        lost: only in the first.
+        examples_gained: the samples of both runs where the second alone is right in most generations.
+        examples_lost: where the first alone is.
+    """
+
+    both_right: float
+    both_wrong: float
+    gained: float
+    lost: float
+    examples_gained: list[Pair]
+    examples_lost: list[Pair]
+
+
+def agreement(pairs: Sequence[Pair], a: Array, b: Array) -> Agreement:
+    """How far two runs agree on examples.
+
+    Args:
+        pairs: the samples of both.
+        a: the first run's accuracy on each, 0 to 1; NaN where it is not known.
+        b: the second's.
+    """
+    shares = (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b))
+    both, neither, only_b, only_a = (round(float(np.nansum(share)), 6) for share in shares)
+    gained, lost = (list(compress(pairs, (x < 0.5) & (y > 0.5))) for x, y in ((a, b), (b, a)))
+    return Agreement(both, neither, only_b, only_a, gained, lost)
 
 
 @dataclass(frozen=True)

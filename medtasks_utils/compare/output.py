@@ -20,8 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.flips import Agreement
+from medtasks_utils.compare.comparison import Agreement, Comparison, Line
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.writing import plain, table

@@ -17,15 +17,13 @@ from medtasks_utils.statistics.ratio import Codes
 _MOST_LISTED = 8
 
 
-def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
-    """The run at a path; where there are several, the one that holds all of ``tasks``, if they are given.
+def one_run(path: str | Path) -> Run:
+    """The run at a path.
 
     Raises:
         MedtasksError: where there is none, or several, naming them.
     """
     runs = read_runs(path)
-    holding = [run for run in runs if tasks and all(task in run.tasks or task in run.groups for task in tasks)]
-    runs = holding or runs
     if len(runs) == 1:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MOST_LISTED])

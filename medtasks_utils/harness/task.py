@@ -32,7 +32,6 @@ from medtasks_utils.benchmarks.base import (
     order_of,
 )
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness import generations
 from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from medtasks_utils.harness.models import model_of_the_run
@@ -51,6 +50,7 @@ from medtasks_utils.harness.sources import HUB, BenchmarkFiles, source_of
 from medtasks_utils.harness.tool_turns import ToolTurns
 from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
+from medtasks_utils.writing import printable
 
 
 class Rows(Sequence[Any]):

@@ -11,7 +11,6 @@ from lm_eval.api.instance import Instance
 
 from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.errors import UsageError, logger
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.harness.api_batch import NextPrompt
 from medtasks_utils.harness.models import most_in_any_process
 from medtasks_utils.harness.patches.run import api_batch
@@ -19,6 +18,7 @@ from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
+from medtasks_utils.writing import printable
 
 
 class ToolTurns:

@@ -8,10 +8,9 @@ from typing import Any
 
 import openai
 
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.judging.judge import CallError, Schema
 from medtasks_utils.judging.settings import JudgeError, JudgeSettings
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, printable
 
 NO_COMPLETION = "http_200"
 """The kind of failure of an answer that is no chat completion."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from medtasks_utils.writing import printable
+
 _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
@@ -15,8 +17,7 @@ def visible(text: object) -> str:
     shown = str(text)
     if shown.isprintable():
         return shown
-    whole = shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _ACTING.sub(lambda match: f"‹U+{ord(match[0]):04X}›", whole)
+    return _ACTING.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
 
 
 def words(name: str) -> str:

@@ -62,9 +62,7 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match:
             found[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
-    own = {key: found[key] for key in sorted(found) if place.is_dir() or place in found[key].values()}
-    is_renamed = place.suffix == ".json" and not own
-    return {(place.parent.resolve(), ""): {"": place}} if is_renamed else own
+    return {key: found[key] for key in sorted(found) if place.is_dir() or place in found[key].values()}
 
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:

@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from medtasks_utils.extraction.printable import printable
 from medtasks_utils.extraction.think import final_span
 from medtasks_utils.tools.tool import Tool
+from medtasks_utils.writing import printable
 
 MAX_CALLS = 16
 """Calls of one reply that are run; the rest is told the model as one failed call."""
