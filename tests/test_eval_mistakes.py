@@ -12,7 +12,7 @@ from conftest import exit_code, one_line, table
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
-from medtasks_utils.sweep.flags import as_words
+from medtasks_utils.sweep.plan import as_words
 
 
 def oddly(body: Request) -> Answer:

@@ -26,8 +26,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError
 from medtasks_utils.sweep import local, process
 from medtasks_utils.sweep.cluster import run_on_node
-from medtasks_utils.sweep.job import LOST
-from medtasks_utils.sweep.plan import Job, Plan, read_plan, travelling
+from medtasks_utils.sweep.plan import LOST, Job, Plan, read_plan, travelling
 from medtasks_utils.sweep.run import run_all
 
 TASKS = ["medmcqa_openmed", "medhallu"]

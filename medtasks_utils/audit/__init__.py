@@ -2,6 +2,6 @@
 
 from medtasks_utils.audit.output import as_text, is_any_read
 from medtasks_utils.audit.run import audit, disagreements
-from medtasks_utils.results.audits import audit_file, read_audit
+from medtasks_utils.results.runs import audit_file, read_audit
 
 __all__ = ["as_text", "audit", "audit_file", "disagreements", "is_any_read", "read_audit"]

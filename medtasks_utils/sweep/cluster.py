@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sweep.job import LOST
-from medtasks_utils.sweep.plan import Job
+from medtasks_utils.sweep.plan import LOST, Job
 from medtasks_utils.sweep.process import start, stop
 from medtasks_utils.writing import write_whole
 
@@ -54,7 +53,7 @@ def run_on_node(job: Job, output: Path, mark: str, environment: Mapping[str, str
 
 
 class Cluster:
-    """A Ray cluster, ``auto`` being the one that this machine belongs to, as a :class:`.job.Place`.
+    """A Ray cluster, ``auto`` being the one that this machine belongs to, on which :func:`.run.run_all` runs jobs.
 
     Raises:
         MedtasksError: if Ray is not installed, or no cluster answers.

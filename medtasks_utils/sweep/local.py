@@ -37,7 +37,7 @@ class Machine:
 
 
 class Local:
-    """This machine, as a :class:`.job.Place`.
+    """This machine, on which :func:`.run.run_all` runs jobs.
 
     Raises:
         UsageError: if a job asks for more than there is.

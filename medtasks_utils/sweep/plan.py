@@ -29,6 +29,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -43,7 +44,6 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
-from medtasks_utils.sweep.flags import as_words
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that a job sets itself."""
@@ -52,6 +52,8 @@ ENVIRONMENT = (
     *("*_proxy", "*_PROXY"),
 )
 """Variables that jobs on a cluster get from the driver, if the plan names none: hosted servers and the hub work."""
+LOST = -1000
+"""In place of an exit code: the node is gone, or its worker."""
 Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
 """Of a model or a run."""
 
@@ -159,6 +161,19 @@ class Job:
         server = self.model.model_args.get("base_url", "")
         flags = as_words({**self.settings, "output_path": folder, "log_samples": True})
         return [server, str(self.plan.wait), "eval", *flags]
+
+
+def as_words(settings: Mapping[str, Any]) -> list[str]:
+    """Flags by name as words of a command line; null, false and what is empty leave out a flag."""
+    words = []
+    for name, value in settings.items():
+        if value is True:
+            words.append(f"--{name}")
+        elif isinstance(value, Mapping) and value:
+            words.append(f"--{name}={json.dumps(value, default=str)}")
+        elif value not in (None, False, "", {}):
+            words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+    return words
 
 
 def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:

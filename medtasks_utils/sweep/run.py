@@ -1,4 +1,8 @@
-"""A sweep from its plan to its report."""
+"""A sweep from its plan to its report.
+
+A job's folder holds ``log.txt``, what ``medtasks eval`` writes, its answers so far among it, and ``job.json`` (how its
+last process ended). A job is done when that ended with 0.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +21,12 @@ from filelock import FileLock, Timeout
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.sweep.cluster import Cluster
-from medtasks_utils.sweep.job import LOST, is_done, last_lines
 from medtasks_utils.sweep.local import Local, Machine
-from medtasks_utils.sweep.plan import Job, Plan, travelling
+from medtasks_utils.sweep.plan import LOST, Job, Plan, travelling
 from medtasks_utils.sweep.size import size_of
 from medtasks_utils.writing import table, write_whole
 
+_SHOWN = 8  # lines
 _ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed
 _ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
 
@@ -124,3 +129,18 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     path = plan.output / "report.html"
     write_whole(path, build_page(runs))
     return path
+
+
+def is_done(job: Job) -> bool:
+    """Whether its last process ended well."""
+    with suppress(OSError):
+        return bool(json.loads((job.folder / "job.json").read_text(encoding="utf-8"))["code"] == 0)
+    return False
+
+
+def last_lines(folder: Path) -> str:
+    """The end of its log."""
+    with suppress(OSError):
+        lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join([line for line in lines if line.strip()][-_SHOWN:])
+    return ""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator_utils import get_sample_size
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
-from medtasks_utils.sweep.flags import config_of
-from medtasks_utils.sweep.plan import Job
+from medtasks_utils.harness.command_line import add_flags_of_run, configured
+from medtasks_utils.sweep.plan import Job, as_words
 
 
 def size_of(job: Job, is_run_here: bool = False) -> int:
@@ -46,3 +49,19 @@ def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> d
     manager = manager_for(names, include_path, json.loads(metadata))
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
+
+
+def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
+    """The configuration of flags by name.
+
+    Raises:
+        UsageError: for a name that is no flag, or a value that the flag does not take.
+    """
+    parser = _Flags(add_help=False, allow_abbrev=False)
+    add_flags_of_run(parser)
+    return configured(parser.parse_args(as_words(settings)))
+
+
+class _Flags(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
