@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from medtasks_utils.audit.run import disagreements
+from .run import disagreements
 
 _SHOWN = 20  # of each audit's disagreements
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.audit.auditor import Asked, Auditor, kind_of, right, same
-from medtasks_utils.audit.estimate import Counts, Estimate, changed, share
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
 from medtasks_utils.errors import MedtasksError
@@ -21,6 +19,9 @@ from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.writing import write_whole
+
+from .auditor import Asked, Auditor, kind_of, right, same
+from .estimate import Counts, Estimate, changed, share
 
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.5

@@ -10,9 +10,10 @@ import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
-from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.registry import Registry
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, of_another_task
+
+from .base import Benchmark
 
 OWN = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
 """Names of this package's benchmarks."""

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.statistics.metrics import Metric, Score
+
+from .options import Options
+from .tables import Row, Table
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from medtasks_utils.benchmarks import OWN, benchmarks
+from . import OWN, benchmarks
 
 PACKAGE = Path(__file__).parents[1]
 

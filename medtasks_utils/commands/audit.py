@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from medtasks_utils.commands.flags import JudgeCommand, warn
+from .flags import JudgeCommand, warn
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass

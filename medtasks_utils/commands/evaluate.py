@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluate import Evaluation

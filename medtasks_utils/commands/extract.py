@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from medtasks_utils.commands.flags import Command, warn
+from .flags import Command, warn
 
 if TYPE_CHECKING:
     from medtasks_utils.scoring import Scorer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass(kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from medtasks_utils.commands.flags import Command, warn
+from .flags import Command, warn
 
 
 @dataclass

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
-from medtasks_utils.commands.flags import Command
+
+from .flags import Command
 
 
 class TasksPath(Command):

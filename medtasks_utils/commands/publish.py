@@ -6,7 +6,7 @@ import shlex
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass

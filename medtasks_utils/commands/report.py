@@ -7,7 +7,7 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from medtasks_utils.commands.flags import Command, warn
+from .flags import Command, warn
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from medtasks_utils.commands.flags import JudgeCommand, warn
+from .flags import JudgeCommand, warn
 
 
 @dataclass(kw_only=True)

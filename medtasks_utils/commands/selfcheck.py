@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass(kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass

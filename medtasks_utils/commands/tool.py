@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from medtasks_utils.commands.flags import Command
+from .flags import Command
 
 
 @dataclass

@@ -4,10 +4,10 @@
 >>> print(as_table(compare_runs(one_run("results/a"), one_run("results/b"))))      # doctest: +SKIP
 """
 
-from medtasks_utils.compare.comparison import Agreement, Comparison, Line, compare_runs, corrected
-from medtasks_utils.compare.inference import Contrast
-from medtasks_utils.compare.output import as_dict, as_table
-from medtasks_utils.compare.pairing import one_run
+from .comparison import Agreement, Comparison, Line, compare_runs, corrected
+from .inference import Contrast
+from .output import as_dict, as_table
+from .pairing import one_run
 
 __all__ = [
     "Agreement",

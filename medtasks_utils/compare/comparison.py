@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from medtasks_utils.compare.inference import Contrast, contrast
-from medtasks_utils.compare.pairing import common_examples, comparability
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 from medtasks_utils.statistics.ratio import Array, Codes, holm
+
+from .inference import Contrast, contrast
+from .pairing import common_examples, comparability
 
 ALPHA = 0.05
 

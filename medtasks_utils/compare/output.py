@@ -20,10 +20,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from medtasks_utils.compare.comparison import Agreement, Comparison, Line
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
 from medtasks_utils.writing import plain, table
+
+from .comparison import Agreement, Comparison, Line
 
 MOST_GROUPS = 10
 _WIDTH = 110

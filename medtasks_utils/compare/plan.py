@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from medtasks_utils.compare.comparison import Comparison, Line
-from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar, spread
 from medtasks_utils.statistics.ratio import detectable
 from medtasks_utils.writing import table
+
+from .comparison import Comparison, Line
+from .pairing import common_examples
 
 Need = dict[str, Any]
 """What a metric of a task needs.

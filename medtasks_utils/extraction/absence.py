@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from medtasks_utils.extraction import nothing
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import both_ends, tidied, unformatted
-from medtasks_utils.extraction.values import content_value, read_value
-from medtasks_utils.extraction.words import symbols_of
+from . import nothing
+from .patterns import later
+from .plain import both_ends, tidied, unformatted
+from .values import content_value, read_value
+from .words import symbols_of
 
 _TOKEN = later(
     r"\W*(?:(?i:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)"

@@ -2,7 +2,7 @@ r"""``\boxed{…}`` and the formatting that models put around a token."""
 
 from __future__ import annotations
 
-from medtasks_utils.extraction.patterns import later
+from .patterns import later
 
 # A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.
 _BRACE = later(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")

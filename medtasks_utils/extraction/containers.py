@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from medtasks_utils.extraction.boxes import spans
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import own_parts, stated, tidied
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading
+from .boxes import spans
+from .patterns import later
+from .plain import own_parts, stated, tidied
+from .weighing import NOTHING, Candidate, Reading
 
 _NEAR_BOX = later(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from medtasks_utils.extraction.numbers import python_literal
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.quantities import in_words
-from medtasks_utils.extraction.words import Found, words_of
+from .numbers import python_literal
+from .patterns import later
+from .quantities import in_words
+from .words import Found, words_of
 
 WeeksDays = tuple[int, int]
 

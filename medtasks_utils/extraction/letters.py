@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medtasks_utils.extraction import nothing
-from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, containers_of, first_reading
-from medtasks_utils.extraction.options import LETTERS as LETTERS
-from medtasks_utils.extraction.options import latin_letters, same_text, spoken_of
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Symbols, pattern, symbols_of
+from . import nothing
+from .boxes import unwrap
+from .containers import Container, containers_of, first_reading
+from .options import LETTERS as LETTERS
+from .options import latin_letters, same_text, spoken_of
+from .patterns import later
+from .plain import unformatted
+from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
+from .words import Symbols, pattern, symbols_of
 
 TABLE = rows(
     """

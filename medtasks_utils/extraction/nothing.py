@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.words import Found, Symbols, pattern, words_of
+from .patterns import later
+from .words import Found, Symbols, pattern, words_of
 
 
 def retracted_until(symbols: Symbols) -> int:

@@ -11,7 +11,7 @@ import ast
 import math
 import sys
 
-from medtasks_utils.extraction.patterns import later
+from .patterns import later
 
 Number = int | float
 

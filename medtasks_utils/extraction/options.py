@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.words import Found
+from .patterns import later
+from .words import Found
 
 LETTERS = "ABCD"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from medtasks_utils.extraction.patterns import later, rewrites, rewritten
-from medtasks_utils.extraction.think import TAG, final_text
+from .patterns import later, rewrites, rewritten
+from .think import TAG, final_text
 
 _HEAD, _TAIL = 2_000, 10_000  # characters of a long text that are read
 _SIGNS = {

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from functools import lru_cache
 
-from medtasks_utils.extraction.patterns import later, rewrites, rewritten
-from medtasks_utils.extraction.words import Found, words_of
+from .patterns import later, rewrites, rewritten
+from .words import Found, words_of
 
 
 class Percentage(float):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from medtasks_utils.extraction.patterns import later
+from .patterns import later
 
 _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from medtasks_utils.extraction.patterns import later
+from .patterns import later
 
 TAG = later(r"<(/?)think>", re.IGNORECASE)
 

@@ -7,15 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from medtasks_utils.extraction import nothing
-from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import containers_of, first_reading
-from medtasks_utils.extraction.dates import written_dates
-from medtasks_utils.extraction.durations import written_ages
-from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
-from medtasks_utils.extraction.quantities import Percentage, numbers, prepared
-from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Found, Symbols, symbols_of
+from . import nothing
+from .boxes import unwrap
+from .containers import containers_of, first_reading
+from .dates import written_dates
+from .durations import written_ages
+from .plain import BOLD, tidied, unformatted
+from .quantities import Percentage, numbers, prepared
+from .weighing import NOTHING, Candidate, Reading, choose, rows, weighed
+from .words import Found, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 

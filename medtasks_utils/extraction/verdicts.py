@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, containers_of, first_reading
-from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import unformatted
-from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Found, Symbols, pattern, symbols_of
+from .boxes import unwrap
+from .containers import Container, containers_of, first_reading
+from .patterns import later
+from .plain import unformatted
+from .weighing import Candidate, Reading, choose, rows, weighed
+from .words import Found, Symbols, pattern, symbols_of
 
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
 TABLE = rows(

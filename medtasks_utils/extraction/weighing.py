@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from medtasks_utils.extraction.nothing import retracted_until
-from medtasks_utils.extraction.words import Symbols, pattern
+from .nothing import retracted_until
+from .words import Symbols, pattern
 
 
 class Candidate:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from medtasks_utils.extraction.patterns import later
+from .patterns import later
 
 _FIRST = 0xE000  # the private use area of Unicode: no text that has been tidied holds these
 _OTHER, _LINE, _DIGITS = "w", "¶", "0"

@@ -18,9 +18,10 @@ from lm_eval.api.instance import Instance
 from tqdm import tqdm
 
 from medtasks_utils.errors import logger
-from medtasks_utils.harness import server
-from medtasks_utils.harness.kept import KeptAnswers
-from medtasks_utils.harness.models import request_body
+
+from . import server
+from .kept import KeptAnswers
+from .models import request_body
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
 NextPrompt = Callable[[Any, str], Any]

@@ -23,11 +23,12 @@ from lm_eval.utils import sanitize_model_name
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, UsageError, meant
-from medtasks_utils.harness import server
-from medtasks_utils.harness.catalog import configurations, manager_for
-from medtasks_utils.harness.models import model_to_probe, probe_of
-from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
-from medtasks_utils.harness.sources import BenchmarkFiles, source_of
+
+from . import server
+from .catalog import configurations, manager_for
+from .models import model_to_probe, probe_of
+from .options import defaults_of, info_of, options_of, without_effect
+from .sources import BenchmarkFiles, source_of
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}

@@ -13,7 +13,8 @@ from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from medtasks_utils.errors import UsageError, reason_of
-from medtasks_utils.harness.options import DATA_KEY
+
+from .options import DATA_KEY
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:

@@ -19,13 +19,14 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.errors import reason_of
-from medtasks_utils.harness import patches
-from medtasks_utils.harness.api_batch import spent
-from medtasks_utils.harness.catalog import listings
-from medtasks_utils.harness.checks import check, folder_of
-from medtasks_utils.harness.kept import KeptAnswers
-from medtasks_utils.harness.patches.run import under_way
 from medtasks_utils.writing import SECRETS, table
+
+from . import patches
+from .api_batch import spent
+from .catalog import listings
+from .checks import check, folder_of
+from .kept import KeptAnswers
+from .patches.run import under_way
 
 
 class Evaluation:

@@ -10,9 +10,10 @@ from functools import partial
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
-from medtasks_utils.harness import catalog
-from medtasks_utils.harness.options import DATA_KEY, options_of
-from medtasks_utils.harness.sources import HUB, BenchmarkFiles
+
+from . import catalog
+from .options import DATA_KEY, options_of
+from .sources import HUB, BenchmarkFiles
 
 
 def items() -> Iterator[Resource]:

@@ -15,7 +15,8 @@ from lm_eval.filters.selection import MajorityVoteFilter, TakeKFilter
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.signature import digest
+
+from .signature import digest
 
 READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
 """By filter."""

@@ -9,7 +9,8 @@ from typing import Any
 from lm_eval.api.instance import Instance
 
 from medtasks_utils.errors import logger
-from medtasks_utils.harness.models import request_body
+
+from .models import request_body
 
 # ---- what they are
 

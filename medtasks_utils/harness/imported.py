@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from lm_eval.utils import hash_string, sanitize_model_name
 
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.harness.task import MedTask
 from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
+
+from .task import MedTask
 
 Message = dict[str, str]
 

@@ -24,9 +24,10 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.harness.models import most_in_any_process
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.writing import write_whole
+
+from .models import most_in_any_process
+from .signature import digest
 
 _OF_NO_EFFECT = (
     "num_concurrent", "max_retries", "timeout", "batch_size", "device",

@@ -19,7 +19,8 @@ from medtasks_utils.benchmarks.base import Benchmark, Repository
 from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
-from medtasks_utils.harness.options import DATA_KEY
+
+from .options import DATA_KEY
 
 HUB = "hub"
 SAMPLE = PACKAGE / "sample"

@@ -32,12 +32,16 @@ from medtasks_utils.benchmarks.base import (
     order_of,
 )
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.harness import generations
-from medtasks_utils.harness.fields import bind_filters, check_fields, check_metrics, filters_as_signed
-from medtasks_utils.harness.models import model_of_the_run
-from medtasks_utils.harness.options import defaults_of, info_of, options_of, without_effect
-from medtasks_utils.harness.patches.tasks import ScoresAndDetails, prepare_harness
-from medtasks_utils.harness.signature import (
+from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
+from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
+from medtasks_utils.writing import printable
+
+from . import generations
+from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
+from .models import model_of_the_run
+from .options import defaults_of, info_of, options_of, without_effect
+from .patches.tasks import ScoresAndDetails, prepare_harness
+from .signature import (
     NOTHING,
     as_signed,
     digest,
@@ -46,11 +50,8 @@ from medtasks_utils.harness.signature import (
     options_as_signed,
     signature,
 )
-from medtasks_utils.harness.sources import HUB, BenchmarkFiles, source_of
-from medtasks_utils.harness.tool_turns import ToolTurns
-from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
-from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
-from medtasks_utils.writing import printable
+from .sources import HUB, BenchmarkFiles, source_of
+from .tool_turns import ToolTurns
 
 
 class Rows(Sequence[Any]):

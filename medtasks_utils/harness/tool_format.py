@@ -10,11 +10,12 @@ from lm_eval.api.model import LM
 from lm_eval.models.openai_completions import LocalChatCompletion
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.models import probe_of, tools_in_template
-from medtasks_utils.harness.server import probe
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
 from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
+
+from .models import probe_of, tools_in_template
+from .server import probe
 
 
 class ToolFormat:

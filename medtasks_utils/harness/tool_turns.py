@@ -11,14 +11,15 @@ from lm_eval.api.instance import Instance
 
 from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.errors import UsageError, logger
-from medtasks_utils.harness.api_batch import NextPrompt
-from medtasks_utils.harness.models import most_in_any_process
-from medtasks_utils.harness.patches.run import api_batch
-from medtasks_utils.harness.tool_format import ToolFormat
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import printable
+
+from .api_batch import NextPrompt
+from .models import most_in_any_process
+from .patches.run import api_batch
+from .tool_format import ToolFormat
 
 
 class ToolTurns:

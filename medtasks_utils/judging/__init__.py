@@ -14,9 +14,9 @@ calls are kept in a cache on disk, so that no run repeats one. The key is in the
 cache, error or ``repr``.
 """
 
-from medtasks_utils.judging.judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
-from medtasks_utils.judging.run import check, judge_all, summary
-from medtasks_utils.judging.settings import DEFAULT_MODEL, JudgeError, JudgeSettings
+from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
+from .run import check, judge_all, summary
+from .settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [
     "DEFAULT_MODEL",

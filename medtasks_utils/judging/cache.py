@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.judging.settings import JudgeError
+from .settings import JudgeError
 
 _BUSY_SECONDS = 30.0
 _SET_UP = """

@@ -14,12 +14,13 @@ from typing import Any
 import openai
 
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.endpoints import NO_COMPLETION, explain, one_line, parameters, refused_by, unusable
-from medtasks_utils.judging.judge import CallError, Messages, Schema, Tokens, Value
-from medtasks_utils.judging.replies import UnreadableError
-from medtasks_utils.judging.settings import JudgeSettings
 from medtasks_utils.writing import SECRETS, printable
+
+from .cache import Cache
+from .endpoints import NO_COMPLETION, explain, one_line, parameters, refused_by, unusable
+from .judge import CallError, Messages, Schema, Tokens, Value
+from .replies import UnreadableError
+from .settings import JudgeSettings
 
 ASKED = 3
 """Times a question is put, at most, until the reply can be read."""

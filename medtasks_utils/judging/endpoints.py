@@ -8,9 +8,10 @@ from typing import Any
 
 import openai
 
-from medtasks_utils.judging.judge import CallError, Schema
-from medtasks_utils.judging.settings import JudgeError, JudgeSettings
 from medtasks_utils.writing import SECRETS, printable
+
+from .judge import CallError, Schema
+from .settings import JudgeError, JudgeSettings
 
 NO_COMPLETION = "http_200"
 """The kind of failure of an answer that is no chat completion."""

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from medtasks_utils.judging import templates
-from medtasks_utils.judging.judge import Ask, CallError, Case, Verdict
-from medtasks_utils.judging.replies import LABELS, read_claims, read_label
+from . import templates
+from .judge import Ask, CallError, Case, Verdict
+from .replies import LABELS, read_claims, read_label
 
 
 class FActScore:

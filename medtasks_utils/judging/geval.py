@@ -12,9 +12,9 @@ import json
 import re
 from typing import Any
 
-from medtasks_utils.judging import templates
-from medtasks_utils.judging.judge import Ask, Case, Verdict
-from medtasks_utils.judging.replies import UnreadableError, only_json
+from . import templates
+from .judge import Ask, Case, Verdict
+from .replies import UnreadableError, only_json
 
 SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_text(encoding="utf-8"))
 _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")

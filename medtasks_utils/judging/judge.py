@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from medtasks_utils.judging.settings import JudgeError
 from medtasks_utils.registry import Registry
+
+from .settings import JudgeError
 
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from medtasks_utils.judging.judge import CallError
 from medtasks_utils.writing import printable
+
+from .judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
 """What FActScore's verification may answer, with its worth."""

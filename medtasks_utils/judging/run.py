@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from medtasks_utils.judging.judge import CallError, Judge, Judgement, Tokens, Value
-from medtasks_utils.judging.settings import JudgeError, JudgeSettings
+from .judge import CallError, Judge, Judgement, Tokens, Value
+from .settings import JudgeError, JudgeSettings
 
 if TYPE_CHECKING:
-    from medtasks_utils.judging.client import JudgeClient
+    from .client import JudgeClient
 
 
 @cache
@@ -89,7 +89,7 @@ def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[Jud
     try:  # here, since the library takes long to import and comes with an extra of its own
         from anyio.from_thread import start_blocking_portal
 
-        from medtasks_utils.judging.client import JudgeClient
+        from .client import JudgeClient
     except ModuleNotFoundError as error:
         raise JudgeError(
             f"a judge is asked through {error.name}, which is not installed: pip install 'medtasks[judge]'"

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from medtasks_utils.report.tables import Block, Cell, Table, estimate_cell, estimate_cells, samples_link
-from medtasks_utils.report.text import words
-from medtasks_utils.report.units import Result, Unit, divided
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.intervals import Estimate, estimate
+
+from .tables import Block, Cell, Table, estimate_cell, estimate_cells, samples_link
+from .text import words
+from .units import Result, Unit, divided
 
 _ABSTAINING = (
     "F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all examples, an "

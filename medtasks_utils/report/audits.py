@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from medtasks_utils.report.tables import Block, Cell, Section, Table, samples_link
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import read_audit
+
+from .tables import Block, Cell, Section, Table, samples_link
 
 DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
 """The marks of samples that an audit's LLM read: whether a filter read something else, or none did."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.base import Breakdown
-from medtasks_utils.report.charts import dot_plot
-from medtasks_utils.report.tables import Block, Cell, Table, estimate_cells, samples_link
-from medtasks_utils.report.text import words
-from medtasks_utils.report.units import Unit
 from medtasks_utils.statistics.intervals import Estimate, estimate
+
+from .charts import dot_plot
+from .tables import Block, Cell, Table, estimate_cells, samples_link
+from .text import words
+from .units import Unit
 
 MACRO = "macro average"
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.compare import Line
-from medtasks_utils.report.charts import MAX_RUNS
-from medtasks_utils.report.pairs import Comparer, Paired, signed
-from medtasks_utils.report.ranking import ranking_blocks
-from medtasks_utils.report.tables import Section
-from medtasks_utils.report.text import visible
-from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
+
+from .charts import MAX_RUNS
+from .pairs import Comparer, Paired, signed
+from .ranking import ranking_blocks
+from .tables import Section
+from .text import visible
+from .units import arrange
 
 _LEAD = (
     "Each run minus the baseline, in points, on the same examples. p-values are corrected by Holm's method over all "

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from medtasks_utils.report.pairs import Comparer, signed
-from medtasks_utils.report.tables import interval
-from medtasks_utils.report.units import Unit
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import FLEXIBLE, STRICT
+
+from .pairs import Comparer, signed
+from .tables import interval
+from .units import Unit
 
 _WORTH_SAYING = 1.0  # points below which a loss to format or to missing answers is not mentioned
 _NAMED = 4  # runs of which a sentence says how much

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from medtasks_utils.report.charts import MAX_RUNS, BarPlot
-from medtasks_utils.report.tables import Block, Cell, Table
-from medtasks_utils.report.units import Result, Unit
 from medtasks_utils.results.samples import FLEXIBLE, STRICT
+
+from .charts import MAX_RUNS, BarPlot
+from .tables import Block, Cell, Table
+from .units import Result, Unit
 
 RIGHT = "right"
 FORM = "right, lost to its form"

@@ -19,21 +19,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.report.audits import audit_section
-from medtasks_utils.report.comparison import comparison_data, comparison_section
-from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import outcome_block
-from medtasks_utils.report.packing import pack_one
-from medtasks_utils.report.pairs import Comparer
-from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.samples import pack_samples
-from medtasks_utils.report.sections import unit_section
-from medtasks_utils.report.summary import has_scores, partial_runs, problems, signature_table, summary_block
-from medtasks_utils.report.text import visible
-from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS, STRICT
 from medtasks_utils.writing import write_whole
+
+from .audits import audit_section
+from .comparison import comparison_data, comparison_section
+from .findings import findings
+from .outcomes import outcome_block
+from .packing import pack_one
+from .pairs import Comparer
+from .runs import runs_section
+from .samples import pack_samples
+from .sections import unit_section
+from .summary import has_scores, partial_runs, problems, signature_table, summary_block
+from .text import visible
+from .units import arrange
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (

@@ -8,8 +8,9 @@ from itertools import chain, combinations, islice
 from typing import NamedTuple
 
 from medtasks_utils.compare import Agreement, Line, compare_runs, corrected
-from medtasks_utils.report.units import incompatibility
 from medtasks_utils.results import Run, TaskRun
+
+from .units import incompatibility
 
 
 class Paired(NamedTuple):

@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from medtasks_utils.compare.pairing import common_examples
-from medtasks_utils.report.tables import Block, Cell, Table
-from medtasks_utils.report.units import Unit
 from medtasks_utils.statistics.aggregation import joined
 from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
+
+from .tables import Block, Cell, Table
+from .units import Unit
 
 ALPHA = 0.05
 _DRAWS = 20_000

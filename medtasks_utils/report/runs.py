@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.report.tables import Block, Cell, Section, Table
-from medtasks_utils.report.text import to_the_minute
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
+
+from .tables import Block, Cell, Section, Table
+from .text import to_the_minute
 
 
 def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:

@@ -13,11 +13,12 @@ from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.base import UNANSWERED
-from medtasks_utils.report.audits import AGREES, DIFFERS, readings_of
-from medtasks_utils.report.packing import pack, pack_one
-from medtasks_utils.report.text import shortened, visible
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import FLEXIBLE, Row, number
+
+from .audits import AGREES, DIFFERS, readings_of
+from .packing import pack, pack_one
+from .text import shortened, visible
 
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from medtasks_utils.report.answers import abstention_block, answers_block, found_block
-from medtasks_utils.report.breakdowns import breakdown_blocks
-from medtasks_utils.report.tables import Block, Cell, Section, Table, estimate_cells
-from medtasks_utils.report.units import Unit
 from medtasks_utils.results import Run
+
+from .answers import abstention_block, answers_block, found_block
+from .breakdowns import breakdown_blocks
+from .tables import Block, Cell, Section, Table, estimate_cells
+from .units import Unit
 
 
 def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:

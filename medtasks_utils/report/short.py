@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medtasks_utils.report.units import Unit, arrange
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
+
+from .units import Unit, arrange
 
 _NO_INTERVAL = "(–)"
 _NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"

@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.report.charts import dot_plot
-from medtasks_utils.report.tables import Block, Cell, Table, estimate_cells
-from medtasks_utils.report.text import to_the_minute
-from medtasks_utils.report.units import SAME, Unit
 from medtasks_utils.results import Run, TaskRun
+
+from .charts import dot_plot
+from .tables import Block, Cell, Table, estimate_cells
+from .text import to_the_minute
+from .units import SAME, Unit
 
 
 def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) -> Block:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from medtasks_utils.compare import Contrast
-from medtasks_utils.report.charts import BarPlot, DotPlot
 from medtasks_utils.statistics.intervals import TOO_FEW, Estimate
 from medtasks_utils.statistics.metrics import Metric
+
+from .charts import BarPlot, DotPlot
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Sample logs (:mod:`samples`) → responses → judges (:mod:`medtasks_utils.judging`) → a CSV file a judge (:mod:`run`).
 """
 
-from medtasks_utils.rescore.run import rescore
-from medtasks_utils.rescore.samples import find_responses
+from .run import rescore
+from .samples import find_responses
 
 __all__ = ["find_responses", "rescore"]

@@ -17,11 +17,12 @@ from typing import Any
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
 from medtasks_utils.judging import summary as spent
-from medtasks_utils.rescore.samples import Response
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import JudgedScore, Metric
 from medtasks_utils.writing import printable, table, write_whole
+
+from .samples import Response
 
 Log = Callable[[str], object]
 JudgedRow = dict[str, str]

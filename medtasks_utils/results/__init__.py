@@ -6,9 +6,9 @@
 ...         print(run.name, task.task, task.metrics, len(task.samples))
 """
 
-from medtasks_utils.results.run import GroupRun, Run, TaskRun, Value
-from medtasks_utils.results.runs import as_run, name_apart, read_runs
-from medtasks_utils.results.samples import Sample
+from .run import GroupRun, Run, TaskRun, Value
+from .runs import as_run, name_apart, read_runs
+from .samples import Sample
 
 __all__ = [
     "GroupRun",

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from medtasks_utils.results.run import GroupRun, Run, TaskRun
-from medtasks_utils.results.runs import read_runs
+from .run import GroupRun, Run, TaskRun
+from .runs import read_runs
 
 if TYPE_CHECKING:
     import pandas as pd

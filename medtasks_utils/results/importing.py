@@ -22,7 +22,8 @@ from pydantic_core import from_json
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.catalog import our_manager
 from medtasks_utils.harness.imported import Message, Reply, save
-from medtasks_utils.results.samples import Row, content_of, number, numbered_lines
+
+from .samples import Row, content_of, number, numbered_lines
 
 _TASKS = {"medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
 """The task that an environment's rows are of, by what its name has in it."""

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.results.samples import Sample, SampleLog, mapping, read_samples
 from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
+
+from .samples import Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):

@@ -15,8 +15,9 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results.run import GroupRun, Metrics, Run, TaskRun, Value
-from medtasks_utils.results.samples import mapping, number
+
+from .run import GroupRun, Metrics, Run, TaskRun, Value
+from .samples import mapping, number
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
 _RESULTS_FILE = re.compile(rf"(?!audit_)(?:results|.+_(?P<date>{_DATE}))\.json")

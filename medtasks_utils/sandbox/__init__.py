@@ -10,7 +10,7 @@
 ========================  ==========================================================================================
 """
 
-from medtasks_utils.sandbox.client import Sandbox
-from medtasks_utils.sandbox.output import Result
+from .client import Sandbox
+from .output import Result
 
 __all__ = ["Result", "Sandbox"]

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from medtasks_utils.errors import logger
-from medtasks_utils.sandbox import capacity
-from medtasks_utils.sandbox.output import Result, readable
-from medtasks_utils.sandbox.process import PATIENCE, Session, Zygote
+
+from . import capacity
+from .output import Result, readable
+from .process import PATIENCE, Session, Zygote
 
 
 class Sandbox:

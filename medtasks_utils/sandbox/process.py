@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox.inside.system import signal_process
-from medtasks_utils.sandbox.inside.worker import HEADER, MARK
-from medtasks_utils.sandbox.layout import Layout
+
+from .inside.system import signal_process
+from .inside.worker import HEADER, MARK
+from .layout import Layout
 
 MAX_BYTES = 16 << 20
 """Bytes after which a call that does nothing but write is ended."""

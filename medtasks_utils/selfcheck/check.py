@@ -15,8 +15,9 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Example
-from medtasks_utils.selfcheck.answers import BEHAVIOURS, Reply, expected, reply_of
-from medtasks_utils.selfcheck.server import Answers, prompt_key, serving
+
+from .answers import BEHAVIOURS, Reply, expected, reply_of
+from .server import Answers, prompt_key, serving
 
 Examples = dict[tuple[str, str], list[tuple[Example, Reply]]]
 """By task and behaviour."""

@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.selfcheck.answers import BEHAVIOURS
-from medtasks_utils.selfcheck.check import Checked, Score
 from medtasks_utils.writing import table
+
+from .answers import BEHAVIOURS
+from .check import Checked, Score
 
 _STRICT = "strict-match"
 

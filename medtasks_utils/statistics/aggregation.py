@@ -17,9 +17,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from medtasks_utils.statistics import metrics
-from medtasks_utils.statistics.metrics import JudgedScore, Score, value_of
-from medtasks_utils.statistics.ratio import Array, Codes, Mask, Ratio
+from . import metrics
+from .metrics import JudgedScore, Score, value_of
+from .ratio import Array, Codes, Mask, Ratio
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,9 +30,9 @@ from statistics import NormalDist
 
 import scipy
 
-from medtasks_utils.statistics.aggregation import Scores
-from medtasks_utils.statistics.metrics import Aggregation, Metric
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, detectable
+from .aggregation import Scores
+from .metrics import Aggregation, Metric
+from .ratio import FEWEST, LEVEL, Ratio, detectable
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""

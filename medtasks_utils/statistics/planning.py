@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from medtasks_utils.statistics.aggregation import Scores
-from medtasks_utils.statistics.ratio import LEVEL, POWER
+from .aggregation import Scores
+from .ratio import LEVEL, POWER
 
 
 def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:

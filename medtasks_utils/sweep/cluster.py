@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sweep.plan import LOST, Job
-from medtasks_utils.sweep.process import start, stop
 from medtasks_utils.writing import write_whole
+
+from .plan import LOST, Job
+from .process import start, stop
 
 _CONNECTED = 9.0  # seconds that a cluster has to answer in; Ray itself gives up after minutes
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"

@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.sweep.plan import Job
-from medtasks_utils.sweep.process import start, stop
+
+from .plan import Job
+from .process import start, stop
 
 _TICK = 0.5  # seconds between looks at the processes
 

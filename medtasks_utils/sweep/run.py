@@ -20,11 +20,12 @@ from filelock import FileLock, Timeout
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.sweep.cluster import Cluster
-from medtasks_utils.sweep.local import Local, Machine
-from medtasks_utils.sweep.plan import LOST, Job, Plan, travelling
-from medtasks_utils.sweep.size import size_of
 from medtasks_utils.writing import table, write_whole
+
+from .cluster import Cluster
+from .local import Local, Machine
+from .plan import LOST, Job, Plan, travelling
+from .size import size_of
 
 _SHOWN = 8  # lines
 _ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed

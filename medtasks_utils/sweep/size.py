@@ -15,7 +15,8 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
-from medtasks_utils.sweep.plan import Job, as_words
+
+from .plan import Job, as_words
 
 
 def size_of(job: Job, is_run_here: bool = False) -> int:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from medtasks_utils.extraction.numbers import Number, rounded
-from medtasks_utils.tools.tool import Outcome, Tool
+
+from .tool import Outcome, Tool
 
 MAX_EXPRESSION = 1_000  # characters
 _MAX_BITS = 1_024  # of an integer: beyond it, no float holds the value either

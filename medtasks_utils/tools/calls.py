@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from medtasks_utils.extraction.think import final_span
-from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import printable
+
+from .tool import Tool
 
 MAX_CALLS = 16
 """Calls of one reply that are run; the rest is told the model as one failed call."""

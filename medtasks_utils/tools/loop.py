@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
-from medtasks_utils.tools.native import understand
-from medtasks_utils.tools.tool import Outcome, Tool
+from .calls import MAX_CALLS, Call, ReadCalls, read_calls
+from .native import understand
+from .tool import Outcome, Tool
 
 Message = dict[str, Any]
 """``role`` and ``content``, with native calls ``tool_calls`` or ``tool_call_id``; in a transcript also ``calls``, on

@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from medtasks_utils.tools.calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understood
 from medtasks_utils.writing import printable
+
+from .calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understood
 
 _START, _END = "<tool_calls>", "</tool_calls>"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from medtasks_utils.tools.tool import Outcome, Tool
+from .tool import Outcome, Tool
 
 
 class Python(Tool):

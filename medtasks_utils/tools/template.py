@@ -11,7 +11,8 @@ import json
 import re
 
 from medtasks_utils.extraction.think import final_span
-from medtasks_utils.tools.calls import JSON, Call, Tools, at_most, not_json, read_calls, understood
+
+from .calls import JSON, Call, Tools, at_most, not_json, read_calls, understood
 
 
 class CallForm:

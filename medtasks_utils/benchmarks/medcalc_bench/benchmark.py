@@ -25,13 +25,6 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medcalc_bench.kinds import CATEGORIES, KINDS, NOT_AVAILABLE, is_right
-from medtasks_utils.benchmarks.medcalc_bench.rows import (
-    add_other_labels,
-    add_solved_examples,
-    example_of,
-    stratified,
-)
 from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Table, find_split, read_split
 from medtasks_utils.errors import UsageError
@@ -43,6 +36,14 @@ from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
+
+from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, is_right
+from .rows import (
+    add_other_labels,
+    add_solved_examples,
+    example_of,
+    stratified,
+)
 
 OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("na_rate", higher_is_better=None))
 """Where the note may lack what is needed: accuracy where it does not and where it does; how often that is said."""

@@ -8,7 +8,10 @@ from collections.abc import Iterable
 from functools import partial
 
 from medtasks_utils.benchmarks.base import Example
-from medtasks_utils.benchmarks.medcalc_bench.kinds import (
+from medtasks_utils.benchmarks.tables import Row, Table, text_of
+from medtasks_utils.errors import DataError
+
+from .kinds import (
     CALCULATORS,
     CATEGORIES,
     KINDS,
@@ -16,8 +19,6 @@ from medtasks_utils.benchmarks.medcalc_bench.kinds import (
     Truth,
     is_right,
 )
-from medtasks_utils.benchmarks.tables import Row, Table, text_of
-from medtasks_utils.errors import DataError
 
 _CALCULATORS = {key: calculator for calculator in CALCULATORS for key in (str(calculator.id), calculator.name.lower())}
 _CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # so in the first release

@@ -20,16 +20,17 @@ from medtasks_utils.benchmarks.base import (
     TaskInfo,
     by_field,
 )
-from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
-from medtasks_utils.benchmarks.medexqa.explanations import Explanations, references
-from medtasks_utils.benchmarks.medexqa.metrics import METRICS as EXPLANATION_METRICS
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES, MedExQAOptions, Specialty
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+
+from .authors import authors_answer, misspelt_option, only_letter
+from .explanations import Explanations, references
+from .metrics import METRICS as EXPLANATION_METRICS
+from .options import SPECIALTIES, MedExQAOptions, Specialty
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 _GUESSED = 0.5
@@ -83,7 +84,7 @@ class MedExQA(ChoiceBenchmark):
 
     def resources(self) -> Sequence[Resource]:
         """Those of the explanation metrics."""
-        from medtasks_utils.benchmarks.medexqa.metrics import bertscore, meteor
+        from .metrics import bertscore, meteor
 
         return (*meteor.RESOURCES, bertscore.SCIBERT)
 

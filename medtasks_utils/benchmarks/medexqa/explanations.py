@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Example
-from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
-from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
 from medtasks_utils.statistics.metrics import JudgedScore
+
+from .metrics import make_metrics
+from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that a judge may give, and may fail to."""

@@ -10,8 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
 from medtasks_utils.benchmarks.base import ChoiceOptions
-from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
+
+from .metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 

@@ -18,8 +18,9 @@ from typing import Any
 from huggingface_hub import snapshot_download
 
 from medtasks_utils.benchmarks.base import Resource
-from medtasks_utils.benchmarks.medexqa.metrics import DEFAULT_BERTSCORE_MODEL, Metric
 from medtasks_utils.errors import MedtasksError, logger, reason_of
+
+from . import DEFAULT_BERTSCORE_MODEL, Metric
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Files of a hub repository that a model is loaded from: settings, tokenizer, and weights in torch's formats."""

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.benchmarks.medexqa.metrics import Metric
+from . import Metric
 
 
 class Bleu(Metric):

@@ -20,8 +20,9 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.benchmarks.base import Resource
-from medtasks_utils.benchmarks.medexqa.metrics import Metric
 from medtasks_utils.errors import MedtasksError, logger
+
+from . import Metric
 
 _REMEMBERED = 1 << 16  # a few thousand words make up most of any text
 

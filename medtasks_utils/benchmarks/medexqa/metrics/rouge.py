@@ -13,7 +13,7 @@ from importlib.metadata import version
 from rapidfuzz.distance import LCSseq
 from rouge_score import scoring, tokenize
 
-from medtasks_utils.benchmarks.medexqa.metrics import Metric
+from . import Metric
 
 
 class RougeL(Metric):
