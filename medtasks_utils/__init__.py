@@ -5,8 +5,6 @@
 >>> runs, samples = load_runs("results").to_pandas()                                         # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """The console script ``medtasks``. Exit codes: 0 done, 1 the thing asked for failed, 2 wrong usage."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

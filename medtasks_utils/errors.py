@@ -1,7 +1,5 @@
 """Errors a user can act on, and how they reach the terminal: as one line, without a traceback."""
 
-from __future__ import annotations
-
 import difflib
 import logging
 import re

@@ -6,8 +6,6 @@ Another distribution adds one by an entry point, such as::
     my-judge = "my_package.my_judge:MyJudge"
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What leaves the program: files, written whole or not at all; tables for terminals; and nothing with a key in it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The auditor: an LLM that says what a response states, in the reader's own vocabulary, and how readings compare."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

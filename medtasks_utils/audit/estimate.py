@@ -6,8 +6,6 @@ which hold at the edges too, together by the method of variance estimates recove
 Biopharmaceutical Research* 2010); a stratum of which all is known adds nothing to its width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypedDict

@@ -1,7 +1,5 @@
 """Audits in lines of text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any

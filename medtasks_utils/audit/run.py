@@ -1,7 +1,5 @@
 """Auditing saved runs: which responses are read by the LLM, what came of it, and the files that say so."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter, defaultdict

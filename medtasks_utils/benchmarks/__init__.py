@@ -4,8 +4,6 @@ A package in this folder is a benchmark; so is an object that an installed distr
 ``medtasks.benchmarks`` by the benchmark's name. Nothing else lists them.
 """
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Mapping
 from functools import cache

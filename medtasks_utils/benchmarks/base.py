@@ -5,8 +5,6 @@ Nothing here, and nothing in a benchmark, knows the harness. Data flows one way:
     files -> load/examples -> (the harness renders prompts, the model answers) -> strict/flexible -> score
 """
 
-from __future__ import annotations
-
 import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -127,7 +125,7 @@ class Answer(str):
         shown: str | None = None,
         found_by: str = "statement",
         certainty: float = 1.0,
-    ) -> Answer:
+    ) -> "Answer":
         """An answer that shows as ``shown``, or as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value

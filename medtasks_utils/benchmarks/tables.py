@@ -1,7 +1,5 @@
 """Rows of one split out of the files that hold them, and their places for messages."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

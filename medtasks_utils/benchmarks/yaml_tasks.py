@@ -1,7 +1,5 @@
 """What the pack's YAML says of its tasks, read without the harness."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``medtasks audit``: how often the rules misread saved responses (:mod:`medtasks_utils.audit`)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 

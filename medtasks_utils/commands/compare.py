@@ -1,7 +1,5 @@
 """``medtasks compare A B``: two runs on the same examples (:mod:`medtasks_utils.compare`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`.harness.evaluate`)."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import shutil
@@ -62,7 +60,7 @@ class Eval(Command):
         add_flags_of_run(parser)
 
     @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Eval:
+    def from_arguments(cls, arguments: argparse.Namespace) -> "Eval":
         """The command, with those of ``lm_eval run`` as they are."""
         given = vars(arguments)
         command = cls(**{own.name: given.pop(own.name) for own in fields(cls) if own.name in given})
@@ -94,7 +92,7 @@ class Eval(Command):
         return 0
 
 
-def _as_data(done: Evaluation, lines: Sequence[Line]) -> dict[str, Any]:
+def _as_data(done: "Evaluation", lines: "Sequence[Line]") -> dict[str, Any]:
     from medtasks_utils.harness.checks import model_name
     from medtasks_utils.report.short import as_data
 
@@ -111,7 +109,7 @@ def _as_data(done: Evaluation, lines: Sequence[Line]) -> dict[str, Any]:
     }
 
 
-def _as_text(done: Evaluation, run: Run, lines: Sequence[Line]) -> Iterator[str]:
+def _as_text(done: "Evaluation", run: "Run", lines: "Sequence[Line]") -> Iterator[str]:
     from medtasks_utils.report.short import as_text
 
     width = shutil.get_terminal_size((120, 24)).columns

@@ -1,7 +1,5 @@
 """``medtasks extract``: what both filters read in a response, and the evidence that the flexible one weighed."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -44,7 +42,7 @@ class Extract(Command):
             lines = list(scorer.told(printable(sys.stdin.read()), doc, self.explain))
         return self.tell(lines, "\n".join(lines))
 
-    def _samples(self, scorer: Scorer) -> Iterator[str]:
+    def _samples(self, scorer: "Scorer") -> Iterator[str]:
         """Lines on every response of the task in saved runs, headed by the run, the example and its right answer.
 
         Raises:

@@ -1,7 +1,5 @@
 """``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.harness.fetch`)."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a command is: its fields are what may be typed after its name, and its docstring is its help."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re
@@ -62,7 +60,7 @@ class Command(ABC):
                 parser.add_argument(field.name, **settings)
 
     @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> Command:
+    def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
         """The command with what was typed."""
         return cls(**vars(arguments))
 
@@ -113,7 +111,7 @@ class JudgeCommand(Command):
     concurrency: PositiveInt = 16
     cache: str | None = None
 
-    def settings(self, pause: float = 0.0) -> JudgeSettings:
+    def settings(self, pause: float = 0.0) -> "JudgeSettings":
         """How the LLM is asked; ``pause`` in seconds, after each call."""
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
 

@@ -1,7 +1,5 @@
 """``medtasks import``: runs of the defining environments (:mod:`medtasks_utils.results.importing`)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``medtasks path``: where the tasks are."""
 
-from __future__ import annotations
-
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
 from .flags import Command

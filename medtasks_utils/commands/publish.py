@@ -1,7 +1,5 @@
 """``medtasks publish``: a run's results in the form of the hub (:mod:`medtasks_utils.report.publish`)."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``medtasks report``: one self-contained page from one or more runs (:mod:`medtasks_utils.report`)."""
 
-from __future__ import annotations
-
 import gc
 import time
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,5 @@
 """``medtasks rescore``: explanations in saved samples, judged by LLMs (:mod:`medtasks_utils.rescore`)."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """``medtasks selfcheck``: the harness against known answers (:mod:`medtasks_utils.selfcheck`)."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``medtasks sweep``: models × tasks × options, here or on a Ray cluster (:mod:`medtasks_utils.sweep`)."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``medtasks tool``: a tool of MedCalc-Bench by hand, by the very path of a run."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass

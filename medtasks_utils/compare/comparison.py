@@ -1,7 +1,5 @@
 """Two runs compared on the same examples: by metric, by breakdown, and example by example."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

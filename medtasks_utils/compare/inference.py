@@ -16,8 +16,6 @@ in either run there is no interval, and no t test. For shares, the variance behi
 more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -71,7 +69,7 @@ class Contrast:
     note: str
     few: bool
 
-    def mirrored(self) -> Contrast:
+    def mirrored(self) -> "Contrast":
         """The same the other way round."""
         low, high = (None if end is None else -end for end in (self.high, self.low))
         return replace(self, a=self.b, b=self.a, difference=-self.difference, low=low, high=high)

@@ -1,7 +1,5 @@
 """Which runs, tasks and examples are compared with which, and whether they may be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -7,8 +7,6 @@ With repeats, the variance is split into that between examples, which no repeat 
 (:class:`medtasks_utils.statistics.planning.Spread`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether an answer says that the note lacks what is needed: ``N/A`` and its kin; a number with a caveat is none."""
 
-from __future__ import annotations
-
 import re
 
 from . import nothing

@@ -1,7 +1,5 @@
 r"""``\boxed{…}`` and the formatting that models put around a token."""
 
-from __future__ import annotations
-
 from .patterns import later
 
 # A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.

@@ -1,7 +1,5 @@
 r"""What holds an answer by its form: a box, an answer tag, a key of a JSON object; closed, or nearly right."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Calendar dates: as MedCalc-Bench's authors read them, and as people write them."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Gestational ages in weeks and days: as MedCalc-Bench's authors read them, and as people write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

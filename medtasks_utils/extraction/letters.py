@@ -1,7 +1,5 @@
 """Which of the options A to D a text chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from . import nothing

@@ -1,7 +1,5 @@
 """Where nothing is stated: texts that break off, loop or give up, and what takes a statement back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -5,8 +5,6 @@ The readers reproduce the verdicts of the authors' scorer (github.com/nikhilk715
 literal and so no answer. Here nothing is evaluated as Python; expressions go to simpleeval.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import sys

@@ -1,7 +1,5 @@
 """Where a text speaks of an option: by its letter, in any guise, or by its text."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Regular expressions that are compiled at their first use, so that importing a reader costs nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """Text as a reader sees it: without formatting and reasoning, in one script of digits, without the next question."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

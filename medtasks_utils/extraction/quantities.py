@@ -1,7 +1,5 @@
 r"""Numbers as people write them: found in a text, each with its value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import lru_cache

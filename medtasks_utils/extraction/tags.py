@@ -1,7 +1,5 @@
 """``<answer>…</answer>``."""
 
-from __future__ import annotations
-
 import re
 
 from .patterns import later

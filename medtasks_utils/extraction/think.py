@@ -1,7 +1,5 @@
 """``<think>…</think>`` blocks of reasoning models."""
 
-from __future__ import annotations
-
 import re
 
 from .patterns import later

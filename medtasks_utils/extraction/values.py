@@ -1,7 +1,5 @@
 """Which of the numbers, dates or ages in a text is the one that it states as its answer."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence

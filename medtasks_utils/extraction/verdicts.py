@@ -1,7 +1,5 @@
 """Whether a text says that an answer is factual (0), hallucinated (1), or that it cannot be decided (2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .boxes import unwrap

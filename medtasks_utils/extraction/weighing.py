@@ -1,7 +1,5 @@
 """The engine of every reading: candidates, the rows of a table that speak for or against each, and the choice."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

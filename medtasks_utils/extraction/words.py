@@ -4,8 +4,6 @@ A row of a table is a pattern over notions (``answer ~6 is the* @``); the words 
 language more is a line more, and no pattern grows with it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

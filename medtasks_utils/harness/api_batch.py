@@ -5,8 +5,6 @@ run it is replaced by :meth:`ApiBatch.generate_until`, which makes the same requ
 come, first served, and asks on in every conversation whose reply came.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Which tasks there are: this pack's and the user's, read off their YAML; the harness's own 16,000 only if need be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -7,8 +7,6 @@
 5. The server answers one request as the run will make it (:func:`.server.probe`).
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Flags of ``lm_eval run`` and ours, made one configuration."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """``medtasks eval``: mistakes are found first, and the harness does the rest."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import logging

@@ -3,8 +3,6 @@
 What there is follows from the benchmarks: their repositories, and the resources that they name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -3,8 +3,6 @@
 What a task of this pack cannot take is one line before the model runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Several generations of an example: samples of their own where the model lets them be, and what they tell together."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any

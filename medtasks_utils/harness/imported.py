@@ -1,7 +1,5 @@
 """Responses that were got without the harness, scored by a task and saved as the harness saves a run."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

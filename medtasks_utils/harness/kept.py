@@ -9,8 +9,6 @@ each has a reply of its own, so that repeats stay independent. When the results 
 made of go, and the same command asks anew: a server may have other weights under the same name by then.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import threading

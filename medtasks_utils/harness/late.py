@@ -3,8 +3,6 @@
 Hugging Face's ``datasets``, with pandas and pyarrow, is a third of the time until the first request.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from types import ModuleType

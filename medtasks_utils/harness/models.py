@@ -1,7 +1,5 @@
 """What is read of models behind a task: which kind they are, what they send, and how many processes share them."""
 
-from __future__ import annotations
-
 import atexit
 import threading
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A benchmark's options out of the harness's merged metadata, and those among them that are of no effect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a model's server says: whether it can answer at all, why it refuses a request, and what it has."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

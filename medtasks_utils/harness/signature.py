@@ -25,8 +25,6 @@ task name     comes first, without a key
 No path, address or key is in it: a value that is long or holds more than letters and digits shows as its hash.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

@@ -8,8 +8,6 @@ Files of a GitHub repository at one commit are downloaded once by pooch, which c
 ``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` keeps from these downloads as from the hub's.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

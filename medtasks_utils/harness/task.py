@@ -9,8 +9,6 @@ The order in which the harness calls::
     process_results      the metrics of one example under one filter
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """How a run's tools are called: natively, in fields beside the text, or in the text; and what the model is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """The further turns of a task with tools, between generation and filters, and what is told of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property, partial

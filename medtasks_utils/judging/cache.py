@@ -4,8 +4,6 @@ SQLite in write-ahead mode. Every answer is a transaction of its own, there the 
 needs a local disk: on a network file system give every machine a file of its own.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """Calls to the judging model: cached, limited, retried, read."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """How endpoints differ and fail: which parameters they take, and why a call failed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Set
 from typing import Any

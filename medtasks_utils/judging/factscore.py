@@ -6,8 +6,6 @@ each reference are extracted by a call of its own, and all of them together, eac
 explanation too (``factscore_cover.md``); the score is the mean of both rates.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import Sequence

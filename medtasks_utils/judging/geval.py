@@ -5,8 +5,6 @@ The prompt is ``prompts/geval.md``, and the JSON schema of the reply, which is s
 one; the object is otherwise kept as the judge wrote it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -1,7 +1,5 @@
 """What a judge is: what it sees, how it asks, what it says; and the judges by name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

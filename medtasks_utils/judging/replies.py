@@ -1,7 +1,5 @@
 """Reading a judge's reply: the form that was asked for, in its wrapping, and nothing fished out of prose."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

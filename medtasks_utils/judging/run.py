@@ -1,7 +1,5 @@
 """Judging many cases at once, and the check before a run; usable from code that knows nothing of event loops."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import Counter
@@ -55,7 +53,7 @@ def judge_all(
         JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
 
-    async def work(client: JudgeClient) -> list[Judgement]:
+    async def work(client: "JudgeClient") -> list[Judgement]:
         async def judge_one(index: int, case: Any) -> Judgement:
             tally = Counter[str]()
             try:
@@ -84,7 +82,9 @@ def summary(judgements: Sequence[Judgement]) -> str:
     )
 
 
-def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[JudgeClient], Awaitable[Value]]) -> Value:
+def _with_client(
+    settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
+) -> Value:
     """Run in an event loop in a thread of its own: notebooks have one running; Ctrl-C cancels what is under way."""
     try:  # here, since the library takes long to import and comes with an extra of its own
         from anyio.from_thread import start_blocking_portal

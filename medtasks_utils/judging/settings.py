@@ -1,7 +1,5 @@
 """Which judge is asked, and how: endpoint, model, key, limits, cache."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -61,7 +59,7 @@ class JudgeSettings:
         key_variable: str | None = None,
         cache: str | Path | None = None,
         **limits: Any,
-    ) -> JudgeSettings:
+    ) -> "JudgeSettings":
         """Settings with the key and the defaults that the environment holds.
 
         Args:

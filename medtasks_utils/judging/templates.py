@@ -14,8 +14,6 @@ A prompt file is a note, then the messages, each under a line ``# system`` or ``
 worked examples from ``prompts/examples/<specialty>.json``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """What was answered, how answers were found, and what abstaining costs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

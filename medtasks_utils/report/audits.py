@@ -1,7 +1,5 @@
 """How often the rules misread, where the file of ``medtasks audit`` lies beside a run's samples."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A benchmark by subject, specialty, calculator and so on: a plot and a table of each of its metrics there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.base import Breakdown

@@ -5,8 +5,6 @@ are the style sheet's, so that one drawing serves light, dark and print; shapes 
 Beside each plot stands a table with the same numbers; to assistive technology a plot is one image with a label.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

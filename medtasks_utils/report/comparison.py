@@ -1,7 +1,5 @@
 """The section that compares runs on the same examples: every pair as data, of which the page shows those chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What was found, in a few sentences: how the others do against the baseline, and is it knowledge or format."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Where the points go: is an example lost to knowledge, or to the form of the answer?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ compressed with zlib and written in base64: an alphabet without a character that
 in a record can.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ base64 that scripts turn into text nodes. Beyond that the page's Content-Securit
 sheet, by hash, and nothing else: no other script, no request, no form.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import time

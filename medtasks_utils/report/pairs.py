@@ -1,7 +1,5 @@
 """Pairs of runs compared as ``medtasks compare`` does, each pair once, tasks that are not comparable left out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice

@@ -6,8 +6,6 @@ the benchmark is reported by: the first metric of its card, under its published 
 cent. The notes name metric, filter, tools and signature.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product

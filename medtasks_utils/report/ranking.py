@@ -8,8 +8,6 @@ Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). Groups are maximal
 shown as letters (Piepho, *J. Computational and Graphical Statistics* 2004).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -60,7 +58,7 @@ def _comparable(unit: Unit, filter_name: str) -> list[str]:
     return [run for run in unit.results if run not in odd and unit.facts(unit.headline[0]).aggregation != "total"]
 
 
-def _ranks(unit: Unit, filter_name: str, family: int) -> list[Rank]:
+def _ranks(unit: Unit, filter_name: str, family: int) -> "list[Rank]":
     """The runs' ranks by the unit's first metric, the first rank first; empty where they have too little in common.
 
     ``family`` is how many rankings the page has.

@@ -1,7 +1,5 @@
 """The runs themselves: what was run with which settings, and how long it took."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path

@@ -4,8 +4,6 @@ What runs share (prompt and row of the data) is a *document* and stored once; wh
 answers, verdicts) is a *sample*. The index has what lists and filters need of each; the stores have the rest.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A section for each unit: its breakdowns, its answers, all its metrics, for each filter."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A run in a few lines of text, or as JSON: what ``medtasks eval`` ends in."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The summary: runs by benchmarks, signatures, and what to be wary of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Parts of the page as data, which the template writes out: sections of blocks, blocks of a plot and a table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Text from data and models, made fit to stand in a page beside other text."""
 
-from __future__ import annotations
-
 import re
 
 from medtasks_utils.writing import printable

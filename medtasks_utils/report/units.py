@@ -1,7 +1,5 @@
 """What the page has a column or a section for: a task, or a group of tasks, over all runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

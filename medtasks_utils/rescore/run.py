@@ -3,8 +3,6 @@
 What is judged already is in the judge's cache: the same command again asks only what was not answered.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

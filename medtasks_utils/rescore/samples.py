@@ -1,7 +1,5 @@
 """Which responses there are to judge: MedExQA's, out of sample logs. Nothing else in this package knows a benchmark."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterator, Sequence

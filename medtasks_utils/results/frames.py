@@ -1,7 +1,5 @@
 """Saved runs as pandas frames."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,8 +22,8 @@ class Frames(NamedTuple):
             there were several generations; then every metric by its name.
     """
 
-    runs: pd.DataFrame
-    samples: pd.DataFrame
+    runs: "pd.DataFrame"
+    samples: "pd.DataFrame"
 
 
 class Runs(list[Run]):

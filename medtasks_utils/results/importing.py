@@ -7,8 +7,6 @@ prompt shows, and its response scored anew under both filters; the environment's
 ``env_reward`` and ``env_<function>``. Explanations are left to ``medtasks rescore``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """What a run says: its tasks, their metrics and samples."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ The harness writes ``results_<date>.json`` and, with ``--log_samples``, ``sample
 named after the model. Files of one folder with one date are one run. Samples are read when they are asked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

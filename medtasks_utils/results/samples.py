@@ -4,8 +4,6 @@ The harness writes a line per example and filter. Lines that are cut short or no
 rest is used.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

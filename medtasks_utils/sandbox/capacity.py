@@ -1,7 +1,5 @@
 """How much there is room for: descriptors, processes of the user, memory of the machine or a control group."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The run's side of the sandbox: it holds the sessions, and decides which may have a process."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
@@ -56,7 +54,7 @@ class Sandbox:
         self._spawning = threading.RLock()  # never held while a call runs
         self._places = ThreadPoolExecutor(processes)  # its queue is first come, first served
 
-    def __enter__(self) -> Sandbox:
+    def __enter__(self) -> "Sandbox":
         return self
 
     def __exit__(self, *error: object) -> None:

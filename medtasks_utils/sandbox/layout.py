@@ -1,7 +1,5 @@
 """The files that code may read, linked into a folder of their own: paths inside say nothing of the machine."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a process wrote, as text of bounded length: decoded, cleaned and cut on the side that is trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

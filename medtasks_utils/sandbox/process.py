@@ -1,7 +1,5 @@
 """The process that forks, and a worker that it forked, as the run sees them."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -116,7 +114,7 @@ class Zygote:
         ours.settimeout(PATIENCE)
         return ours
 
-    def spawn(self, session: Session) -> None:
+    def spawn(self, session: "Session") -> None:
         """Give a session a worker; not to be called by two threads at once.
 
         Raises:

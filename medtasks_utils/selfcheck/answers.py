@@ -4,8 +4,6 @@ A response's scores are those that the benchmark itself gives the answer in it, 
 response and the aggregation, which are what is checked; of all responses they are put together here, by plain means.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The runs against the server, and each of their scores beside what it must be."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

@@ -1,7 +1,5 @@
 """What a check found: in a few lines of words, as the whole table, as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """An OpenAI-compatible chat server on this machine that gives known answers."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ linearising the product gives, and augmented inverse-probability weighting with 
 Rotnitzky & Zhao, *JASA* 1994). It takes failures as unrelated to the score that would have been given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +43,7 @@ class Scores:
     computed: Mask
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> Scores:
+    def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "Scores":
         """From the scores of each example's generations; NaN is no score."""
         lengths = np.array(list(map(len, rows)), dtype=np.intp)
         there = np.arange(lengths.max(initial=1)) < lengths[:, None]
@@ -64,7 +62,7 @@ class Scores:
     def __len__(self) -> int:
         return len(self.known)
 
-    def __getitem__(self, index: Any) -> Scores:
+    def __getitem__(self, index: Any) -> "Scores":
         """Some of the examples."""
         if isinstance(index, np.ndarray) and index.dtype == bool and index.all():
             return self
@@ -149,7 +147,7 @@ def joined(parts: Sequence[Scores], by_part: bool = False) -> Scores:
 class _NotAvailable(str):
     """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
 
-    def _itself(self, other: object) -> _NotAvailable:
+    def _itself(self, other: object) -> "_NotAvailable":
         return self
 
     __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
@@ -174,7 +172,7 @@ class Example(float):
     cluster: str | None
     stratum: str | None
 
-    def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> Example:  # noqa: D102
+    def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> "Example":  # noqa: D102
         values = [value for score in scores if (value := value_of(score)) is not None]
         self = super().__new__(cls, math.fsum(values) / len(values) if values else math.nan)
         self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum

@@ -22,8 +22,6 @@ hold the truth just 95 % of the time, as the counts are too coarse. Below ten in
 marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clusters that count, there is none.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist

@@ -23,8 +23,6 @@ aggregation     the number (:mod:`medtasks_utils.statistics.ratio`)
 ==============  ====================================================================================================
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

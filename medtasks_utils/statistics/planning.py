@@ -4,8 +4,6 @@ McNemar's exact test is discrete and finds less than a t test (:func:`.ratio.det
 the counts that it may see (Connor, *Biometrics* 1987, has the asymptotic number that the search starts at).
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from typing import NamedTuple

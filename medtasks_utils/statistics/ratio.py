@@ -11,8 +11,6 @@ Two runs on the same examples are compared by their influences' difference (:fun
 the interval and, by Student's t, the p-value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -133,7 +131,7 @@ class Ratio:
         """Degrees of freedom of the standard error."""
         return self.clusters - len(self._totals[0])
 
-    def parts(self) -> list[Ratio]:
+    def parts(self) -> "list[Ratio]":
         """The ratio of each stratum."""
         masks = [self.strata == stratum for stratum in range(len(self._totals[0]))]
         return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in masks]

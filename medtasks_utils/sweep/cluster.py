@@ -8,8 +8,6 @@ Variables of the driver's environment travel as arguments of the task, and not b
 their values into logs on every node (seen in Ray 2.60).
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

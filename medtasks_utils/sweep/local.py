@@ -1,7 +1,5 @@
 """Jobs on this machine: as many at once as there is room for, in the plan's order."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -26,7 +24,7 @@ class Machine:
     gpus: tuple[str, ...] = ()
 
     @classmethod
-    def this_one(cls, cpus: float | None, gpus: int | None) -> Machine:
+    def this_one(cls, cpus: float | None, gpus: int | None) -> "Machine":
         """This machine, or so much of it: the devices of ``CUDA_VISIBLE_DEVICES``, else those that nvidia-smi lists."""
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         if visible is None:

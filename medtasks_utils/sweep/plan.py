@@ -27,8 +27,6 @@
 ``flags`` are those of ``medtasks eval``; a model's and a run's are merged, the run's standing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +112,7 @@ class Plan(_Part):
     runs: list[RunPart] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _names_fit(self) -> Plan:
+    def _names_fit(self) -> "Plan":
         for names in ([model.name for model in self.models], [run.name for run in self.runs]):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"two are named {', '.join(twice)}; names must differ")
@@ -123,7 +121,7 @@ class Plan(_Part):
                 raise ValueError(f"{model.name}: there is no run {', '.join(unknown)}; there are {', '.join(names)}")
         return self
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> "list[Job]":
         """Every run of every model, model by model."""
         by_name = {run.name: run for run in self.runs}
         return [Job(self, model, by_name[name]) for model in self.models for name in model.runs or by_name]

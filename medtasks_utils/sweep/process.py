@@ -4,8 +4,6 @@ It waits so long for the server to answer, if there is one; a server that does n
 ends, with all that it started, when the process that started it does.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

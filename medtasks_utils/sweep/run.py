@@ -4,8 +4,6 @@ A job's folder holds ``log.txt``, what ``medtasks eval`` writes, its answers so 
 last process ended). A job is done when that ended with 0.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """How large a job is, before it runs; loading its tasks checks its options and data too."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping

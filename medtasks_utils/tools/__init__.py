@@ -11,8 +11,6 @@
 ==================  =======================================================================================
 """
 
-from __future__ import annotations
-
 from medtasks_utils.registry import Registry
 
 TOOLS = Registry(

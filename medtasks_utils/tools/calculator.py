@@ -1,7 +1,5 @@
 """The calculator: an arithmetic expression in, a number out, bounded in size and so in time."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

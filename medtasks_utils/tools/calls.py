@@ -12,8 +12,6 @@ model is told. Calls in reasoning (``<think>``) are none. All of it is linear in
 a reply is evaluated.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

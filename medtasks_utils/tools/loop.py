@@ -6,8 +6,6 @@ Those of calls in the text go back in a user message, each in ``<tool_response>`
 message: chat templates know the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

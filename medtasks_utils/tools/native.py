@@ -4,8 +4,6 @@ Servers give them as ``tool_calls``. Chat templates of models in the process tak
 text all the same, with the calls in the form that the template taught it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

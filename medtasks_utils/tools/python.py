@@ -1,7 +1,5 @@
 """The Python tool: code in, what it prints and its last expression out, run in :mod:`medtasks_utils.sandbox`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ Models of today are trained for call formats of their own (``<function=python><p
 tool's name, between it and the argument, and behind that is taken from the template itself: no format need be known.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """What a tool is: a name, one argument, a text that tells the model of it, and a way to run many calls at once."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

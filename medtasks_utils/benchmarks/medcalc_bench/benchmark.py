@@ -3,8 +3,6 @@
 Its rows are in ``rows``, its kinds of answer in ``kinds``.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

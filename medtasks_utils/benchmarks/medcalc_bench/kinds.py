@@ -4,8 +4,6 @@ Which kind an answer is of depends on the calculator alone (``calculators.csv``)
 for some.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import re

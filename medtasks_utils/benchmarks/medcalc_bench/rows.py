@@ -1,7 +1,5 @@
 """MedCalc-Bench's rows as examples; the labels of benchmark and physicians beside each other."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable

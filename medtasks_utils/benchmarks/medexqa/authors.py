@@ -1,7 +1,5 @@
 """Reading MedExQA's answers: the authors' rules, and what is added to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

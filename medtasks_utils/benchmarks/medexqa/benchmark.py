@@ -1,7 +1,5 @@
 """MedExQA (Kim et al., arXiv:2406.06331): rows, the authors' extraction and ours, score."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import chain, zip_longest

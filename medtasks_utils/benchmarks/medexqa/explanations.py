@@ -3,8 +3,6 @@
 A wrong answer has 0 in all. Where both score, the judge's ``explanation`` stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

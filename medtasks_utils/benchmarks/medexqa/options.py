@@ -1,7 +1,5 @@
 """MedExQA's specialties and options."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -125,7 +123,7 @@ class MedExQAOptions(ChoiceOptions):
         return given
 
     @model_validator(mode="after")
-    def _judge_is_named(self) -> MedExQAOptions:
+    def _judge_is_named(self) -> "MedExQAOptions":
         if self.judges and self.judge_mode is None:
             raise ValueError(f"use_judge needs judge_mode: {' or '.join(JUDGES)}")
         return self

@@ -1,7 +1,5 @@
 """MedHallu (Pandit et al., arXiv:2502.14302): rows, pairs of examples, extraction, score."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

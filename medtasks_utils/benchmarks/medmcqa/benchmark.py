@@ -1,7 +1,5 @@
 """MedMCQA (Pal et al., CHIL 2022): rows, the order of the choices, extraction, score."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

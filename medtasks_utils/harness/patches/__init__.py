@@ -9,8 +9,6 @@ Nothing happens when this is imported. :func:`apply` replaces what every run nee
     What the evaluator and ``medtasks eval`` need of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What is replaced of the evaluator and of the command line while ``medtasks eval`` runs, and in every run."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """What tasks need of lm_eval's insides: standard errors, samples, prompts, the index of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from typing import Any

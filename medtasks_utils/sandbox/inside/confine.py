@@ -4,8 +4,6 @@ Nothing here raises where a kernel lacks something: a layer is off then, with a 
 in a worker ends that worker.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import resource

@@ -3,8 +3,6 @@
 What the functions give is to be called in the process itself, once it has given up its privileges.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """Namespaces: no process, network or host name of the machine's, and a root of nothing but the libraries."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterable

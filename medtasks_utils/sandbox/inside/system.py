@@ -1,7 +1,5 @@
 """Calls of the C library that Python's own modules lack."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -3,8 +3,6 @@
 It is no boundary. It keeps honest code from files, and nobody who means harm from anything.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import types

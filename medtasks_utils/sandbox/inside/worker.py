@@ -5,8 +5,6 @@ code. An answer is the 16 bytes, what is written to descriptor 1, the 16 bytes a
 failed. So nothing that was written before the call can pass for its answer.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import linecache

@@ -6,8 +6,6 @@ worker's own socket, and that worker's ``/dev/null``: no code and no output ever
 It answers on that socket with one byte and the worker's process as a descriptor, or closes it if there can be none.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import json

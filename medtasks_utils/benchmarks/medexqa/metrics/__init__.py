@@ -19,8 +19,6 @@ was defined; no code of it is fetched or run.
 [100.0]
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any

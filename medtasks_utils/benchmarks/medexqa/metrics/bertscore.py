@@ -8,8 +8,6 @@ are cut there. Of several examples in one call bert-score lets padding stand in 
 negative, so each has a call of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path

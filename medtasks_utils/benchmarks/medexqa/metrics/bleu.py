@@ -7,8 +7,6 @@ There is no smoothing: without a match of some order the score is 0, which is wh
 statistic of one example that is poor, but it is what the published averages are made of.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from importlib.metadata import version

@@ -5,8 +5,6 @@ exactly, then by Porter stem, then as WordNet synonyms of the stem; case does no
 ``nltk.word_tokenize``, which splits sentences by Punkt's English model first. Each word is stemmed and looked up once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import version

@@ -5,8 +5,6 @@ best reference, without a stemmer. Tokenizer and F-measure are rouge-score's own
 subsequence is computed in compiled code: rouge-score's own takes seconds for a response of 200,000 characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.metadata import version
 
