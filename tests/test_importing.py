@@ -65,6 +65,8 @@ def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.Cap
     assert cli.main(["import", str(tmp_path / "theirs"), "-o", str(out), "--data", "sample"]) == 0
     written = capsys.readouterr().out.split()
     assert len(written) == 4 and all(Path(path).is_relative_to(out) for path in written)
+    (run,) = read_runs(out)
+    assert len(run.tasks) == 4 and all(task.metrics for task in run.tasks.values()), "of one model and date"
     page = tmp_path / "report.html"
     assert cli.main(["report", str(out), "-o", str(page)]) == 0, capsys.readouterr().err
     text = page.read_text(encoding="utf-8")

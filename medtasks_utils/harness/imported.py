@@ -77,13 +77,14 @@ def save(
         values[f"{metric},{filter_name}"] = aggregate(each)
         values[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(each)
     metadata = {"benchmark": benchmark, "remarks": [f"imported from {source}"], "data_source": source}
-    results = {
-        "results": {name: values},
-        "configs": {name: {"dataset_path": task.config.dataset_path, "metadata": metadata}},
-        "n-samples": {name: {"original": len(task.eval_docs), "effective": len(replies)}},
-        "model_name": model,
+    by_task = {
+        "results": values,
+        "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
+        "n-samples": {"original": len(task.eval_docs), "effective": len(replies)},
     }
     target: Path = folder / sanitize_model_name(model) / f"results_{date}.json"
+    others = json.loads(target.read_bytes()) if target.exists() else {}  # files of one date are one run
+    results = {key: {**others.get(key, {}), name: own} for key, own in by_task.items()} | {"model_name": model}
     text = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
     write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), text, make_folder=True)
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
