@@ -18,7 +18,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FORM, RIGHT, UNANSWERED, UNSURE, WRONG, outcome_block, outcomes
+from medtasks_utils.report.outcomes import outcome_block, outcomes
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pairs import Comparer
 from medtasks_utils.report.runs import runs_section
@@ -110,7 +110,13 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
     runs = read_runs(tmp_path)
-    assert outcomes(arrange(runs)[0].results["model"]) == {RIGHT: 2, FORM: 1, WRONG: 1, UNSURE: 1, UNANSWERED: 1}
+    assert outcomes(arrange(runs)[0].results["model"]) == {
+        "right": 2,
+        "right, lost to its form": 1,
+        "wrong": 1,
+        "unsure": 1,
+        "no answer found": 1,
+    }
     (block,) = outcome_block(arrange(runs), ["model"])
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,20 +11,13 @@ from medtasks_utils.report.tables import Block, Cell, Table
 from medtasks_utils.report.units import Result, Unit
 from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
-RIGHT = "right"
-FORM = "right, lost to its form"
-STRICT_ONLY = "right for the strict rule alone"
-WRONG = "wrong"
-UNSURE = "unsure"
-UNANSWERED = "no answer found"
-
 OUTCOMES = {
-    RIGHT: "both filters read the right answer",
-    FORM: "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not",
-    STRICT_ONLY: "strict-match finds the right answer where flexible-extract does not",
-    WRONG: "an answer was found, and it is wrong",
-    UNSURE: "the model said that it is unsure",
-    UNANSWERED: "flexible-extract finds no answer",
+    "right": "both filters read the right answer",
+    "right, lost to its form": "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not",
+    "right for the strict rule alone": "strict-match finds the right answer where flexible-extract does not",
+    "wrong": "an answer was found, and it is wrong",
+    "unsure": "the model said that it is unsure",
+    "no answer found": "flexible-extract finds no answer",
 }
 """Outcomes in the order in which they are shown, and what they mean."""
 
@@ -43,10 +35,8 @@ def outcomes(result: Result) -> dict[str, float]:
     right for both.
     """
     read = np.full((3, len(result.samples)), np.nan)
-    for name in [
-        *(name for task in result.tasks for name in task.filters),
-        FLEXIBLE,
-    ]:  # the last is read, if it is there
+    filters = [name for task in result.tasks for name in task.filters]
+    for name in [*filters, FLEXIBLE]:  # the last is read, if it is there
         own = np.array([result.scores(name, metric).values for metric in ("acc", "answered", "unsure_rate")])
         read = np.where(np.isnan(own[0]), read, own)
     is_known = ~np.isnan(read[0])
@@ -56,15 +46,9 @@ def outcomes(result: Result) -> dict[str, float]:
     left = 1 - np.maximum(flexible, strict)
     unsure = np.minimum(left, np.nan_to_num(unsure))
     unanswered = np.minimum(left - unsure, 1 - np.nan_to_num(answered, nan=1.0))
-    found = {
-        RIGHT: np.minimum(flexible, strict),
-        FORM: flexible - strict,
-        STRICT_ONLY: strict - flexible,
-        WRONG: left - unsure - unanswered,
-        UNSURE: unsure,
-        UNANSWERED: unanswered,
-    }
-    counts = {name: round(math.fsum(shares[shares > 1e-9].tolist()), 6) for name, shares in found.items()}
+    right, wrong = np.minimum(flexible, strict), left - unsure - unanswered
+    found = right, flexible - strict, strict - flexible, wrong, unsure, unanswered
+    counts = {name: round(float(shares.clip(min=0).sum()), 6) for name, shares in zip(OUTCOMES, found, strict=True)}
     return {name: count for name, count in counts.items() if count}
 
 

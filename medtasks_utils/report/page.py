@@ -37,8 +37,17 @@ from medtasks_utils.writing import write_whole
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
-    *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
-    *("selection.js", "samples.js", "tables.js", "compare.js", "report.js"),
+    "store.js",
+    "elements.js",
+    "math.js",
+    "markdown.js",
+    "response.js",
+    "detail.js",
+    "selection.js",
+    "samples.js",
+    "tables.js",
+    "compare.js",
+    "report.js",
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 

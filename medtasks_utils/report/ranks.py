@@ -30,7 +30,7 @@ class Rank(NamedTuple):
         value: in the metric's own unit.
         best: the best rank it may have, 1 being the first.
         worst: the worst.
-        groups: letters; runs that share one cannot be told apart. Empty where there are more groups than letters.
+        groups: letters; runs that share one cannot be told apart.
     """
 
     run: str
@@ -80,14 +80,12 @@ def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
     """For each run the letters of its groups: the largest sets of runs of which no two surely differ.
 
     Args:
-        differ: runs × runs, symmetric; of some ten runs, as all sets are tried.
+        differ: runs × runs, symmetric; of at most eight runs, which have no more groups than there are letters.
         order: the runs from the first on; the first has the letter a.
     """
     sets = [own for size in range(1, len(order) + 1) for own in combinations(order, size)]
     alike = [own for own in sets if not differ[np.ix_(own, own)].any()]
     largest = [own for own in alike if not any(set(own) < set(other) for other in alike)]
     ordered = sorted(largest, key=lambda own: [order.index(run) for run in own])
-    if len(ordered) > len(ascii_lowercase):
-        return [""] * len(order)
     letters = dict(zip(ordered, ascii_lowercase, strict=False))
     return ["".join(letter for own, letter in letters.items() if run in own) for run in range(len(order))]

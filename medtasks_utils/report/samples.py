@@ -169,9 +169,7 @@ def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
 
 def _mean(logged: Any) -> float | None:
     """A number that the log has of a sample, or the mean of those of its generations."""
-    if not isinstance(logged, list):
-        return number(logged)
-    numbers = [own for one in logged if (own := number(one)) is not None]
+    numbers = [own for one in (logged if isinstance(logged, list) else [logged]) if (own := number(one)) is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 
