@@ -20,7 +20,7 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block, outcomes
 from medtasks_utils.report.page import build_page
-from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import estimate_cells
 from medtasks_utils.report.units import arrange
@@ -143,11 +143,11 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
     units = arrange(runs)
-    comparer = Comparer(runs, ["strict-match"])
-    paired = comparer.pairs["first", "second", "strict-match"]
+    pairs = all_pairs(runs, ["strict-match"])
+    paired = pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
-    cards = dict(findings(units, comparer, "first"))
+    cards = dict(findings(units, pairs, "first"))
     assert ("Not comparable" in cards) == bool(words), "one line that counts them"
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
 
@@ -155,7 +155,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
-    paired = Comparer([a, b], ["strict-match"]).pairs["first", "second", "strict-match"]
+    paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
     assert set(paired.refused) == {"medhallu"}, paired.refused
     assert {line.task for line in paired.lines} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 

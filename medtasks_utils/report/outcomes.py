@@ -13,7 +13,9 @@ from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 OUTCOMES = {
     "right": "both filters read the right answer",
-    "right, lost to its form": "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not",
+    "right, lost to its form": (
+        "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
+    ),
     "right for the strict rule alone": "strict-match finds the right answer where flexible-extract does not",
     "wrong": "an answer was found, and it is wrong",
     "unsure": "the model said that it is unsure",

@@ -24,7 +24,7 @@ from medtasks_utils.report.comparison import comparison_data, comparison_section
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block
 from medtasks_utils.report.packing import pack_one
-from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.sections import unit_section
@@ -72,8 +72,8 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    comparer = Comparer(runs, filters)
-    compared = comparison_data(comparer, names)
+    pairs = all_pairs(runs, filters)
+    compared = comparison_data(pairs, names)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
     sections += [comparison_section(runs, filters)] if compared else []
     sections += [*audit_section(runs), runs_section(runs)]
@@ -91,7 +91,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         baselines=baselines,
         filters=choices,
         partial=partial_runs(runs),
-        findings={(name, run): findings(units, comparer, run, name) for name in choices or [""] for run in baselines},
+        findings={(name, run): findings(units, pairs, run, name) for name in choices or [""] for run in baselines},
         problems=wary,
         summary=[*summary, *outcome_block([unit for unit in units if unit.benchmark], names)],
         signatures=signature_table(runs, units),

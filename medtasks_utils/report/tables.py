@@ -69,7 +69,6 @@ class Section:
     """A part of the page with a heading and an address.
 
     Attributes:
-        notes: what to keep in mind.
         variant: whether the subtitle, not the title, sets it apart from other sections.
     """
 
@@ -78,7 +77,6 @@ class Section:
     subtitle: str
     lead: str
     blocks: list[Block]
-    notes: list[str] = field(default_factory=list)
     variant: bool = False
 
 
