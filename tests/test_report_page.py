@@ -117,7 +117,7 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
         "unsure": 1,
         "no answer found": 1,
     }
-    (block,) = outcome_block(arrange(runs), ["model"])
+    block = outcome_block(arrange(runs), ["model"])
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 
 

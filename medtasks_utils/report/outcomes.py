@@ -54,7 +54,7 @@ def outcomes(result: Result) -> dict[str, float]:
     return {name: count for name, count in counts.items() if count}
 
 
-def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
+def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> Block:
     """Where the points go, for every unit and run; nothing where none was scored by accuracy."""
     every = ((unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples())
     found = [row for row in every if row[-1]]
@@ -68,4 +68,4 @@ def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
         table.rows.append([name, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[part]:.1f}") for part in seen)])
         if run in runs[:MAX_RUNS]:
             plot.bars.setdefault(unit.label, {})[run] = percent
-    return [Block("Knowledge or format?", table, plot, _LEAD)] if found else []
+    return Block("Knowledge or format?", table, plot, _LEAD)

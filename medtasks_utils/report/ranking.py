@@ -35,8 +35,7 @@ def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
                 texts = rank.run, rank.groups, facts.shown(rank.value), place
                 table.rows.append([Cell(unit.name, facts.name), *map(Cell, texts)])
-        if table.rows:
-            blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
+        blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
     return blocks
 
 

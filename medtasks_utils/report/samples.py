@@ -119,11 +119,10 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, every_facet = list(facets), list(dict.fromkeys(chain(*facets.values())))
-    filters = dict.fromkeys(name for entry in entries for own, _ in entry.samples.values() for name in own.answers)
     documents: list[Row] = []
     samples: list[Row] = []
-    numbers: list[Row] = []
-    read: dict[str, list[Row]] = {name: [] for name in filters}
+    every = (sample for entry in entries for sample, _ in entry.samples.values())
+    read: dict[str, list[Row]] = {name: [] for sample in every for name in sample.answers}
     for place, entry in enumerate(entries):
         shown = entry.shown
         about = {
@@ -134,17 +133,17 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         }
         documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
         for run, (sample, audits) in entry.samples.items():
-            samples.append({"document": place, "run": run, "badges": _badges(sample, audits)})
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             known = {name: own for name in _NUMBERS if (own := _mean(logged.get(name))) is not None}
-            numbers.append({"length": sum(map(len, sample.responses)), **known})
+            known["length"] = sum(map(len, sample.responses))
+            samples.append({"document": place, "run": run, "badges": _badges(sample, audits), **known})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    of_numbers = _columns([name for name in ("length", *_NUMBERS) if any(name in row for row in numbers)], numbers)
+    of_numbers = _columns([name for name in ("length", *_NUMBERS) if any(name in row for row in samples)], samples)
     of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
-        "filters": list(filters),
+        "filters": list(read),
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
         "facets": every_facet,
         "documents": _columns(("task", "id", "snippet", "target", *every_facet), documents),
@@ -175,7 +174,6 @@ def _mean(logged: Any) -> float | None:
 
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
-    if len(answers) == 1:
-        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
     counts = Counter(labels.get(answer, answer) for answer in answers)
-    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)
+    texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
+    return shortened(", ".join(texts), _ANSWER)

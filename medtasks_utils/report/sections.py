@@ -23,9 +23,9 @@ def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
             for breakdown in known.breakdowns:
                 own += breakdown_blocks(unit, breakdown, filter_name, [run.name for run in runs])
             if known.unsure is not None:
-                own += abstention_block(unit, filter_name)
-            own += answers_block(unit, known.answers, filter_name)
-        own += [*found_block(unit, filter_name), _metrics_block(unit, filter_name)]
+                own.append(abstention_block(unit, filter_name))
+            own.append(answers_block(unit, known.answers, filter_name))
+        own += [found_block(unit, filter_name), _metrics_block(unit, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in own]
     subtitle = unit.name if unit.name != unit.title else ""
     members = max(len(result.tasks) if result.is_group else 0 for result in unit.results.values())

@@ -36,7 +36,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 
-def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
+def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table:
     """What stands behind each number; equal signatures in a column of the summary mean comparable numbers."""
     caption = "Signatures: everything that two numbers must share to be comparable"
     table = Table(caption, ["Short", "Run", "Signature"], texts=3)
@@ -50,7 +50,7 @@ def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
         if signatures:
             long = Cell("", code=" ".join(signatures))
             table.rows.append([Cell(f"#{digest(list(signatures), 6)}"), Cell(whose), long])
-    return table if table.rows else None
+    return table
 
 
 # ---- problems

@@ -54,7 +54,10 @@ class Table:
 
 @dataclass
 class Block:
-    """A table and a plot on one matter, of one filter or (empty) of all; ``folded`` until asked for."""
+    """A table and a plot on one matter, of one filter or (empty) of all; ``folded`` until asked for.
+
+    One whose table has no rows is not shown.
+    """
 
     title: str
     table: Table
