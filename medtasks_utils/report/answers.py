@@ -39,8 +39,7 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> Bl
             row = [Cell(labels[target]), Cell(run)]
             for answer in given:
                 share = counted[target, answer] / total
-                is_right = answer == target
-                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1%}", best=is_right, share=share))
+                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1%}", best=answer == target, share=share))
             table.rows.append(row)
     is_matrix = len(targets) == 2
     return Block("Confusion matrix" if is_matrix else "Answers given", table, folded=not is_matrix)

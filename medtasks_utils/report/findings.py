@@ -73,13 +73,15 @@ def _against(unit: Unit, pairs: Pairs, baseline: str, filter_name: str) -> list[
     reach = interval(own, lambda value: signed(value * facts.scale))
     points = f"{signed(own.difference * facts.scale)} points{f' ({reach})' if reach else ''} on the same examples"
     values = facts.shown(own.b), facts.shown(own.a)
+    said = f"{leader} {values[0]}, {second} {values[1]}. {points}"
+    text = f"No clear lead: {said}."
     if line.is_significant:
-        return [(about, f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}.")]
-    text = f"{leader} {values[0]}, {second} {values[1]}. {points}"
-    if own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
-        return [(about, f"No clear lead once all comparisons of this page are counted: {text}, by an interval for this "
-                        "pair alone.")]  # fmt: skip
-    return [(about, f"No clear lead: {text}.")]
+        text = f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}."
+    elif own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
+        text = (
+            f"No clear lead once all comparisons of this page are counted: {said}, by an interval for this pair alone."
+        )
+    return [(about, text)]
 
 
 def _share(metrics: Metrics, name: str, filter_name: str) -> float:

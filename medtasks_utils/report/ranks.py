@@ -16,6 +16,7 @@ from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
 
@@ -66,10 +67,7 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     reach = np.maximum(np.quantile(largest, 1 - ALPHA / family) * errors, 1e-12)
-    difference = values[first] - values[second]
-    better = np.zeros((len(runs), len(runs)), dtype=bool)  # rows than columns
-    better[first, second] = difference > reach
-    better[second, first] = difference < -reach
+    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # rows than columns
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)

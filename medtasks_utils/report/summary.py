@@ -60,8 +60,8 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
     found = []
     for run in runs:
-        counts = [(task, n["effective"], n["original"]) for task, n in run.counts.items()]
-        parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in counts if part < whole]
+        partial = {task: n for task, n in run.counts.items() if n["effective"] < n["original"]}
+        parts = [f"{n['effective']:,} of {n['original']:,} of {task}" for task, n in partial.items()]
         if parts:
             limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
