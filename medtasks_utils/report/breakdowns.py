@@ -41,7 +41,7 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
         found = dict(sorted(found.items(), key=_place))
         points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
         title = f"{metric} by {name}"
-        plot = dot_plot(points, runs, title, f"{unit.title}: {title}", f"{metric}, %")
+        plot = dot_plot(points, runs, f"{unit.title}: {title}", f"{metric}, %")
         if has_macro:
             found[MACRO] = {run: _macro(unit, run, filter_name, metric) for run in own}
         head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]

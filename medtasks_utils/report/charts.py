@@ -45,8 +45,7 @@ class DotPlot:
     """Values by group, a line per run with its interval; of many groups, all runs on one line without intervals.
 
     Attributes:
-        caption: under the plot.
-        about: what it is about, for those who do not see it.
+        caption: under the plot, and for those who do not see it.
         unit: of the axis.
         numbers: of the runs that have a point, from 1: those of their colours and shapes.
         groups: by run, the value and the ends of its interval as they are shown.
@@ -54,7 +53,6 @@ class DotPlot:
     """
 
     caption: str
-    about: str
     unit: str
     axis: Axis
     numbers: dict[str, int]
@@ -63,7 +61,7 @@ class DotPlot:
 
 
 def dot_plot(
-    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, about: str, unit: str = "%"
+    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, unit: str = "%"
 ) -> DotPlot | None:
     """A plot of values by group and run, of the first eight of the page's runs; None where they have none."""
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
@@ -78,7 +76,7 @@ def dot_plot(
     apart = len(there) <= _MOST_LINES
     axis = Axis([value for _, shown in there for value in shown[: 3 if apart else 1]])
     named = dict(there)
-    return DotPlot(caption, about, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
+    return DotPlot(caption, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
 
 
 @dataclass(frozen=True)
@@ -86,13 +84,11 @@ class BarPlot:
     """Bars of 100 %, one per run, under a heading per task.
 
     Attributes:
-        caption: under the plot.
-        about: what it is about, for those who do not see it.
+        caption: under the plot, and for those who do not see it.
         parts: of a bar in their order, with what they mean.
         bars: by task, then run: what each part is of the whole, in percent.
     """
 
     caption: str
-    about: str
     parts: Mapping[str, str]
     bars: dict[str, dict[str, dict[str, float]]]

@@ -72,11 +72,11 @@ def _against(unit: Unit, pairs: Pairs, baseline: str, filter_name: str) -> list[
         leader, second, own = baseline, other, own.mirrored()
     reach = interval(own, lambda value: signed(value * facts.scale))
     points = f"{signed(own.difference * facts.scale)} points{f' ({reach})' if reach else ''} on the same examples"
-    values = facts.shown(own.b), facts.shown(own.a)
-    said = f"{leader} {values[0]}, {second} {values[1]}. {points}"
+    more, less = facts.shown(own.b), facts.shown(own.a)
+    said = f"{leader} {more}, {second} {less}. {points}"
     text = f"No clear lead: {said}."
     if line.is_significant:
-        text = f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}."
+        text = f"{leader} leads: {more} against {less} of {second}. {points}."
     elif own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
         text = (
             f"No clear lead once all comparisons of this page are counted: {said}, by an interval for this pair alone."

@@ -60,11 +60,11 @@ def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> Block:
     found = [row for row in every if row[-1]]
     seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
     table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)
-    plot = BarPlot("Examples by outcome, %", "Share of examples by outcome, for each benchmark and run", OUTCOMES, {})
+    plot = BarPlot("Examples by outcome, for each benchmark and run, %", OUTCOMES, {})
     for unit, run, counts in found:
         total = sum(counts.values())
         percent = {name: 100 * counts.get(name, 0.0) / total for name in seen}
-        name = Cell(unit.title, unit.name if unit.name != unit.title else "")
+        name = Cell(unit.title, unit.name)
         table.rows.append([name, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[part]:.1f}") for part in seen)])
         if run in runs[:MAX_RUNS]:
             plot.bars.setdefault(unit.label, {})[run] = percent

@@ -95,11 +95,11 @@ def _source(task: TaskRun) -> str:
 
 
 def _entry(run: Run, own: Headline) -> dict[str, Any]:
-    config = own.result.tasks[0].config
+    tasks = own.result.tasks
+    config, card = tasks[0].config, tasks[0].card
     options, named = config.get("dataset_kwargs") or {}, config.get("dataset_path")
     dataset = {"id": str(named), "task_id": own.name}
-    is_of_hub = {_source(task) for task in own.result.tasks} == {"hub"}
-    card = own.result.tasks[0].card
+    is_of_hub = {_source(task) for task in tasks} == {"hub"}
     pinned = {known.name: known.revision for known in (card.repositories.values() if card else ())}
     revision = options.get("revision") or pinned.get(str(named))
     if is_of_hub and revision:

@@ -70,12 +70,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 
 def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
-    labels = entry.labels
     details = {name: value for own in sample.details.values() for name, value in own.items() if value is not None}
     notes = [*_texts(details.get("notes")), *(f"An LLM reads {row['stated']}." for row in audits)]
     record = {
         "responses": sample.responses,
-        "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
+        "answers": {name: [entry.labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
         "right": {name: sample.scores_of(name, _result(own)) for name, own in sample.metrics.items()},
         "found_by": sample.found_by,
         "metrics": sample.metrics,

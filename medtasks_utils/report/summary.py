@@ -32,7 +32,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             reason = odd.get(run, "") if found.value is not None else ""
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
             points.append((title, run, found, facts))
-    plot = dot_plot(points, names, "With 95 % confidence intervals", "Headline metrics with confidence intervals")
+    plot = dot_plot(points, names, "Headline metrics with 95 % confidence intervals")
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 

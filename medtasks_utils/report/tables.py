@@ -94,7 +94,7 @@ def interval(found: Estimate | Contrast, show: Callable[[float], str], before_fe
 def estimate_cell(found: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it, and the number of examples under that."""
     small = interval(found, metric.shown, "\n")
-    counted = f"n {found.n:,}" if with_n and found.n and found.value is not None else ""
+    counted = f"n {found.n:,}" if with_n and found.n else ""
     return Cell(metric.shown(found.value), f"{small}\n{counted}".strip(), href)
 
 

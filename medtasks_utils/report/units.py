@@ -167,12 +167,11 @@ class Unit:
         }
 
         def reason(run: str, other: str) -> str:
-            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+            said = incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+            return said if len(said) <= _LONG else said.split(" (")[0]
 
         measure = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
-        found = {run: said for run in tasks if (said := reason(measure, run))}
-        shorter = {run: said if len(said) <= _LONG else said.split(" (")[0] for run, said in found.items()}
-        return {run: f"not comparable: {said}" for run, said in shorter.items()}
+        return {run: f"not comparable: {said}" for run in tasks if (said := reason(measure, run))}
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
         """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
