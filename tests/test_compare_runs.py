@@ -126,7 +126,7 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
     (need,) = (need for need in plan(found, 5)["needs"] if need["metric"] == "acc")
-    assert need["spread"]["repeats"] == 3
+    assert need["spread"]["repeats"] == 3 and "between examples" in "\n".join(as_text(plan(found, 5)))
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 

@@ -18,9 +18,9 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import FORM, RIGHT, UNANSWERED, UNSURE, WRONG, outcome_block, outcomes
+from medtasks_utils.report.outcomes import outcome_block, outcomes
 from medtasks_utils.report.page import build_page
-from medtasks_utils.report.pairs import Comparer
+from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.runs import runs_section
 from medtasks_utils.report.tables import estimate_cells
 from medtasks_utils.report.units import arrange
@@ -110,8 +110,14 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
     runs = read_runs(tmp_path)
-    assert outcomes(arrange(runs)[0].results["model"]) == {RIGHT: 2, FORM: 1, WRONG: 1, UNSURE: 1, UNANSWERED: 1}
-    (block,) = outcome_block(arrange(runs), ["model"])
+    assert outcomes(arrange(runs)[0].results["model"]) == {
+        "right": 2,
+        "right, lost to its form": 1,
+        "wrong": 1,
+        "unsure": 1,
+        "no answer found": 1,
+    }
+    block = outcome_block(arrange(runs), ["model"])
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 
 
@@ -137,11 +143,11 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
     units = arrange(runs)
-    comparer = Comparer(runs, ["strict-match"])
-    paired = comparer.pairs["first", "second", "strict-match"]
+    pairs = all_pairs(runs, ["strict-match"])
+    paired = pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
-    cards = dict(findings(units, comparer, "first"))
+    cards = dict(findings(units, pairs, "first"))
     assert ("Not comparable" in cards) == bool(words), "one line that counts them"
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
 
@@ -149,7 +155,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
-    paired = Comparer([a, b], ["strict-match"]).pairs["first", "second", "strict-match"]
+    paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
     assert set(paired.refused) == {"medhallu"}, paired.refused
     assert {line.task for line in paired.lines} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 

@@ -373,6 +373,6 @@ def test_repeats_divide_the_variance_within_alone() -> None:
     found = spread(scores(rng.binomial(1, chance[:, None], (4000, 5)).astype(float)))
     assert found is not None and found.between == pytest.approx(float(chance.var()), rel=0.1)
     assert found.within == pytest.approx(float((chance * (1 - chance)).mean()), rel=0.05)
-    of_nine = math.sqrt((found.between + found.within / 9) / found.examples)
-    assert found.repeats_needed(of_nine) == 9 and found.repeats_needed(1e-9) is None
+    assert found.repeats_needed(found.stderr(9)) == 9 and found.repeats_needed(1e-9) is None
+    assert "5 repeats" in str(found)
     assert spread(scores([1.0, 0.0, 1.0])) is None

@@ -10,7 +10,7 @@ With repeats, the variance is split into that between examples, which no repeat 
 from collections.abc import Iterator
 from typing import Any
 
-from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar, spread
+from medtasks_utils.statistics.planning import Spread, examples_needed, examples_of_mcnemar, spread
 from medtasks_utils.statistics.ratio import detectable
 from medtasks_utils.writing import table
 
@@ -82,5 +82,8 @@ def as_text(planned: dict[str, Any]) -> Iterator[str]:
         seen = f"{need['detectable']:.2f}"
         rows.append((label, need["n"], seen, f"{need['examples']:,}", f"{need['examples_of_family']:,}", repeats))
     yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
+    for need in planned["needs"]:
+        if need["spread"]:
+            yield f"{need['task']}, the difference: {Spread(**need['spread'])}"
     yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: questions or notes that examples share count once."

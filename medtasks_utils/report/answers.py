@@ -19,7 +19,7 @@ _ABSTAINING = (
 )
 
 
-def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> list[Block]:
+def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> Block:
     """Answers given against right answers: the confusion matrix of verdicts, the leaning of letters."""
     counts = {
         run: Counter((sample.target, answer) for sample in samples for answer in sample.answers.get(filter_name, ()))
@@ -38,15 +38,13 @@ def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> li
             row = [Cell(labels[target]), Cell(run)]
             for answer in given:
                 share = counted[target, answer] / total
-                is_right = answer == target
-                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1%}", best=is_right, share=share))
+                row.append(Cell(f"{counted[target, answer]:,}", f"{share:.1%}", best=answer == target, share=share))
             table.rows.append(row)
     is_matrix = len(targets) == 2
-    title = "Confusion matrix" if is_matrix else "Answers given"
-    return [Block(title, table, folded=not is_matrix)] if targets else []
+    return Block("Confusion matrix" if is_matrix else "Answers given", table, folded=not is_matrix)
 
 
-def found_block(unit: Unit, filter_name: str) -> list[Block]:
+def found_block(unit: Unit, filter_name: str) -> Block:
     """How the (first) answers were found, such as ``box`` or ``none``, and how often they were right."""
     facts = unit.facts("acc")
     by_run: dict[str, dict[str, Estimate]] = {}
@@ -66,10 +64,10 @@ def found_block(unit: Unit, filter_name: str) -> list[Block]:
             total = sum(other.n for other in found.values())
             row += [Cell(f"{own.n:,}", f"{own.n / total:.1%}" if total else ""), estimate_cell(own, facts)]
         table.rows.append(row)
-    return [Block("How answers were found", table)] if ways else []
+    return Block("How answers were found", table)
 
 
-def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
+def abstention_block(unit: Unit, filter_name: str) -> Block:
     """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
     runs = list(unit.samples())
     table = Table(f"{unit.title}: the cost of abstaining (%)", ["", *unit.heads(runs, filter_name, "acc")])
@@ -79,7 +77,7 @@ def abstention_block(unit: Unit, filter_name: str) -> list[Block]:
         facts = unit.facts(metric)
         estimates = [estimate(scores, facts) for *_, scores in of_runs]
         table.rows.append([Cell(name), *estimate_cells(estimates, facts, comparable)])
-    return [Block("The cost of abstaining", table, lead=_ABSTAINING)] if runs else []
+    return Block("The cost of abstaining", table, lead=_ABSTAINING)
 
 
 def _abstention(result: Result, filter_name: str) -> list[tuple[str, str, Scores]]:

@@ -8,28 +8,54 @@ from medtasks_utils.statistics.intervals import Estimate, estimate
 from .charts import dot_plot
 from .tables import Block, Cell, Table, estimate_cells, samples_link
 from .text import words
-from .units import Unit
+from .units import Unit, divided
 
 MACRO = "macro average"
 
 _IN_ORDER = ("easy", "medium", "hard")  # groups with an order of their own; all others are ranked
+_LEAD = (
+    "MDE: the smallest true difference in {} of two such runs with independent errors that is found four times of "
+    "five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
+)
 
 
 def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: list[str]) -> list[Block]:
-    """A block for each of the breakdown's metrics that a run has, the first one open; ``runs`` are all of the page."""
-    places = {run: unit.results[run].groups(breakdown) for run in unit.samples()}
+    """A block for each of the breakdown's metrics that a run has, the first one open; ``runs`` are all of the page.
+
+    The table has a row per group and a column per run.
+    """
+    name, own = breakdown.name, list(unit.samples())
+    places = {run: divided(each for task in unit.results[run].tasks for each in task.groups[name]) for run in own}
+    has_macro = unit.card is not None and unit.card.stratum == name
     blocks: list[Block] = []
     for metric in breakdown.metrics:
+        facts = unit.facts(metric)
         found: dict[str, dict[str, Estimate]] = {}
         for run, groups in places.items():
             scores = unit.results[run].scores(filter_name, metric)
-            for group, own in groups.items():
-                found.setdefault(group, {})[run] = estimate(scores[own], unit.facts(metric))
-        if any(one.n for by_run in found.values() for one in by_run.values()):
-            ranked = dict(sorted(found.items(), key=_place))
-            block = _block(unit, breakdown.name, metric, filter_name, ranked, runs)
-            block.folded = bool(blocks)
-            blocks.append(block)
+            for group, index in groups.items():
+                found.setdefault(group, {})[run] = estimate(scores[index], facts)
+        if not any(one.n for by_run in found.values() for one in by_run.values()):
+            continue
+        found = dict(sorted(found.items(), key=_place))
+        points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
+        title = f"{metric} by {name}"
+        plot = dot_plot(points, runs, f"{unit.title}: {title}", f"{metric}, %")
+        if has_macro:
+            found[MACRO] = {run: _macro(unit, run, filter_name, metric) for run in own}
+        head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]
+        table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
+        comparable = not unit.odd_ones(filter_name, metric)
+        for group, by_run in found.items():
+            task = unit.only_task if group != MACRO else ""
+            of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
+            estimates = [by_run.get(run, Estimate(0, None)) for run in own]
+            counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))
+            least_sure = max((one.detectable for one in estimates if one.detectable), default=None)
+            cells = estimate_cells(estimates, facts, comparable, links)
+            row = [Cell(words(group), href=of_all), Cell(counts), Cell(facts.detectable(least_sure)), *cells]
+            table.rows.append(row)
+        blocks.append(Block(title, table, plot, _LEAD.format(metric), folded=bool(blocks)))
     return blocks
 
 
@@ -39,36 +65,6 @@ def _place(item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
     if group in _IN_ORDER:
         return _IN_ORDER.index(group), group
     return -sum(found.value or 0.0 for found in by_run.values()) / len(by_run), group
-
-
-def _block(
-    unit: Unit, name: str, metric: str, filter_name: str, found: dict[str, dict[str, Estimate]], runs: list[str]
-) -> Block:
-    """A row per group, a column per run."""
-    facts = unit.facts(metric)
-    points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
-    title = f"{metric} by {name}"
-    plot = dot_plot(points, runs, title, f"{unit.title}: {title}", f"{metric}, %")
-    own = list(unit.samples())
-    has_macro = unit.card is not None and unit.card.stratum == name
-    if has_macro:
-        found = {**found, MACRO: {run: _macro(unit, run, filter_name, metric) for run in own}}
-    head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]
-    table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
-    comparable = not unit.odd_ones(filter_name, metric)
-    for group, by_run in found.items():
-        task = unit.only_task if group != MACRO else ""
-        of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
-        estimates = [by_run.get(run, Estimate(0, None)) for run in own]
-        counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))
-        least_sure = max((one.detectable for one in estimates if one.detectable), default=None)
-        cells = estimate_cells(estimates, facts, comparable, links)
-        table.rows.append([Cell(words(group), href=of_all), Cell(counts), Cell(facts.detectable(least_sure)), *cells])
-    lead = (
-        f"MDE: the smallest true difference in {metric} of two such runs with independent errors that is found four "
-        "times of five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
-    )
-    return Block(title, table, plot, lead)
 
 
 def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:

@@ -8,7 +8,6 @@ Beside each plot stands a table with the same numbers; to assistive technology a
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import Metric
@@ -17,13 +16,6 @@ MAX_RUNS = 8
 """Runs that a plot tells apart; of more, the first."""
 
 _MOST_LINES = 75  # of more, a group's runs share one line and have no intervals
-
-
-class Point(NamedTuple):
-    """A run's value, and the ends of its interval, as they are shown."""
-
-    run: str
-    shown: list[float]
 
 
 class Axis:
@@ -51,40 +43,38 @@ class DotPlot:
     """Values by group, a line per run with its interval; of many groups, all runs on one line without intervals.
 
     Attributes:
-        caption: under the plot.
-        about: what it is about, for those who do not see it.
+        caption: under the plot, and for those who do not see it.
         unit: of the axis.
         numbers: of the runs that have a point, from 1: those of their colours and shapes.
-        groups: the points of each, in the order in which they came.
+        groups: by run, the value and the ends of its interval as they are shown.
         apart: whether each run has a line of its own.
     """
 
     caption: str
-    about: str
     unit: str
     axis: Axis
     numbers: dict[str, int]
-    groups: dict[str, list[Point]]
+    groups: dict[str, dict[str, list[float]]]
     apart: bool
 
 
 def dot_plot(
-    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, about: str, unit: str = "%"
+    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, unit: str = "%"
 ) -> DotPlot | None:
     """A plot of values by group and run, of the first eight of the page's runs; None where they have none."""
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
-    groups: dict[str, list[Point]] = {}
+    groups: dict[str, dict[str, list[float]]] = {}
     for group, run, own, facts in found:
         if run in numbers and own.value is not None:
             ends = (own.value if end is None else end for end in (own.value, own.low, own.high))
-            groups.setdefault(group, []).append(Point(run, [facts.scale * end for end in ends]))
-    there = [point for own in groups.values() for point in own]
+            groups.setdefault(group, {})[run] = [facts.scale * end for end in ends]
+    there = [point for by_run in groups.values() for point in by_run.items()]
     if not there:
         return None
     apart = len(there) <= _MOST_LINES
-    axis = Axis([value for point in there for value in point.shown[: 3 if apart else 1]])
-    named = {point.run for point in there}
-    return DotPlot(caption, about, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
+    axis = Axis([value for _, shown in there for value in shown[: 3 if apart else 1]])
+    named = dict(there)
+    return DotPlot(caption, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
 
 
 @dataclass(frozen=True)
@@ -92,13 +82,11 @@ class BarPlot:
     """Bars of 100 %, one per run, under a heading per task.
 
     Attributes:
-        caption: under the plot.
-        about: what it is about, for those who do not see it.
+        caption: under the plot, and for those who do not see it.
         parts: of a bar in their order, with what they mean.
         bars: by task, then run: what each part is of the whole, in percent.
     """
 
     caption: str
-    about: str
     parts: Mapping[str, str]
     bars: dict[str, dict[str, dict[str, float]]]

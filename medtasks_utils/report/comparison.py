@@ -7,7 +7,7 @@ from medtasks_utils.compare import Line
 from medtasks_utils.results import Run
 
 from .charts import MAX_RUNS
-from .pairs import Comparer, Paired, signed
+from .pairs import Paired, Pairs, signed
 from .ranking import ranking_blocks
 from .tables import Section
 from .text import visible
@@ -26,15 +26,14 @@ _LEAD = (
 def comparison_section(runs: Sequence[Run], filters: Sequence[str]) -> Section:
     """What is said of all pairs of runs, and the ranks of the first few; the pairs are :func:`comparison_data`."""
     blocks = ranking_blocks(arrange(runs[:MAX_RUNS]), filters)
-    notes = [f"The first {MAX_RUNS} of {len(runs)} runs are ranked."] if len(runs) > MAX_RUNS and blocks else []
-    return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks, notes)
+    return Section("comparison", "Comparison", "with a baseline", _LEAD, blocks)
 
 
-def comparison_data(comparer: Comparer, names: Sequence[str]) -> dict[str, Any] | None:
+def comparison_data(found: Pairs, names: Sequence[str]) -> dict[str, Any] | None:
     """All pairs as ``assets/compare.js`` takes them, numbers as they are shown; None where no two runs share a task."""
     pairs = [
         {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
-        for (a, b, filter_name), pair in comparer.pairs.items()
+        for (a, b, filter_name), pair in found.items()
         if pair.lines or pair.refused
     ]
     return {"runs": list(map(visible, names)), "pairs": pairs} if pairs else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
-from .pairs import Comparer, signed
+from .pairs import Pairs, signed
 from .tables import interval
 from .units import Unit
 
@@ -17,7 +17,7 @@ Finding = tuple[str, str]
 """What a sentence of the first screen is about, and the sentence."""
 
 
-def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_name: str = STRICT) -> list[Finding]:
+def findings(units: Sequence[Unit], pairs: Pairs, baseline: str, filter_name: str = STRICT) -> list[Finding]:
     """The baseline against the best of the others by unit; what is lost to format; where answers are missing.
 
     Answers are read under the filter of this name in units that have it, else under their first.
@@ -25,8 +25,9 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     said: list[Finding] = []
     of_benchmarks = [unit for unit in units if unit.benchmark]
     for unit in of_benchmarks:
-        said += _against(unit, comparer, baseline, filter_name) if baseline in unit.results else []
-    refused = comparer.refused(baseline, filter_name)
+        said += _against(unit, pairs, baseline, filter_name) if baseline in unit.results else []
+    own = (pair for (a, b, name), pair in pairs.items() if name == filter_name and baseline in (a, b))
+    refused = sum(len(pair.refused) for pair in own)
     if refused:
         text = f"{refused} results of other runs are not comparable with {baseline}'s; the section Comparison says why."
         said.append(("Not comparable", text))
@@ -44,7 +45,7 @@ def findings(units: Sequence[Unit], comparer: Comparer, baseline: str, filter_na
     )
 
 
-def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) -> list[Finding]:
+def _against(unit: Unit, pairs: Pairs, baseline: str, filter_name: str) -> list[Finding]:
     """The baseline in a unit, and the best of the runs that are compared with it there."""
     if not unit.headline:
         return []
@@ -52,24 +53,34 @@ def _against(unit: Unit, comparer: Comparer, baseline: str, filter_name: str) ->
     metric = unit.headline[0]
     facts = unit.facts(metric)
     about = f"{unit.label}, {metric}, {filter_name}"
-    lines = comparer.whole(baseline, filter_name, unit.name, metric)
-    if not lines:
+    found = [
+        (b, line.contrast, line) if a == baseline else (a, line.contrast.mirrored(), line)
+        for (a, b, name), pair in pairs.items()
+        if name == filter_name and baseline in (a, b)
+        for line in pair.lines
+        if (line.task, line.metric, line.breakdown) == (unit.name, metric, None)
+    ]
+    if not found:
         alone = unit.estimate(baseline, filter_name, metric)
         value = facts.shown(alone.value) + " %" * (facts.unit == "share")
         text = f"{baseline}: {value} ({interval(alone, facts.shown) or 'no interval'})."
         return [] if alone.value is None else [(about, text)]
-    other = max(lines, key=lambda run: lines[run].contrast.b)
-    own = lines[other].contrast
+    other, own, line = max(found, key=lambda each: each[1].b)
     leader, second = other, baseline
     if own.difference < 0:
         leader, second, own = baseline, other, own.mirrored()
     reach = interval(own, lambda value: signed(value * facts.scale))
     points = f"{signed(own.difference * facts.scale)} points{f' ({reach})' if reach else ''} on the same examples"
-    values = facts.shown(own.b), facts.shown(own.a)
-    if lines[other].is_significant:
-        return [(about, f"{leader} leads: {values[0]} against {values[1]} of {second}. {points}.")]
-    text = f"{leader} {values[0]}, {second} {values[1]}. {points}, by an interval for this pair alone."
-    return [(about, f"No clear lead once all comparisons of this page are counted: {text}")]
+    more, less = facts.shown(own.b), facts.shown(own.a)
+    said = f"{leader} {more}, {second} {less}. {points}"
+    text = f"No clear lead: {said}."
+    if line.is_significant:
+        text = f"{leader} leads: {more} against {less} of {second}. {points}."
+    elif own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
+        text = (
+            f"No clear lead once all comparisons of this page are counted: {said}, by an interval for this pair alone."
+        )
+    return [(about, text)]
 
 
 def _share(metrics: Metrics, name: str, filter_name: str) -> float:

@@ -1,6 +1,5 @@
 """Where the points go: is an example lost to knowledge, or to the form of the answer?"""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,20 +10,15 @@ from .charts import MAX_RUNS, BarPlot
 from .tables import Block, Cell, Table
 from .units import Result, Unit
 
-RIGHT = "right"
-FORM = "right, lost to its form"
-STRICT_ONLY = "right for the strict rule alone"
-WRONG = "wrong"
-UNSURE = "unsure"
-UNANSWERED = "no answer found"
-
 OUTCOMES = {
-    RIGHT: "both filters read the right answer",
-    FORM: "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not",
-    STRICT_ONLY: "strict-match finds the right answer where flexible-extract does not",
-    WRONG: "an answer was found, and it is wrong",
-    UNSURE: "the model said that it is unsure",
-    UNANSWERED: "flexible-extract finds no answer",
+    "right": "both filters read the right answer",
+    "right, lost to its form": (
+        "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
+    ),
+    "right for the strict rule alone": "strict-match finds the right answer where flexible-extract does not",
+    "wrong": "an answer was found, and it is wrong",
+    "unsure": "the model said that it is unsure",
+    "no answer found": "flexible-extract finds no answer",
 }
 """Outcomes in the order in which they are shown, and what they mean."""
 
@@ -42,10 +36,8 @@ def outcomes(result: Result) -> dict[str, float]:
     right for both.
     """
     read = np.full((3, len(result.samples)), np.nan)
-    for name in [
-        *(name for task in result.tasks for name in task.filters),
-        FLEXIBLE,
-    ]:  # the last is read, if it is there
+    filters = [name for task in result.tasks for name in task.filters]
+    for name in [*filters, FLEXIBLE]:  # the last is read, if it is there
         own = np.array([result.scores(name, metric).values for metric in ("acc", "answered", "unsure_rate")])
         read = np.where(np.isnan(own[0]), read, own)
     is_known = ~np.isnan(read[0])
@@ -55,30 +47,24 @@ def outcomes(result: Result) -> dict[str, float]:
     left = 1 - np.maximum(flexible, strict)
     unsure = np.minimum(left, np.nan_to_num(unsure))
     unanswered = np.minimum(left - unsure, 1 - np.nan_to_num(answered, nan=1.0))
-    found = {
-        RIGHT: np.minimum(flexible, strict),
-        FORM: flexible - strict,
-        STRICT_ONLY: strict - flexible,
-        WRONG: left - unsure - unanswered,
-        UNSURE: unsure,
-        UNANSWERED: unanswered,
-    }
-    counts = {name: round(math.fsum(shares[shares > 1e-9].tolist()), 6) for name, shares in found.items()}
+    right, wrong = np.minimum(flexible, strict), left - unsure - unanswered
+    found = right, flexible - strict, strict - flexible, wrong, unsure, unanswered
+    counts = {name: round(float(shares.clip(min=0).sum()), 6) for name, shares in zip(OUTCOMES, found, strict=True)}
     return {name: count for name, count in counts.items() if count}
 
 
-def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> list[Block]:
+def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> Block:
     """Where the points go, for every unit and run; nothing where none was scored by accuracy."""
     every = ((unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples())
     found = [row for row in every if row[-1]]
     seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
     table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)
-    plot = BarPlot("Examples by outcome, %", "Share of examples by outcome, for each benchmark and run", OUTCOMES, {})
+    plot = BarPlot("Examples by outcome, for each benchmark and run, %", OUTCOMES, {})
     for unit, run, counts in found:
         total = sum(counts.values())
         percent = {name: 100 * counts.get(name, 0.0) / total for name in seen}
-        name = Cell(unit.title, unit.name if unit.name != unit.title else "")
+        name = Cell(unit.title, unit.name)
         table.rows.append([name, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[part]:.1f}") for part in seen)])
         if run in runs[:MAX_RUNS]:
             plot.bars.setdefault(unit.label, {})[run] = percent
-    return [Block("Knowledge or format?", table, plot, _LEAD)] if found else []
+    return Block("Knowledge or format?", table, plot, _LEAD)

@@ -26,7 +26,7 @@ from .comparison import comparison_data, comparison_section
 from .findings import findings
 from .outcomes import outcome_block
 from .packing import pack_one
-from .pairs import Comparer
+from .pairs import all_pairs
 from .runs import runs_section
 from .samples import pack_samples
 from .sections import unit_section
@@ -36,8 +36,17 @@ from .units import arrange
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
-    *("store.js", "elements.js", "math.js", "markdown.js", "response.js", "detail.js"),
-    *("selection.js", "samples.js", "tables.js", "compare.js", "report.js"),
+    "store.js",
+    "elements.js",
+    "math.js",
+    "markdown.js",
+    "response.js",
+    "detail.js",
+    "selection.js",
+    "samples.js",
+    "tables.js",
+    "compare.js",
+    "report.js",
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
@@ -62,8 +71,8 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    comparer = Comparer(runs, filters)
-    compared = comparison_data(comparer, names)
+    pairs = all_pairs(runs, filters)
+    compared = comparison_data(pairs, names)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
     sections += [comparison_section(runs, filters)] if compared else []
     sections += [*audit_section(runs), runs_section(runs)]
@@ -81,9 +90,9 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         baselines=baselines,
         filters=choices,
         partial=partial_runs(runs),
-        findings={(name, run): findings(units, comparer, run, name) for name in choices or [""] for run in baselines},
+        findings={(name, run): findings(units, pairs, run, name) for name in choices or [""] for run in baselines},
         problems=wary,
-        summary=[*summary, *outcome_block([unit for unit in units if unit.benchmark], names)],
+        summary=[*summary, outcome_block([unit for unit in units if unit.benchmark], names)],
         signatures=signature_table(runs, units),
         sections=sections,
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),

@@ -1,7 +1,6 @@
 """Pairs of runs compared as ``medtasks compare`` does, each pair once, tasks that are not comparable left out."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import NamedTuple
 
@@ -27,35 +26,19 @@ class Paired(NamedTuple):
     warnings: list[str]
 
 
-class Comparer:
+Pairs = dict[tuple[str, str, str], Paired]
+"""By two runs' names, in the runs' order, and the filter."""
+
+
+def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
     """All pairs of runs on the examples of the tasks that both have.
 
     All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
     by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
-
-    Attributes:
-        pairs: by two runs' names, in the runs' order, and the filter.
     """
-
-    def __init__(self, runs: Sequence[Run], filters: Sequence[str]) -> None:
-        pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
-        lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
-        self.pairs = {key: own._replace(lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
-
-    def refused(self, baseline: str, filter_name: str) -> int:
-        """How many results of other runs are not compared with the baseline's."""
-        own = (pair for (a, b, name), pair in self.pairs.items() if name == filter_name and baseline in (a, b))
-        return sum(len(pair.refused) for pair in own)
-
-    def whole(self, baseline: str, filter_name: str, task: str, metric: str) -> dict[str, Line]:
-        """By the other run's name, a whole task or group minus the baseline."""
-        found: dict[str, Line] = {}
-        for (a, b, name), pair in self.pairs.items():
-            for line in pair.lines if name == filter_name and baseline in (a, b) else ():
-                if (line.task, line.metric, line.breakdown) == (task, metric, None):
-                    turned = replace(line, contrast=line.contrast.mirrored())
-                    found |= {b: line} if a == baseline else {a: turned}
-        return found
+    pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
+    lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
+    return {key: own._replace(lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:

@@ -7,7 +7,7 @@ cent. The notes name metric, filter, tools and signature.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -16,8 +16,9 @@ import yaml
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.metrics import Metric
+
+from .units import Result, arrange
 
 FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
 
@@ -26,7 +27,7 @@ class Headline(NamedTuple):
     """A task, or a group of tasks of one benchmark, with the number that stands for it, in the metric's own unit."""
 
     name: str
-    tasks: Sequence[TaskRun]
+    result: Result
     metric: Metric
     filter: str
     value: float
@@ -43,12 +44,12 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     held_back = []
     for own in _headlines(run):
-        is_sample = "sample" in map(_source, own.tasks)
+        is_sample = "sample" in map(_source, own.result.tasks)
         reasons = ["the rows are the bundled sample"] if is_sample else list(dict.fromkeys(_what_is_partial(run, own)))
         if is_sample or (reasons and not allow_partial):
             held_back.append(f"{own.name}: {'; '.join(reasons)}")
         else:
-            by_data_set[str(own.tasks[0].config.get("dataset_path"))].append(_entry(run, own))
+            by_data_set[str(own.result.tasks[0].config.get("dataset_path"))].append(_entry(run, own))
     if not by_data_set:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
         raise MedtasksError(
@@ -63,19 +64,12 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
 
 
 def _headlines(run: Run) -> Iterator[Headline]:
-    """Of groups of one benchmark, then of the tasks that are in none."""
-    parts: list[tuple[str, list[TaskRun], Metrics]] = []
-    for group in run.groups.values():
-        members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-        if len({task.benchmark for task in members}) == 1:
-            parts.append((group.group, members, group.metrics))
-    grouped = {task.task for _, members, _ in parts for task in members}
-    parts += [(task.task, [task], task.metrics) for task in run.tasks.values() if task.task not in grouped]
-    for name, tasks, metrics in parts:
-        card = tasks[0].card
-        for metric, filter_name in product(card.metrics if card else (), FILTERS):
-            if (metric.name, filter_name) in metrics:
-                yield Headline(name, tasks, metric, filter_name, metrics[metric.name, filter_name].value)
+    """Of groups of one benchmark, and of the tasks that are in none."""
+    for unit in arrange([run]):
+        result, metrics = unit.results[run.name], unit.card.metrics if unit.card else ()
+        for metric, filter_name in product(metrics, FILTERS):
+            if (metric.name, filter_name) in result.metrics:
+                yield Headline(unit.name, result, metric, filter_name, result.metrics[metric.name, filter_name].value)
                 break
 
 
@@ -84,7 +78,7 @@ def _what_is_partial(run: Run, own: Headline) -> Iterator[str]:
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
-    for task in own.tasks:
+    for task in own.result.tasks:
         if _source(task) != "hub":
             yield "the rows are files of one's own"
         count = run.counts.get(task.task, {})
@@ -100,22 +94,21 @@ def _source(task: TaskRun) -> str:
 
 
 def _entry(run: Run, own: Headline) -> dict[str, Any]:
-    config = own.tasks[0].config
+    tasks = own.result.tasks
+    config, card = tasks[0].config, tasks[0].card
     options, named = config.get("dataset_kwargs") or {}, config.get("dataset_path")
     dataset = {"id": str(named), "task_id": own.name}
-    is_of_hub = {_source(task) for task in own.tasks} == {"hub"}
-    card = own.tasks[0].card
+    is_of_hub = {_source(task) for task in tasks} == {"hub"}
     pinned = {known.name: known.revision for known in (card.repositories.values() if card else ())}
     revision = options.get("revision") or pinned.get(str(named))
     if is_of_hub and revision:
         dataset["revision"] = revision
     tools = [name for name in ("python", "calculator") if options.get(f"add_{name}_tool")]
-    signatures = dict.fromkeys(t.signatures[own.filter] for t in own.tasks if own.filter in t.signatures)
     notes = [
         f"{own.metric.name}{' in per cent' if own.metric.unit == 'share' else ''}, {own.filter}",
         f"tools: {' and '.join(tools)}" if tools else "no tools",
         *(() if is_of_hub else ("rows of files of one's own, of no known revision",)),
-        *(f"signature {signature}" for signature in signatures),
+        *(f"signature {signature}" for signature in own.result.signatures(own.filter)),
     ]
     day, _, time = run.date.partition("T")  # 2026-11-21T08-27-59.103191
     date = {"date": f"{day}T{time[:8].replace('-', ':')}"} if time else {}

@@ -15,9 +15,11 @@ from string import ascii_lowercase
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.aggregation import joined
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
 
 from .tables import Block, Cell, Table
@@ -26,59 +28,50 @@ from .units import Unit
 ALPHA = 0.05
 _DRAWS = 20_000
 _LEAD = (
-    "Ranks of the runs that can be compared, on the examples that all of them have. With 95 % confidence every run's "
-    "true rank, at every benchmark and under every filter of this page, is in its range. Runs that share a letter "
-    "cannot be told apart."
+    "Ranks of those of the first eight runs that can be compared, on the examples that all of them have. With 95 % "
+    "confidence every run's true rank, at every benchmark and under every filter of this page, is in its range. Runs "
+    "that share a letter cannot be told apart."
 )
 
 
 def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]:
     """The ranks at each benchmark by its first metric, a table for each filter; nothing for fewer than three runs."""
-    ranked = {name: [unit for unit in units if len(_comparable(unit, name)) > 2] for name in filters}
+    ranked = {name: [(unit, runs) for unit in units if len(runs := _comparable(unit, name)) > 2] for name in filters}
     family = sum(map(len, ranked.values()))
     blocks = []
     for filter_name, own in ranked.items():
         table = Table("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
-        for unit in own:
-            metric = unit.headline[0]
-            for rank in _ranks(unit, filter_name, family):
+        for unit, runs in own:
+            facts = unit.facts(unit.headline[0])
+            for rank in ranking(runs, _ratios(unit, runs, filter_name, facts), family=family):
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
-                value = unit.facts(metric).shown(rank.value)
-                table.rows.append([Cell(unit.name, metric), *map(Cell, (rank.run, rank.groups, value, place))])
-        if table.rows:
-            blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
+                texts = rank.run, rank.groups, facts.shown(rank.value), place
+                table.rows.append([Cell(unit.name, facts.name), *map(Cell, texts)])
+        blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
     return blocks
 
 
 def _comparable(unit: Unit, filter_name: str) -> list[str]:
-    """The runs that may stand in one ranking of a benchmark, by a metric that is no sum."""
+    """The runs that may stand in one ranking of a benchmark."""
     if not unit.benchmark or filter_name not in unit.filters or not unit.headline:
         return []
     odd = unit.odd_ones(filter_name, unit.headline[0])
-    return [run for run in unit.results if run not in odd and unit.facts(unit.headline[0]).aggregation != "total"]
+    return [run for run in unit.results if run not in odd]
 
 
-def _ranks(unit: Unit, filter_name: str, family: int) -> "list[Rank]":
-    """The runs' ranks by the unit's first metric, the first rank first; empty where they have too little in common.
-
-    ``family`` is how many rankings the page has.
-    """
-    metric = unit.headline[0]
-    facts = unit.facts(metric)
-    runs = _comparable(unit, filter_name)
+def _ratios(unit: Unit, runs: Sequence[str], filter_name: str, facts: Metric) -> list[Ratio]:
+    """The runs' values of a metric, over the examples that all of them have."""
     by_task = []
     for tasks in zip(*(sorted(unit.results[run].tasks, key=lambda task: task.task) for run in runs), strict=True):
-        by_task.append(
-            [task.scores(filter_name, metric)[own] for task, own in zip(tasks, common_examples(tasks), strict=True)]
-        )
+        common = zip(tasks, common_examples(tasks), strict=True)
+        by_task.append([task.scores(filter_name, facts.name)[own] for task, own in common])
     is_group = len(by_task) > 1
     every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
     known = np.array([scores.known for scores in every])
     index = np.flatnonzero(known.any(axis=0) if facts.is_ratio else known.all(axis=0))
     first = every[0][index]
     shared = (replace(s[index], clusters=first.clusters, strata=first.strata, known=index >= 0) for s in every)
-    ratios = [scores.ratio("macro" if is_group else facts.aggregation) for scores in shared]
-    return ranking(runs, ratios, family=family)
+    return [scores.ratio("macro" if is_group else facts.aggregation) for scores in shared]
 
 
 # ---- by one statistic
@@ -91,7 +84,7 @@ class Rank(NamedTuple):
         value: in the metric's own unit.
         best: the best rank it may have, 1 being the first.
         worst: the worst.
-        groups: letters; runs that share one cannot be told apart. Empty where there are more groups than letters.
+        groups: letters; runs that share one cannot be told apart.
     """
 
     run: str
@@ -127,10 +120,7 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     reach = np.maximum(np.quantile(largest, 1 - ALPHA / family) * errors, 1e-12)
-    difference = values[first] - values[second]
-    better = np.zeros((len(runs), len(runs)), dtype=bool)  # rows than columns
-    better[first, second] = difference > reach
-    better[second, first] = difference < -reach
+    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # rows than columns
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)
@@ -141,14 +131,12 @@ def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
     """For each run the letters of its groups: the largest sets of runs of which no two surely differ.
 
     Args:
-        differ: runs × runs, symmetric; of some ten runs, as all sets are tried.
+        differ: runs × runs, symmetric; of at most eight runs, which have no more groups than there are letters.
         order: the runs from the first on; the first has the letter a.
     """
     sets = [own for size in range(1, len(order) + 1) for own in combinations(order, size)]
     alike = [own for own in sets if not differ[np.ix_(own, own)].any()]
     largest = [own for own in alike if not any(set(own) < set(other) for other in alike)]
     ordered = sorted(largest, key=lambda own: [order.index(run) for run in own])
-    if len(ordered) > len(ascii_lowercase):
-        return [""] * len(order)
     letters = dict(zip(ordered, ascii_lowercase, strict=False))
     return ["".join(letter for own, letter in letters.items() if run in own) for run in range(len(order))]

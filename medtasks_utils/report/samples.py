@@ -67,12 +67,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 
 def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
-    labels = entry.labels
     details = {name: value for own in sample.details.values() for name, value in own.items() if value is not None}
     notes = [*_texts(details.get("notes")), *(f"An LLM reads {row['stated']}." for row in audits)]
     record = {
         "responses": sample.responses,
-        "answers": {name: [labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
+        "answers": {name: [entry.labels.get(answer, answer) for answer in own] for name, own in sample.answers.items()},
         "right": {name: sample.scores_of(name, _result(own)) for name, own in sample.metrics.items()},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
@@ -116,11 +115,10 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     """Columns of documents and of samples, and of these by filter what it read; None where a sample lacks a filter."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, every_facet = list(facets), list(dict.fromkeys(chain(*facets.values())))
-    filters = dict.fromkeys(name for entry in entries for own, _ in entry.samples.values() for name in own.answers)
     documents: list[Row] = []
     samples: list[Row] = []
-    numbers: list[Row] = []
-    read: dict[str, list[Row]] = {name: [] for name in filters}
+    every = (sample for entry in entries for sample, _ in entry.samples.values())
+    read: dict[str, list[Row]] = {name: [] for sample in every for name in sample.answers}
     for place, entry in enumerate(entries):
         shown = entry.shown
         about = {
@@ -131,17 +129,17 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         }
         documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
         for run, (sample, audits) in entry.samples.items():
-            samples.append({"document": place, "run": run, "badges": _badges(sample, audits)})
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            length, certainty = sum(map(len, sample.responses)), _mean(logged.get("certainty"))
-            numbers.append({"length": length} if certainty is None else {"length": length, "certainty": certainty})
+            numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(logged.get("certainty"))}
+            samples.append({"document": place, "run": run, "badges": _badges(sample, audits), **numbers})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    of_numbers = _columns(dict.fromkeys(chain(*numbers)), numbers)
+    has_certainty = any(row["certainty"] is not None for row in samples)
+    of_numbers = _columns(("length", "certainty") if has_certainty else ("length",), samples)
     of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
-        "filters": list(filters),
+        "filters": list(read),
         "tasks": [{"name": name, "facets": own} for name, own in facets.items()],
         "facets": every_facet,
         "documents": _columns(("task", "id", "snippet", "target", *every_facet), documents),
@@ -166,15 +164,12 @@ def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
 
 def _mean(logged: Any) -> float | None:
     """A number that the log has of a sample, or the mean of those of its generations."""
-    if not isinstance(logged, list):
-        return number(logged)
-    numbers = [own for one in logged if (own := number(one)) is not None]
+    numbers = [own for one in (logged if isinstance(logged, list) else [logged]) if (own := number(one)) is not None]
     return sum(numbers) / len(numbers) if numbers else None
 
 
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
-    if len(answers) == 1:
-        return shortened(labels.get(answers[0], answers[0]), _ANSWER)
     counts = Counter(labels.get(answer, answer) for answer in answers)
-    return shortened(", ".join(f"{answer} ×{times}" for answer, times in counts.most_common()), _ANSWER)
+    texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
+    return shortened(", ".join(texts), _ANSWER)

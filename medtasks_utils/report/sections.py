@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.results import Run
+from medtasks_utils.statistics.planning import spread
 
 from .answers import abstention_block, answers_block, found_block
 from .breakdowns import breakdown_blocks
@@ -21,9 +22,9 @@ def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
             for breakdown in known.breakdowns:
                 own += breakdown_blocks(unit, breakdown, filter_name, [run.name for run in runs])
             if known.unsure is not None:
-                own += abstention_block(unit, filter_name)
-            own += answers_block(unit, known.answers, filter_name)
-        own += [*found_block(unit, filter_name), _metrics_block(unit, filter_name)]
+                own.append(abstention_block(unit, filter_name))
+            own.append(answers_block(unit, known.answers, filter_name))
+        own += [found_block(unit, filter_name), _metrics_block(unit, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in own]
     subtitle = unit.name if unit.name != unit.title else ""
     members = max(len(result.tasks) if result.is_group else 0 for result in unit.results.values())
@@ -39,4 +40,6 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         comparable = not unit.odd_ones(filter_name, metric)
         table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable)])
-    return Block("All metrics", table)
+    found = {run: spread(unit.results[run].scores(filter_name, "acc")) for run in unit.samples() if unit.benchmark}
+    lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
+    return Block("All metrics", table, lead=lead)

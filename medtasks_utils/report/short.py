@@ -82,8 +82,7 @@ def as_text(lines: Sequence[Line], width: int) -> str:
     written = table([head, *rows], left=2)
     if max(map(len, written.splitlines())) > width:
         notes = [textwrap.fill(note, width) for note in notes]
-        told = [line for row in rows for line in (row[0], *map("  {}: {}".format, head[1:], row[1:]))]
-        written = "\n".join(told)
+        written = "\n".join(line for row in rows for line in (row[0], *map("  {}: {}".format, head[1:], row[1:])))
     return "\n".join([written, *notes])
 
 

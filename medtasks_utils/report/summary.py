@@ -31,11 +31,11 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             reason = odd.get(run, "") if found.value is not None else ""
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
             points.append((title, run, found, facts))
-    plot = dot_plot(points, names, "With 95 % confidence intervals", "Headline metrics with confidence intervals")
+    plot = dot_plot(points, names, "Headline metrics with 95 % confidence intervals")
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 
-def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
+def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table:
     """What stands behind each number; equal signatures in a column of the summary mean comparable numbers."""
     caption = "Signatures: everything that two numbers must share to be comparable"
     table = Table(caption, ["Short", "Run", "Signature"], texts=3)
@@ -49,7 +49,7 @@ def signature_table(runs: Sequence[Run], units: Sequence[Unit]) -> Table | None:
         if signatures:
             long = Cell("", code=" ".join(signatures))
             table.rows.append([Cell(f"#{digest(list(signatures), 6)}"), Cell(whose), long])
-    return table if table.rows else None
+    return table
 
 
 # ---- problems
@@ -59,8 +59,8 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Runs over a part of their tasks' examples only, as ``--limit`` makes them; a sentence each."""
     found = []
     for run in runs:
-        counts = [(task, n["effective"], n["original"]) for task, n in run.counts.items()]
-        parts = [f"{part:,} of {whole:,} of {task}" for task, part, whole in counts if part < whole]
+        partial = {task: n for task, n in run.counts.items() if n["effective"] < n["original"]}
+        parts = [f"{n['effective']:,} of {n['original']:,} of {task}" for task, n in partial.items()]
         if parts:
             limit = run.setting("limit")
             setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""

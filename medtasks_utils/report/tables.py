@@ -53,7 +53,10 @@ class Table:
 
 @dataclass
 class Block:
-    """A table and a plot on one matter, of one filter or (empty) of all; ``folded`` until asked for."""
+    """A table and a plot on one matter, of one filter or (empty) of all; ``folded`` until asked for.
+
+    One whose table has no rows is not shown.
+    """
 
     title: str
     table: Table
@@ -68,7 +71,6 @@ class Section:
     """A part of the page with a heading and an address.
 
     Attributes:
-        notes: what to keep in mind.
         variant: whether the subtitle, not the title, sets it apart from other sections.
     """
 
@@ -77,7 +79,6 @@ class Section:
     subtitle: str
     lead: str
     blocks: list[Block]
-    notes: list[str] = field(default_factory=list)
     variant: bool = False
 
 
@@ -92,7 +93,7 @@ def interval(found: Estimate | Contrast, show: Callable[[float], str], before_fe
 def estimate_cell(found: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
     """A value with its interval under it, and the number of examples under that."""
     small = interval(found, metric.shown, "\n")
-    counted = f"n {found.n:,}" if with_n and found.n and found.value is not None else ""
+    counted = f"n {found.n:,}" if with_n and found.n else ""
     return Cell(metric.shown(found.value), f"{small}\n{counted}".strip(), href)
 
 

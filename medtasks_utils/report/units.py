@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.benchmarks.base import Benchmark, Breakdown
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
@@ -16,7 +16,7 @@ from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
 
-_LONG = 60  # characters of a reason
+_LONG = 60  # characters of a reason; of longer ones the values are left out, which signatures have
 SAME = 1e-6
 """What values may differ by, as the harness writes numbers."""
 
@@ -50,21 +50,6 @@ class Result:
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""
         return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
-
-    def estimate(self, filter_name: str, metric: Metric) -> Estimate:
-        """A metric with its 95 % interval: of the samples, or where they give another value, as it was reported."""
-        reported = self.metrics.get((metric.name, filter_name))
-        by_task = self.is_group and reported is not None
-        found = estimate(self.scores(filter_name, metric.name, by_task), metric, "macro" if by_task else None)
-        if reported is None or (found.value is not None and abs(found.value - reported.value) < SAME):
-            return found
-        is_clustered = any(task.card and task.card.cluster for task in self.tasks)
-        n = found.n if is_clustered or self.is_group or not self.asked else self.asked
-        return estimate_of_reported(metric, *reported, n)
-
-    def groups(self, breakdown: Breakdown) -> dict[str, Codes]:
-        """The samples' places by group of a breakdown."""
-        return divided(name for task in self.tasks for name in task.groups[breakdown.name])
 
 
 def divided(names: Iterable[str | None]) -> dict[str, Codes]:
@@ -157,9 +142,18 @@ class Unit:
         return list(dict.fromkeys([*found[:1], *(metric for metric in beside if metric in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
-        """A metric of one run."""
-        result = self.results.get(run)
-        return result.estimate(filter_name, self.facts(metric)) if result and result.tasks else Estimate(0, None)
+        """One run's metric and 95 % interval: of the samples, or where they give another value, as it was reported."""
+        result, facts = self.results.get(run), self.facts(metric)
+        if result is None or not result.tasks:
+            return Estimate(0, None)
+        reported = result.metrics.get((metric, filter_name))
+        by_task = result.is_group and reported is not None
+        found = estimate(result.scores(filter_name, metric, by_task), facts, "macro" if by_task else None)
+        if reported is None or (found.value is not None and abs(found.value - reported.value) < SAME):
+            return found
+        is_clustered = any(task.card and task.card.cluster for task in result.tasks)
+        n = found.n if is_clustered or result.is_group or not result.asked else result.asked
+        return estimate_of_reported(facts, *reported, n)
 
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
@@ -171,20 +165,16 @@ class Unit:
         }
 
         def reason(run: str, other: str) -> str:
-            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+            said = incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+            return said if len(said) <= _LONG else said.split(" (")[0]
 
         measure = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
-        return {run: _short(said) for run in tasks if (said := reason(measure, run))}
+        return {run: f"not comparable: {said}" for run in tasks if (said := reason(measure, run))}
 
     def heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
         """The heads of the runs' columns, with the reason where a run is not comparable with the others."""
         odd = self.odd_ones(filter_name, metric)
         return [f"{run}\n{odd[run]}" if run in odd else run for run in runs]
-
-
-def _short(reason: str) -> str:
-    """The reason without values that are long; signatures have them."""
-    return f"not comparable: {reason if len(reason) <= _LONG else reason.split(' (')[0]}"
 
 
 def arrange(runs: Sequence[Run]) -> list[Unit]:

@@ -78,6 +78,20 @@ class Spread(NamedTuple):
     between: float
     within: float
 
+    def stderr(self, repeats: int) -> float:
+        """Standard error of the mean with so many repeats."""
+        return math.sqrt((self.between + self.within / repeats) / self.examples)
+
+    def __str__(self) -> str:
+        """In words, for values from 0 to 1."""
+        whole = self.between + self.within
+        share = f"{self.between / whole:.0%}" if whole else "none"
+        now, more = (100 * self.stderr(number) for number in (self.repeats, self.repeats + 1))
+        return (
+            f"{self.repeats} repeats; {share} of the variance of one answer lies between examples; the standard error "
+            f"is {now:.2f} points, and {more:.2f} with one repeat more"
+        )
+
     def repeats_needed(self, stderr: float) -> int | None:
         """Repeats that bring the standard error down to this one; None where no number does."""
         room = self.examples * stderr**2 - self.between
