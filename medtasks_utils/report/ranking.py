@@ -57,7 +57,7 @@ def _ranks(unit: Unit, filter_name: str, family: int) -> list[Rank]:
     by_task = []
     for tasks in zip(*(sorted(unit.results[run].tasks, key=lambda task: task.task) for run in runs), strict=True):
         by_task.append(
-            [task.scores(filter_name, metric)[own] for task, own in zip(tasks, common_examples(tasks), strict=True)]
+            [task.scores(filter_name, metric)[own] for task, own in zip(tasks, common_examples(*tasks), strict=True)]
         )
     is_group = len(by_task) > 1
     every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]

@@ -26,13 +26,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import scipy
 
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.metrics import Aggregation, Metric
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, detectable
+from medtasks_utils.statistics.ratio import FEWEST, LEVEL, Ratio, Z, detectable
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
@@ -40,7 +39,6 @@ TOO_FEW = "too few differ"
 FEW_MARK, FEW_SAID = "°", "too few differ for the interval to be relied on"
 """The same on a terminal: a mark, and below the table what it means."""
 
-_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _POISSON_UP_TO = 3
 _LEAST = 1e-6  # an effective number, so that its square is a number
 
@@ -186,7 +184,7 @@ def effective_number(share: float, stderr: float, clusters: int, examples: int, 
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (_Z / _t(clusters)) ** 2, _LEAST)
+    return max(product / variance * (Z / _t(clusters)) ** 2, _LEAST)
 
 
 def share_interval(share: float, number: float) -> tuple[float, float]:
@@ -195,9 +193,9 @@ def share_interval(share: float, number: float) -> tuple[float, float]:
     That is near 0 or 1, up to a count of three, where it is further out. An end within rounding of 0 or 1 is 0 or 1.
     """
     rare = min(share, 1 - share)
-    shrunk = number / (number + _Z**2)
+    shrunk = number / (number + Z**2)
     centre = shrunk * rare + (1 - shrunk) / 2
-    reach = shrunk * _Z * math.sqrt(rare * (1 - rare) / number + (_Z / number) ** 2 / 4)
+    reach = shrunk * Z * math.sqrt(rare * (1 - rare) / number + (Z / number) ** 2 / 4)
     low, high = centre - reach, centre + reach
     if 0 < rare * number <= _POISSON_UP_TO:
         low = min(low, float(scipy.special.gammaincinv(rare * number, 1 - LEVEL)) / number)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 LEVEL, POWER = 0.95, 0.8
+Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 FEWEST = 10
 """Clusters below which there is no interval and no t test, and informative ones below which it is said to be of few."""
 
