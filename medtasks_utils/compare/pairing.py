@@ -24,8 +24,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         MedtasksError: where there is none, or several, naming them.
     """
     runs = read_runs(path)
-    holding = [run for run in runs if tasks and all(task in run.tasks or task in run.groups for task in tasks)]
-    runs = holding or runs
+    runs = [run for run in runs if all(task in run.tasks or task in run.groups for task in tasks)] or runs
     if len(runs) == 1:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MOST_LISTED])

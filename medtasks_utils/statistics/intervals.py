@@ -119,9 +119,9 @@ def interval_of(ratio: Ratio, metric: Metric) -> Interval:
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
     own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
-    parts = ratio.parts() if metric.aggregation == "macro" or ratio.strata.any() else []
-    if not parts:
+    if metric.aggregation != "macro" and not ratio.strata.any():
         return own
+    parts = ratio.parts()
     of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
     down = up = 0.0
     for part in parts:
@@ -155,10 +155,9 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, clus
     if metric.aggregation == "f1":
         share = value / (2 - value)
         of_share = error * (1 + share) ** 2 / 2  # d share / d F1
-    low, high = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
-    return (
-        (2 * low / (1 + low), 2 * high / (1 + high)) if metric.aggregation == "f1" else (highest * low, highest * high)
-    )
+    ends = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
+    low, high = (2 * end / (1 + end) if metric.aggregation == "f1" else highest * end for end in ends)
+    return low, high
 
 
 def _t(clusters: int) -> float:
