@@ -51,7 +51,8 @@ class Compare(Command):
         from medtasks_utils.results import name_apart
 
         tasks = [(first, second or first) for first, _, second in (name.partition("=") for name in self.task)]
-        a, b = one_run(self.a), one_run(self.b)
+        a = one_run(self.a, [first for first, _ in tasks])
+        b = one_run(self.b, [second for _, second in tasks])
         name_apart([a, b])
         comparison = compare_runs(
             a,

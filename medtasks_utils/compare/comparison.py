@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress, product
 from typing import Any, NamedTuple
 
@@ -181,7 +181,6 @@ class _Task:
     a: TaskRun
     b: TaskRun
     filter: str
-    _scores: dict[str, tuple[Scores, Scores]] = field(default_factory=dict)
 
     @property
     def places(self) -> list[Codes]:
@@ -190,7 +189,7 @@ class _Task:
         Raises:
             MedtasksError: where there are none.
         """
-        found = common_examples([self.a, self.b])
+        found = common_examples(self.a, self.b)
         if not len(found[0]):
             raise MedtasksError(
                 f"{self.a.task}: the runs have no example in common ({len(self.a.samples)} samples in A, "
@@ -206,12 +205,10 @@ class _Task:
 
     def scores(self, metric: str) -> tuple[Scores, Scores]:
         """Of both runs, example by example; a cluster is what it is in the first."""
-        if metric not in self._scores:
-            first, second = (
-                task.scores(self.filter, metric)[own] for task, own in zip((self.a, self.b), self.places, strict=True)
-            )
-            self._scores[metric] = first, replace(second, clusters=first.clusters, strata=first.strata)
-        return self._scores[metric]
+        first, second = (
+            task.scores(self.filter, metric)[own] for task, own in zip((self.a, self.b), self.places, strict=True)
+        )
+        return first, replace(second, clusters=first.clusters, strata=first.strata)
 
     def default_metrics(self) -> Sequence[str]:
         """The metrics to compare where none are named."""

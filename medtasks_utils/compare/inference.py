@@ -18,7 +18,6 @@ more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is 
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -26,11 +25,9 @@ import scipy
 
 from medtasks_utils.statistics.aggregation import Scores, filled
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import FEWEST, LEVEL, paired
+from medtasks_utils.statistics.ratio import FEWEST, Z, paired
 
 Test = Literal["mcnemar", "t"]
-
-_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True)
@@ -166,5 +163,5 @@ def bonett_price(lost: int, gained: int, n: int) -> tuple[float, float]:
     """95 % interval of the difference of two shares among the same ``n`` examples, ``(gained − lost) / n``."""
     up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
     centre = up - down
-    reach = _Z * math.sqrt((up + down - centre**2) / (n + 2))
+    reach = Z * math.sqrt((up + down - centre**2) / (n + 2))
     return max(-1.0, centre - reach), min(1.0, centre + reach)

@@ -15,13 +15,15 @@ from medtasks_utils.statistics.ratio import Codes
 _MOST_LISTED = 8
 
 
-def one_run(path: str | Path) -> Run:
-    """The run at a path.
+def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
+    """The run at a path; where there are several, the one that holds all of ``tasks``, if they are given.
 
     Raises:
         MedtasksError: where there is none, or several, naming them.
     """
     runs = read_runs(path)
+    holding = [run for run in runs if all(task in run.tasks or task in run.groups for task in tasks)]
+    runs = holding or runs
     if len(runs) == 1:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MOST_LISTED])
@@ -29,13 +31,9 @@ def one_run(path: str | Path) -> Run:
     raise MedtasksError(f"{path} holds {len(runs)} runs, and one is needed; name a file: {listed}{more}")
 
 
-def common_examples(tasks: Sequence[TaskRun]) -> list[Codes]:
+@lru_cache(maxsize=1024)  # asked for every filter and metric again
+def common_examples(*tasks: TaskRun) -> list[Codes]:
     """The examples that all runs of a task have: their places among each run's samples, in the first run's order."""
-    return _common_examples(*tasks)
-
-
-@lru_cache(maxsize=1024)  # asked for every filter again
-def _common_examples(*tasks: TaskRun) -> list[Codes]:
     in_all = set.intersection(*(set(task.examples) for task in tasks))
     shared = [key for key in tasks[0].examples if key in in_all]
     return [np.array([task.examples[key] for key in shared], dtype=np.intp) for task in tasks]
@@ -58,7 +56,7 @@ class Comparability:
     @property
     def reason(self) -> str:
         """Why they may not stand side by side; empty if they may."""
-        return next(iter([*self.refused, self.examples]), "")
+        return [*self.refused, self.examples][0]
 
 
 @lru_cache(maxsize=1024)  # asked for every metric again
@@ -80,7 +78,7 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
             (refused if difference.refuse else warned).append(difference.message)
     if not all(signed):
         warned.append("a run without a signature, so options, prompts and versions cannot be checked")
-    both = len(common_examples([a, b])[0])
+    both = len(common_examples(a, b)[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     has_others = have_samples and (only_a or only_b)
     examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)" if has_others else ""

@@ -57,7 +57,7 @@ def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Nee
     tasks = [run.tasks[line.task] for run in (comparison.a, comparison.b) if line.task in run.tasks]
     of_repeats = None
     if line.metric == "acc" and len(tasks) == 2:
-        places = common_examples(tasks)
+        places = common_examples(*tasks)
         of_repeats = spread(*(task.scores(line.filter, "acc")[at] for task, at in zip(tasks, places, strict=True)))
     return {
         **{name: getattr(line, name) for name in ("task", "filter", "metric")},

@@ -63,7 +63,7 @@ def _ratios(unit: Unit, runs: Sequence[str], filter_name: str, facts: Metric) ->
     """The runs' values of a metric, over the examples that all of them have."""
     by_task = []
     for tasks in zip(*(sorted(unit.results[run].tasks, key=lambda task: task.task) for run in runs), strict=True):
-        common = zip(tasks, common_examples(tasks), strict=True)
+        common = zip(tasks, common_examples(*tasks), strict=True)
         by_task.append([task.scores(filter_name, facts.name)[own] for task, own in common])
     is_group = len(by_task) > 1
     every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]

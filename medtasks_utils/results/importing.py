@@ -141,7 +141,7 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> dict[int, l
 
     Where a prompt shows all of several, the longest is meant; of equal ones the first.
     """
-    shown = [[plain for part in _parts(doc) if (plain := _plain(part))] for doc in documents]
+    shown = [list(filter(None, map(_plain, _parts(doc)))) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # so that not all are looked for
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)

@@ -18,7 +18,6 @@ from medtasks_utils.statistics.metrics import JudgedScore, Score
 STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
 """The filters of every generation task: the benchmark's published rule, and the best reading."""
 
-_NUMBERS = int, float
 Row = dict[str, Any]
 Message = dict[str, str]
 
@@ -168,7 +167,7 @@ def _score(logged: Any) -> Score:
 
 def number(value: Any) -> float | None:
     """A finite number as a float; None for anything else."""
-    return float(value) if isinstance(value, _NUMBERS) and math.isfinite(value) else None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def mapping(value: Any) -> Row:

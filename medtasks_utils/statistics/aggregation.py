@@ -47,15 +47,8 @@ class Scores:
         """From the scores of each example's generations; NaN is no score."""
         lengths = np.array(list(map(len, rows)), dtype=np.intp)
         there = np.arange(lengths.max(initial=1)) < lengths[:, None]
-        flat = [score for row in rows for score in row]
-        if {float, int, type(None)}.issuperset(map(type, flat)):  # nearly always, and many thousands
-            values = np.array(flat, dtype=float)
-            counts = ~np.isnan(values)
-            each = np.array([np.where(counts, values, 0.0), counts, 0.0 * counts, counts])
-        else:
-            each = np.array([_as_ratio(score) for score in flat], dtype=float).T
         whole = np.zeros((4, *there.shape))
-        whole[:, there] = each
+        whole[:, there] = np.array([_as_ratio(score) for row in rows for score in row], dtype=float).T
         top, bottom, right, known = whole
         return cls(top, bottom, right, clusters, strata, known.any(axis=1), lengths > 0)
 

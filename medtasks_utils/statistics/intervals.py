@@ -24,13 +24,12 @@ marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clust
 
 import math
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import scipy
 
 from .aggregation import Scores
 from .metrics import Aggregation, Metric
-from .ratio import FEWEST, LEVEL, Ratio, detectable
+from .ratio import FEWEST, LEVEL, Ratio, Z, detectable
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
@@ -38,7 +37,6 @@ TOO_FEW = "too few differ"
 FEW_MARK, FEW_SAID = "°", "too few differ for the interval to be relied on"
 """The same on a terminal: a mark, and below the table what it means."""
 
-_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 _POISSON_UP_TO = 3
 _LEAST = 1e-6  # an effective number, so that its square is a number
 
@@ -119,9 +117,9 @@ def interval_of(ratio: Ratio, metric: Metric) -> Interval:
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
     own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
-    parts = ratio.parts() if metric.aggregation == "macro" or ratio.strata.any() else []
-    if not parts:
+    if metric.aggregation != "macro" and not ratio.strata.any():
         return own
+    parts = ratio.parts()
     of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
     down = up = 0.0
     for part in parts:
@@ -155,10 +153,9 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, clus
     if metric.aggregation == "f1":
         share = value / (2 - value)
         of_share = error * (1 + share) ** 2 / 2  # d share / d F1
-    low, high = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
-    return (
-        (2 * low / (1 + low), 2 * high / (1 + high)) if metric.aggregation == "f1" else (highest * low, highest * high)
-    )
+    ends = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
+    low, high = (2 * end / (1 + end) if metric.aggregation == "f1" else highest * end for end in ends)
+    return low, high
 
 
 def _t(clusters: int) -> float:
@@ -184,7 +181,7 @@ def effective_number(share: float, stderr: float, clusters: int, examples: int, 
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (_Z / _t(clusters)) ** 2, _LEAST)
+    return max(product / variance * (Z / _t(clusters)) ** 2, _LEAST)
 
 
 def share_interval(share: float, number: float) -> tuple[float, float]:
@@ -193,9 +190,9 @@ def share_interval(share: float, number: float) -> tuple[float, float]:
     That is near 0 or 1, up to a count of three, where it is further out. An end within rounding of 0 or 1 is 0 or 1.
     """
     rare = min(share, 1 - share)
-    shrunk = number / (number + _Z**2)
+    shrunk = number / (number + Z**2)
     centre = shrunk * rare + (1 - shrunk) / 2
-    reach = shrunk * _Z * math.sqrt(rare * (1 - rare) / number + (_Z / number) ** 2 / 4)
+    reach = shrunk * Z * math.sqrt(rare * (1 - rare) / number + (Z / number) ** 2 / 4)
     low, high = centre - reach, centre + reach
     if 0 < rare * number <= _POISSON_UP_TO:
         low = min(low, float(scipy.special.gammaincinv(rare * number, 1 - LEVEL)) / number)

@@ -14,6 +14,7 @@ the interval and, by Student's t, the p-value.
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 LEVEL, POWER = 0.95, 0.8
+Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 FEWEST = 10
 """Clusters below which there is no interval and no t test, and informative ones below which it is said to be of few."""
 
@@ -59,13 +61,13 @@ class Ratio:
         keys = self.strata * (int(within.max(initial=0)) + 1) + within
         _, first, self._place = np.unique(keys, return_index=True, return_inverse=True)
         self._stratum_of = self.strata[first]
+        self._masks = [self.strata == stratum for stratum in range(int(self.strata.max(initial=0)) + 1)]
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
         """Sums of numerators and denominators, strata × generations; exact, so that the order does not matter."""
-        parts = [self.strata == stratum for stratum in range(int(self.strata.max(initial=0)) + 1)]
         top, bottom = (
-            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in parts])
+            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in self._masks])
             for values in (self.numerators, self.denominators)
         )
         return top, bottom
@@ -133,8 +135,7 @@ class Ratio:
 
     def parts(self) -> "list[Ratio]":
         """The ratio of each stratum."""
-        masks = [self.strata == stratum for stratum in range(len(self._totals[0]))]
-        return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in masks]
+        return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in self._masks]
 
     def one_more(self, unit: float) -> float:
         """The variance that one example more at ``unit`` would add, in each stratum."""
