@@ -195,15 +195,14 @@ def test_a_sandbox_that_is_killed_is_started_anew(sandbox: Sandbox, caplog: pyte
 def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:
     sandbox = Sandbox(timeout=20, _off=["landlock"])
     sandbox.close()
-    before = descendants(os.getpid())
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
         assert sandbox.run([("a", "1")])[0].text == "1"
     assert sandbox.layers["landlock"] == "switched off"
     assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
-    started = descendants(os.getpid()) - before
+    started = descendants(sandbox.started()._process.pid)  # not of this process: other sandboxes still fork
     sandbox.close()
     sandbox.close()
-    assert len(started) >= 3
+    assert len(started) >= 2
     until(lambda: not alive(started))
 
 
