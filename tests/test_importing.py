@@ -13,7 +13,7 @@ from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.rescore import find_responses
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.importing import import_run
@@ -100,6 +100,9 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> No
         imported(path, tmp_path)
     with pytest.raises(MedtasksError, match="1 of 1 responses whose prompt shows no document of medhallu"):
         imported(path, tmp_path, task="medhallu")
+    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "name one task of this pack"}.items():
+        with pytest.raises(UsageError, match=said):
+            imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
     with pytest.raises(MedtasksError, match="has no response as vf-eval -s writes them"):
         imported(path, tmp_path)

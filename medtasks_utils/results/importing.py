@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.catalog import our_manager
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.imported import Message, Reply, save
+from medtasks_utils.harness.task import MedTask
 
 from .samples import Row, content_of, number, numbered_lines
 
@@ -55,6 +56,7 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
 
     Raises:
         MedtasksError: if it cannot be told what the run is of, or no line shows a document of the task.
+        UsageError: for a task that there is not, or that is none of this pack.
         DataError: for rows that cannot be had.
     """
     lines, problems = _read_lines(path)
@@ -65,7 +67,10 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     options: Row = {"medexqa": {"use_explanations": False}}
     if metadata.get("env_args", {}).get("answer_format") == "boxed":
         options["medcalc_bench"] = {"answer_format": "boxed"}
-    built = our_manager(options if data is None else {**options, "medtasks_data": data}).load([name])["tasks"][name]
+    manager = manager_for([name], metadata=options if data is None else {**options, "medtasks_data": data})
+    built = manager.load([name])["tasks"].get(name)
+    if not isinstance(built, MedTask):
+        raise UsageError(f"--task {name}: name one task of this pack, such as {', '.join(_TASKS.values())}")
     found = _by_document(lines, built.eval_docs)
     unmatched = found.pop(_NOWHERE, [])
     if unmatched:
