@@ -1,21 +1,21 @@
-"""LLM judges of explanations, over any OpenAI-compatible endpoint.
+"""Judge explanations with an LLM, over any OpenAI-compatible endpoint.
 
 =============  ==============================================================  ========================
-``g-eval``     seven steps and a score in one JSON object, one call            Liu et al. 2023
-``factscore``  atomic claims, each verified by a call of its own               Min et al. 2023
+``g-eval``     one call: seven steps and a score, in one JSON object            Liu et al. 2023
+``factscore``  one call extracts atomic claims, one more verifies each claim   Min et al. 2023
 =============  ==============================================================  ========================
 
 >>> settings = JudgeSettings.from_environment(model="judge", base_url="http://localhost:8000/v1")  # doctest: +SKIP
 >>> check(settings)                                                                                # doctest: +SKIP
 >>> judgements = judge_all(make_judge("g-eval"), settings, cases)                                  # doctest: +SKIP
 
-A :class:`Case` is what a judge sees; a :class:`Judgement` is its score (0–100) or the kind of its failure. Answered
-calls are kept in a cache on disk, so that no run repeats one. The key is in the settings alone: it reaches no log,
-cache, error or ``repr``.
+A judge sees a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Answered
+calls are cached on disk, so no run repeats one. Only the settings hold the key: it never reaches a log, a cache, an
+error or a ``repr``.
 """
 
+from .batch import check, judge_all, summary
 from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
-from .run import check, judge_all, summary
 from .settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [

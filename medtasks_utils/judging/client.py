@@ -1,4 +1,4 @@
-"""Calls to the judging model: cached, limited, retried, read."""
+"""Call the judging model: look in the cache, limit concurrency, retry, parse the reply."""
 
 import asyncio
 import hashlib
@@ -20,8 +20,8 @@ from .judge import CallError, Messages, Schema, Tokens, Value
 from .replies import UnreadableError
 from .settings import JudgeSettings
 
-ASKED = 3
-"""Times a question is put, at most, until the reply can be read."""
+MAX_ATTEMPTS = 3
+"""How often one question is asked before an unreadable reply counts as a failure."""
 
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
@@ -32,19 +32,19 @@ _CHECK_SCHEMA: Schema = {
     "additionalProperties": False,
 }
 _refused: dict[tuple[str, str], frozenset[str]] = {}
-"""The parameters that each model at its endpoint was seen to refuse."""
+"""Parameters that a model refused before, by base URL and model name."""
 
 
 Tally = Counter[str]
-"""What one case has cost so far: ``calls``, and tokens by the names of :class:`Tokens`, those of the cache too."""
+"""The cost of one case so far: ``calls``, and ``prompt`` and ``completion`` tokens, cached answers included."""
 
 
 class JudgeClient:
-    """An endpoint with its limits and its cache; used in one event loop.
+    """Ask one endpoint within its limits, through the cache. Use it from one event loop.
 
     Args:
-        settings: which model, where, and the limits.
-        check_first: whether :meth:`check` comes before the first call that the cache does not answer.
+        settings: the model, the endpoint and the limits.
+        check_first: run :meth:`check` before the first call that the cache cannot answer.
 
     Raises:
         JudgeError: if the cache cannot be written.
@@ -59,9 +59,9 @@ class JudgeClient:
             api_key=settings.api_key.get_secret_value(),
             base_url=settings.base_url,
             timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
-            max_retries=settings.max_retries,  # each after the wait that the endpoint asks for, else ever longer ones
+            max_retries=settings.max_retries,  # honours Retry-After, else backs off exponentially
         )
-        # Requests and headers hold texts and the key: no log shows them, however verbose.
+        # Requests hold the texts and the key, so even verbose logs must not show them.
         for name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore"):
             transport = logging.getLogger(name)
             transport.setLevel(max(transport.getEffectiveLevel(), logging.WARNING))
@@ -76,12 +76,16 @@ class JudgeClient:
     async def complete(
         self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
     ) -> Value:
-        """Ask as :data:`.Ask` does, and add the cost to the tally."""
+        """Return what ``read`` makes of the reply, and add the cost to the tally.
+
+        Raises:
+            CallError: if no attempt gave a readable reply.
+        """
         messages = [{**message, "content": printable(message["content"])} for message in messages]
         key = self._key(messages, schema)
         cached = self._cache.get(key)
         if cached is not None:
-            with suppress(UnreadableError):  # written by a version that read it otherwise
+            with suppress(UnreadableError):  # cached by a version that parsed replies differently
                 value = read(final_text(cached["text"]))
                 tally.update(Tokens(*cached["tokens"])._asdict())
                 return value
@@ -89,7 +93,7 @@ class JudgeClient:
             self._checking = self._checking or asyncio.ensure_future(self.check())
             await asyncio.shield(self._checking)
         asked, problem = messages, UnreadableError()
-        for _ in range(ASKED):
+        for _ in range(MAX_ATTEMPTS):
             try:
                 text, tokens = await self._request(asked, schema, tally)
                 value = read(final_text(text))
@@ -97,19 +101,22 @@ class JudgeClient:
                 return value
             except UnreadableError as error:
                 problem = error
-            # At temperature 0 the same question would get the same reply.
-            why = one_line(str(problem))
-            reminder = f"(An earlier reply could not be used: {why}. Keep exactly to the form that is asked for.)"
+            # At temperature 0 the same question gets the same reply, so say what was wrong.
+            reason = one_line(str(problem))
+            reminder = f"(An earlier reply could not be used: {reason}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
-        raise CallError(one_line(f"{problem} (asked {ASKED} times)"), problem.kind)
+        raise CallError(one_line(f"{problem} (asked {MAX_ATTEMPTS} times)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, tally: Tally) -> tuple[str, Tokens]:
-        """One request in one slot, repeated only while the endpoint refuses parameters it can be spared.
+        """Send one request; resend it only to drop an optional parameter that the endpoint refuses.
+
+        Returns:
+            The reply's text, with secrets removed, and the tokens it cost.
 
         Raises:
-            CallError: if it fails.
-            UnreadableError: if the judge refused, said nothing, or was cut off.
+            CallError: if the request fails.
+            UnreadableError: if the judge refused, said nothing, or ran into the token limit.
         """
         refused = _refused.get(self._model, frozenset())
         await self._slots.acquire()
@@ -121,7 +128,7 @@ class JudgeClient:
                     answer = await self._openai.chat.completions.with_raw_response.create(
                         model=self.settings.model,
                         messages=messages,  # type: ignore[arg-type]
-                        extra_body=sent,  # else the schema is walked
+                        extra_body=sent,  # a typed argument would be validated recursively
                     )
                     tally["calls"] += answer.retries_taken
                     break
@@ -130,26 +137,26 @@ class JudgeClient:
                     if name is None:
                         raise explain(error, self.settings) from None
                     refused |= {name}
-        finally:  # with a pause the slot rests; the answer is read and written meanwhile
+        finally:  # the slot rests for ``pause`` while the answer is parsed and stored
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
         _refused[self._model] = refused
-        try:  # the library checks no types, and endpoints differ
+        try:  # the client library does not check types, and endpoints differ
             completion: Any = answer.parse()
             choice, usage = completion.choices[0], completion.usage
             text = SECRETS.scrub(printable(choice.message.content or ""))
             tokens = Tokens(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else Tokens()
             refusal, finish = choice.message.refusal, choice.finish_reason
         except (AttributeError, IndexError, TypeError, ValueError):
-            raise UnreadableError("the endpoint's answer is no chat completion", NO_COMPLETION) from None
+            raise UnreadableError("the endpoint's answer is not a chat completion", NO_COMPLETION) from None
         tally.update(tokens._asdict())
         if finish == "length":
-            raise UnreadableError(f"the reply was cut off at {self.settings.max_tokens} tokens")
+            raise UnreadableError(f"the reply was cut off at max_tokens={self.settings.max_tokens}")
         if refusal or finish == "content_filter" or not final_text(text).strip():
             raise UnreadableError(f"the judge refused or said nothing: {refusal or finish}", "refusal")
         return text, tokens
 
     async def check(self) -> None:
-        """One small call with all parameters of the real ones.
+        """Make one small call with the same parameters as the real ones.
 
         Raises:
             JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
@@ -157,13 +164,15 @@ class JudgeClient:
         try:
             await self._request(_CHECK, _CHECK_SCHEMA, Tally())
         except CallError as error:
-            if not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION:  # it need not be good at it
+            if (
+                not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION
+            ):  # an unreadable reply is no reason to stop: the endpoint works
                 raise unusable(error.kind, str(error), self.settings) from None
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """A hash of all that an answer depends on, and of the form of what is kept (the numbers).
+        """Hash everything that the answer depends on; the two constants version the stored form.
 
-        The limit on tokens is not in it, since replies that were cut off are not kept.
+        ``max_tokens`` is left out, since replies that were cut off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

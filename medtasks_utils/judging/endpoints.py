@@ -1,4 +1,4 @@
-"""How endpoints differ and fail: which parameters they take, and why a call failed."""
+"""Handle the differences between endpoints: the parameters they accept, and how they report failures."""
 
 import re
 from collections.abc import Mapping, Set
@@ -12,10 +12,10 @@ from .judge import CallError, Schema
 from .settings import JudgeError, JudgeSettings
 
 NO_COMPLETION = "http_200"
-"""The kind of failure of an answer that is no chat completion."""
+"""Failure kind of a successful HTTP reply that is not a chat completion."""
 
 _LONGEST_LINE = 300
-_SERVER = "is the server running, and the base URL right?"
+_SERVER = "is the server running, and is the base URL right?"
 _KEY = "is the right key in the environment, and may it use this model?"
 _URL = "does the endpoint serve this model, and does the base URL end as it should (often in /v1)?"
 _WAYS_OUT = {
@@ -30,34 +30,34 @@ _WAYS_OUT = {
 
 
 def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> dict[str, Any]:
-    """Arguments of a chat completion: the limit, temperature 0 and the reply's schema, but for what is refused.
+    """Return the arguments of a chat completion, without those that the endpoint refuses.
 
-    Newer models of the provider have ``max_completion_tokens`` for ``max_tokens``; some reasoning models refuse a
+    Newer OpenAI models take ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
     temperature.
     """
     limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-    every: dict[str, Any] = {limit: max_tokens, "temperature": 0.0}
+    arguments: dict[str, Any] = {limit: max_tokens, "temperature": 0.0}
     if schema:
         form = {"name": schema.get("title", "reply"), "strict": True, "schema": schema}
-        every["response_format"] = {"type": "json_schema", "json_schema": form}
-    return {name: value for name, value in every.items() if name not in refused}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": form}
+    return {name: value for name, value in arguments.items() if name not in refused}
 
 
 def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None:
-    """Which of the parameters that were sent an endpoint refuses by this error; None if none of them explains it."""
+    """Return the name of the parameter that the endpoint refused; None if the error has another cause."""
     if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
         return None
     complaint = str(error).lower()
     hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
-    # Endpoints word this in many ways, or not at all, so structured output is what other refusals are put down to.
+    # Endpoints word this in many ways, so any other refusal is attributed to structured output.
     if not re.search("context (length|window)", complaint):
         hints["response_format"] = ""
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
 
 
 def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
-    """An error of the client library as ours: its kind, and one line without the key."""
-    kind, message = "unreadable", f"no chat completion ({type(error).__name__})"
+    """Convert an error of the client library into a :class:`CallError` of one line, without the key."""
+    kind, message = "unreadable", f"not a chat completion ({type(error).__name__})"
     if isinstance(error, openai.APITimeoutError):
         kind, message = "timeout", f"no answer within {settings.timeout:g} s"
     elif isinstance(error, openai.APIStatusError):
@@ -68,12 +68,12 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks, the key, or too many words."""
+    """Return the text on one line, with secrets removed, cut to 300 characters."""
     text = " ".join(SECRETS.scrub(printable(text)).split())
     return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
 
 
 def unusable(kind: str, message: str, settings: JudgeSettings) -> JudgeError:
-    """What the user is told of an endpoint that failed its check, with the way out where it is known."""
+    """Return the error for an endpoint that failed its check, with a way out where one is known."""
     problem = "; ".join(filter(None, (message, _WAYS_OUT.get(kind))))
     return JudgeError(f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}")

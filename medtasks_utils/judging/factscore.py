@@ -1,9 +1,9 @@
 """FActScore (Min et al., arXiv:2305.14251): the share of an explanation's atomic claims that the evidence supports.
 
-One call extracts the claims (``prompts/factscore_claims.md``), one more verifies each of them against question, right
-option and references (``factscore_verify.md``): fully supported 1, partially 0.5, not 0. With coverage, the claims of
-each reference are extracted by a call of its own, and all of them together, each once, are verified against the
-explanation too (``factscore_cover.md``); the score is the mean of both rates.
+One call extracts the claims (``prompts/factscore_claims.md``). One more call per claim verifies it against the
+question, the right option and the references (``factscore_verify.md``): fully supported counts 1, partially 0.5, not 0.
+With coverage, the claims of each reference are extracted too, duplicates are dropped, and each is verified against the
+explanation (``factscore_cover.md``); the score is then the mean of both rates.
 """
 
 import asyncio
@@ -18,10 +18,12 @@ from .replies import LABELS, read_claims, read_label
 
 
 class FActScore:
-    """1 + n calls a case with n claims; with coverage also one for each reference and one for each of their claims.
+    """Judge by verified claims: 1 + n calls for a case with n claims.
+
+    Coverage adds one call per reference and one per distinct claim in the references.
 
     Args:
-        use_coverage: verify the references' claims against the explanation as well.
+        use_coverage: also verify the references' claims against the explanation.
     """
 
     name = "factscore"
@@ -32,21 +34,21 @@ class FActScore:
 
     @property
     def signature(self) -> str:
-        """Every choice behind the number but the model."""
+        """Return every choice behind the score except the model."""
         names = ["claims", "verify", *(["cover"] if self.use_coverage else [])]
         versions = "|".join(f"{name}:{templates.load(f'factscore_{name}').version}" for name in names)
         return f"factscore|coverage:{'each-reference' if self.use_coverage else 'no'}|{versions}"
 
     async def judge(self, case: Case, ask: Ask) -> Verdict:
-        """Judge one case; the output has claims, labels and the rates, 0–100."""
+        """Judge one case; the output holds the claims, their labels and the rates, 0–100."""
         output: dict[str, Any] = {}
         fields = dataclasses.asdict(case)
 
         async def rate(name: str, texts: Sequence[str], prompt: str, prefix: str = "") -> None:
-            """Extract the claims of the texts, verify each, and put both with their rate into the output."""
-            extraction, verification = (templates.load(f"factscore_{each}") for each in ("claims", prompt))
-            asked = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
-            claims = list(dict.fromkeys(chain(*await asyncio.gather(*asked))))
+            """Extract the claims of the texts, verify each, and store claims, labels and rate in the output."""
+            extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
+            extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
+            claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))
             labels: list[Any] = [None] * len(claims)
             output.update({f"{prefix}claims": claims, f"{prefix}labels": labels})
 

@@ -1,8 +1,7 @@
 """G-Eval (Liu et al., arXiv:2303.16634): the model works through seven steps and gives a score, in one call.
 
-The prompt is ``prompts/geval.md``, and the JSON schema of the reply, which is sent to endpoints that can enforce one,
-``prompts/geval_reply.json``. Only ``final_score`` decides whether a reply counts, as a number or as a string that is
-one; the object is otherwise kept as the judge wrote it.
+The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema get ``prompts/geval_reply.json``. A reply
+counts if ``final_score`` is a number or a string that spells one; the rest of the object is kept as the judge wrote it.
 """
 
 import dataclasses
@@ -19,34 +18,34 @@ _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 
 class GEval:
-    """One call a case."""
+    """Judge each case in one call."""
 
     name = "g-eval"
     rates = ()
 
     @property
     def signature(self) -> str:
-        """Every choice behind the number but the model."""
+        """Return every choice behind the score except the model."""
         return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
     async def judge(self, case: Case, ask: Ask) -> Verdict:
-        """Judge one case; the output is the judge's object."""
+        """Judge one case; the output is the judge's JSON object."""
         messages = templates.load("geval").messages(**dataclasses.asdict(case))
         output = await ask(messages, read_object, SCHEMA)
         return Verdict(float(output["final_score"]), output)
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The judge's object.
+    """Return the judge's JSON object, with ``final_score`` as a number.
 
     Raises:
-        UnreadableError: if there is no object, or its ``final_score`` is missing, no number, not within 0–100, or a
-            fraction between 0 and 1, which is on another scale.
+        UnreadableError: if there is no object, or ``final_score`` is missing, not a number, outside 0–100, or strictly
+            between 0 and 1, which is another scale.
     """
     reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]
     if isinstance(score, str) and _NUMBER.fullmatch(score):
         score = float(score)
     if type(score) not in (int, float) or not (score == 0 or 1 <= score <= 100):
-        raise UnreadableError("final_score is no number from 0 to 100; a fraction below 1 is on another scale")
+        raise UnreadableError("final_score is not a number from 0 to 100 (a fraction below 1 is on another scale)")
     return {**reply, "final_score": score}

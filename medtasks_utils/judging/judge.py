@@ -1,4 +1,4 @@
-"""What a judge is: what it sees, how it asks, what it says; and the judges by name."""
+"""Define what a judge sees, asks and returns, and register the judges by name."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,20 +13,20 @@ from .settings import JudgeError
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]
 Schema = dict[str, Any] | None
-"""A JSON schema of the reply, for endpoints that can enforce one."""
+"""JSON schema of the reply, for endpoints that can enforce one."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """An explanation of a right answer, with all that it is judged by.
+    """The explanation of a right answer, with everything it is judged against.
 
     Attributes:
-        specialty: one of MedExQA's five, such as ``clinical_psychology``.
+        specialty: the field, such as ``clinical_psychology``; it selects the worked examples.
         question: the question without its options.
-        options: the texts of A to D.
-        answer_letter: the right option, which the explanation chose.
+        options: texts of the options A to D.
+        answer_letter: the right option, which the response chose.
         explanation: the response without its think block.
-        references: one or two reference explanations, none blank.
+        references: one or two reference explanations; none is blank.
     """
 
     specialty: str
@@ -38,7 +38,7 @@ class Case:
 
 
 class Tokens(NamedTuple):
-    """Tokens as the endpoint counted them; 0 where it does not count."""
+    """Token counts as the endpoint reports them; 0 where it reports none."""
 
     prompt: int = 0
     completion: int = 0
@@ -46,18 +46,18 @@ class Tokens(NamedTuple):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judge's verdict on one case, or why there is none.
+    """The result of judging one case: a score or a failure.
 
     Attributes:
         score: 0–100; None if the judge failed.
-        failure: the kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, or ``http_429`` and the
-            like; None if the case was judged.
+        failure: kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, ``http_429`` and other
+            statuses; None if the case was judged.
         error: the failure in one line, without secrets; None if the case was judged.
-        output: all that the judge said: for G-Eval its JSON object; for FActScore ``claims``, ``labels``, ``support``
-            and, with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. What was said before a
-            failure is kept.
-        tokens: spent on the case, answers from the cache included.
-        calls: requests made for the case: retries count, but of calls that failed; answers from the cache do not.
+        output: everything the judge said: G-Eval's JSON object, or FActScore's ``claims``, ``labels``, ``support`` and,
+            with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. Partial output survives a failure.
+        tokens: tokens spent on the case, cached answers included.
+        calls: requests sent for the case, successful retries included; cached answers and retries of a call that failed
+            in the end are not counted.
     """
 
     score: float | None
@@ -69,11 +69,11 @@ class Judgement:
 
 
 class CallError(Exception):
-    """A call that was not answered, or not readably, in as many tries as there are.
+    """Raised when a call got no answer, or no readable one, within all attempts.
 
     Attributes:
-        kind: as in :class:`Judgement`.
-        output: what the judge had said by then.
+        kind: the failure kind, as in :class:`Judgement`.
+        output: what the judge had said before the failure.
     """
 
     def __init__(self, message: str = "", kind: str = "unreadable") -> None:
@@ -83,27 +83,27 @@ class CallError(Exception):
 
 
 Ask = Callable[..., Awaitable[Any]]
-"""One call to the judging model: ``await ask(messages, read, schema)`` gives what ``read`` makes of the reply.
+"""One call to the judging model: ``await ask(messages, read, schema)`` returns what ``read`` makes of the reply.
 
-``messages`` are the chat; ``read`` makes a value of the reply's text (think block removed), or raises
-:class:`~medtasks_utils.judging.replies.UnreadableError`; ``schema`` can be left out. :class:`CallError` when every try
-failed.
+``messages`` is the chat. ``read`` parses the reply's text (without its think block) or raises
+:class:`~medtasks_utils.judging.replies.UnreadableError`. ``schema`` is optional. Raises :class:`CallError` once every
+attempt has failed.
 """
 
 
 class Verdict(NamedTuple):
-    """A score, 0–100, and all that the judge said."""
+    """A score from 0 to 100, and everything the judge said."""
 
     score: float
     output: dict[str, Any]
 
 
 class Judge(Protocol):
-    """A way to judge a case in one or more calls.
+    """Judge a case in one or more calls.
 
     Attributes:
-        name: as in :data:`JUDGES`.
-        rates: further numbers, 0–100, that its output holds beside the score.
+        name: the judge's name in :data:`JUDGES`.
+        rates: names of further numbers, 0–100, in the output.
     """
 
     name: str
@@ -111,13 +111,13 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Every choice behind the number but the model, prompts' versions included, in one line."""
+        """Return, on one line, every choice behind the score except the model; prompt versions are included."""
 
     async def judge(self, case: Any, ask: Ask) -> Verdict:
-        """Judge one case, which can be hashed.
+        """Judge one hashable case.
 
         Raises:
-            CallError: if a call failed for good.
+            CallError: if a call failed in every attempt.
         """
 
 
@@ -128,27 +128,28 @@ JUDGES = Registry(
         "factscore": "medtasks_utils.judging.factscore:FActScore",
     },
 )
-"""By name: classes of :class:`Judge`."""
+"""Classes of :class:`Judge`, by name."""
 
 
 def judge_name(text: str) -> str:
-    """The name of the judge that is meant: ``geval`` and ``G-Eval`` are ``g-eval``.
+    """Return the registered name of a judge: ``geval`` and ``G-Eval`` both mean ``g-eval``.
 
     Raises:
-        JudgeError: for a judge that there is not.
+        JudgeError: for an unknown judge.
     """
     for name in JUDGES:
         if re.sub("[-_]", "", name.lower()) == re.sub("[-_]", "", text.lower()):
             return name
-    raise JudgeError(f"there is no judge {text!r}; there are {', '.join(JUDGES)}")
+    raise JudgeError(f"unknown judge {text!r}; the judges are {', '.join(JUDGES)}")
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """The judge of this name, as :func:`judge_name` takes it; with ``use_coverage`` it verifies, if it can,
-    the references' claims too.
+    """Return the judge of a name that :func:`judge_name` accepts.
+
+    ``use_coverage`` applies to judges that support it, such as FActScore; others ignore it.
 
     Raises:
-        JudgeError: for a judge that there is not.
+        JudgeError: for an unknown judge.
     """
     kind = JUDGES[judge_name(name)]
     judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()

@@ -1,4 +1,4 @@
-"""Reading a judge's reply: the form that was asked for, in its wrapping, and nothing fished out of prose."""
+"""Parse a judge's reply: accept the requested form inside usual wrapping, and never take a number from prose."""
 
 import json
 import re
@@ -10,67 +10,72 @@ from medtasks_utils.writing import printable
 from .judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
-"""What FActScore's verification may answer, with its worth."""
+"""The labels that FActScore's verification may return, with their scores."""
 
 MAX_CLAIMS = 20
-"""5–7 are asked for; a list beyond this has run away."""
+"""The prompt asks for 5 to 7 claims; a longer list is a runaway reply."""
 
-_MAX_STARTS = 200  # brackets at which JSON may begin, so that no reply takes quadratic time
+_MAX_STARTS = 200  # brackets tried as the beginning of JSON, so that no reply takes quadratic time
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
 class UnreadableError(CallError):
-    """A reply that is not what was asked for; the message says in what, without quoting at length."""
+    """Raised for a reply in another form than requested; the message says what is wrong without quoting at length."""
 
 
 def read_claims(text: str) -> list[str]:
-    """The JSON array of claims, alone or in code fences or sentences; repeated claims count once, blank ones not.
+    """Return the claims in a JSON array, which may stand in code fences or between sentences.
+
+    Blank claims and repeated ones are dropped.
 
     Raises:
-        UnreadableError: if there is none, several that differ, one that holds something else, or too many claims.
+        UnreadableError: for no array, several different arrays, items that are not strings, or too many claims.
     """
-    found = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
-    claims = list(dict.fromkeys(" ".join(claim.split()) for claim in found if claim.strip()))
+    items = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
+    claims = list(dict.fromkeys(" ".join(item.split()) for item in items if item.strip()))
     if len(claims) > MAX_CLAIMS:
-        raise UnreadableError(f"{len(claims)} claims, when 5 to 7 were asked for")
+        raise UnreadableError(f"{len(claims)} claims where 5 to 7 were requested")
     return claims
 
 
 def read_label(text: str) -> str:
-    """One of :data:`LABELS` and nothing else: case, quotes, bold, code fences and a full stop are tolerated.
+    """Return the label that is the whole reply, whatever its case, quotes, bold, code fences or full stop.
 
     Raises:
-        UnreadableError: for anything else.
+        UnreadableError: for anything other than one of :data:`LABELS`.
     """
     word = _FENCE.sub(r"\1", text.strip()).strip(" \t\r\n\"'`*.").upper()
     label = re.sub(r"[\s-]+", "_", word)
     if label not in LABELS:
-        raise UnreadableError(f"not one of {', '.join(LABELS)} alone")
+        raise UnreadableError(f"the reply is not exactly one of {', '.join(LABELS)}")
     return label
 
 
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
-    """The JSON value that fits, alone or in code fences or sentences; half characters in its escapes are replaced.
+    """Return the one JSON value that fits, which may stand in code fences or between sentences.
+
+    Lone surrogates in its escapes are replaced.
 
     Args:
         text: the reply.
-        opening: the bracket that it begins with.
-        fits: whether a value is of the form that was asked for.
-        name: of that form, for messages.
+        opening: the bracket that the value begins with.
+        fits: True for a value of the requested form.
+        name: name of that form, for messages.
 
     Raises:
-        UnreadableError: if there is none, or several that differ.
+        UnreadableError: if no value fits, or several different ones do.
     """
-    found = [value for value in _values(text, opening) if fits(value)]
-    if not found:
-        raise UnreadableError(f"no JSON {name}")
-    if any(value != found[0] for value in found):
-        raise UnreadableError(f"several of a JSON {name}")
-    return json.loads(printable(json.dumps(found[0], ensure_ascii=False)))
+    fitting = [value for value in _values(text, opening) if fits(value)]
+    if not fitting:
+        raise UnreadableError(f"the reply has no JSON {name}")
+    first, *others = fitting
+    if any(value != first for value in others):
+        raise UnreadableError(f"the reply has more than one JSON {name}")
+    return json.loads(printable(json.dumps(first, ensure_ascii=False)))
 
 
 def _values(text: str, opening: str) -> Iterator[Any]:
-    """The outermost JSON values in the text that begin with a bracket of this kind, in order."""
+    """Yield, in order, the outermost JSON values that begin with this bracket."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:
@@ -83,5 +88,5 @@ def _values(text: str, opening: str) -> Iterator[Any]:
         start = text.find(opening, end)
 
 
-# Not strict: models break lines inside strings. NaN and Infinity, of which int makes an error, are no JSON.
+# Not strict, since models break lines inside strings. NaN and Infinity are not JSON: int raises ValueError on them.
 _decoder = json.JSONDecoder(strict=False, parse_constant=int)

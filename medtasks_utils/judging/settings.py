@@ -1,4 +1,4 @@
-"""Which judge is asked, and how: endpoint, model, key, limits, cache."""
+"""Settings of a judge: model, endpoint, key, limits, cache."""
 
 import os
 import re
@@ -16,26 +16,26 @@ DEFAULT_MODEL = "gpt-4o-mini"
 PROVIDER = "https://api.openai.com/v1"
 KEY_VARIABLES = ("JUDGE_API_KEY", "OPENAI_API_KEY")
 
-_NO_KEY = "none"  # what an endpoint without keys is sent, since the client library insists on one
+_NO_KEY = "none"  # sent to endpoints without keys, since the client library requires one
 _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
-    """A judge that cannot be asked; known before the model runs."""
+    """Raised before the model runs, when a judge cannot be used."""
 
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """How judges are called. The key shows in no ``repr``.
+    """Settings for calling a judge. No ``repr`` shows the key.
 
     Attributes:
-        model: the judge's name at the endpoint.
-        base_url: an OpenAI-compatible endpoint, as in ``http://localhost:8000/v1``.
-        api_key: sent to the endpoint and kept nowhere.
-        cache: file of answered calls, shared by any number of processes.
-        concurrency: calls in flight at once, at most.
-        max_tokens: of a reply, reasoning included.
-        max_retries: further tries of a call that failed for a passing reason.
+        model: name of the model at the endpoint.
+        base_url: an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
+        api_key: sent to the endpoint, stored nowhere.
+        cache: file of answered calls; any number of processes may share it.
+        concurrency: maximum number of calls in flight.
+        max_tokens: maximum tokens of a reply, reasoning included.
+        max_retries: further attempts after a transient failure.
         timeout: seconds until a call counts as failed.
         pause: seconds that a slot rests after each call, for endpoints with a rate limit.
     """
@@ -60,24 +60,25 @@ class JudgeSettings:
         cache: str | Path | None = None,
         **limits: Any,
     ) -> "JudgeSettings":
-        """Settings with the key and the defaults that the environment holds.
+        """Build settings with the key and the defaults from environment variables.
 
         Args:
-            model: the judge's name at the endpoint.
-            base_url: the endpoint; ``OPENAI_BASE_URL``, else the provider's, if None.
-            key_variable: the name of the variable with the key; ``JUDGE_API_KEY``, else ``OPENAI_API_KEY``, if None.
-            cache: a file; in ``$XDG_CACHE_HOME/medtasks`` if None.
+            model: name of the model at the endpoint.
+            base_url: the endpoint; if None, ``OPENAI_BASE_URL`` or else OpenAI's.
+            key_variable: name of the variable that holds the key; if None, ``JUDGE_API_KEY`` or else
+                ``OPENAI_API_KEY``.
+            cache: cache file; if None, one in ``$XDG_CACHE_HOME/medtasks``.
             limits: the other attributes.
 
         Raises:
-            JudgeError: for a URL that is none or has credentials in it, or a key that is missing or malformed.
+            JudgeError: for a malformed URL, a URL with credentials, or a missing key.
         """
         url = endpoint(base_url or os.environ.get("OPENAI_BASE_URL") or PROVIDER)
         key = find_key(key_variable, os.environ)
         if key is None and url == PROVIDER:
             raise JudgeError(
                 f"the judge at {url} needs a key: set {' or '.join(KEY_VARIABLES)}, name the variable that holds it, "
-                "or name another endpoint"
+                "or choose another endpoint"
             )
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -86,31 +87,32 @@ class JudgeSettings:
 
 
 def endpoint(url: str) -> str:
-    """The base URL in one form; the address of ``chat/completions`` itself is understood too.
+    """Return the base URL in its normal form; a URL that ends in ``chat/completions`` is accepted too.
 
     Raises:
-        JudgeError: if it is no http(s) URL, or holds credentials or a query, which would end up in results and logs.
+        JudgeError: if it is not an http(s) URL, or has credentials or a query, which would end up in results and logs.
     """
     if not _URL.fullmatch(url.strip()):
         raise JudgeError(
-            "the judge's base URL must look like http://localhost:8000/v1, with no user, password, query or fragment, "
-            "since it is written to results: pass the key through an environment variable"
+            "the judge's base URL must look like http://localhost:8000/v1, without user, password, query or fragment, "
+            "since results show it; pass the key through an environment variable"
         )
     return url.strip().rstrip("/").removesuffix("/chat/completions")
 
 
 def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None:
-    """The key from the variable of this name, else from the first of :data:`KEY_VARIABLES` that holds one.
+    """Return the key from the named variable or, without a name, from the first of :data:`KEY_VARIABLES` that is set.
 
     Raises:
-        JudgeError: if the variable is not set (its name is not repeated: it may be a key, pasted in the wrong place).
+        JudgeError: if the named variable is not set. The message does not repeat the name, which may be a key pasted in
+            the wrong place.
     """
     for name in KEY_VARIABLES if variable is None else (variable,):
         if key := environment.get(name, "").strip():
             return key
     if variable is not None:
         raise JudgeError(
-            "the judge's key variable must be the name of an environment variable that holds the key, such as "
-            "JUDGE_API_KEY; no variable of the given name is set (the name is not shown, in case it is a key)"
+            "the judge's key variable must name an environment variable that holds the key, such as JUDGE_API_KEY; "
+            "no variable of the given name is set (the name is not shown, in case it is a key)"
         )
     return None

@@ -1,6 +1,6 @@
-"""Prompts as files, for a researcher to read and version: ``prompts/<name>.md`` and ``prompts/examples/``.
+"""Load prompts from files that a researcher can read and version: ``prompts/<name>.md`` and ``prompts/examples/``.
 
-A prompt file is a note, then the messages, each under a line ``# system`` or ``# user``, as Jinja templates::
+A prompt file begins with a note. The messages follow as Jinja templates, each under a line ``# system`` or ``# user``::
 
     What this prompt is for, and its fields.
 
@@ -10,8 +10,8 @@ A prompt file is a note, then the messages, each under a line ``# system`` or ``
     # user
     {{ explanation | delimited("explanation") }}
 
-``delimited`` puts a text between tags that the text itself cannot close; ``examples(specialty)`` gives the specialty's
-worked examples from ``prompts/examples/<specialty>.json``.
+The filter ``delimited`` wraps a text in tags that the text itself cannot close. ``examples(specialty)`` returns the
+worked examples in ``prompts/examples/<specialty>.json``.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Template:
     """A prompt of one or more messages.
 
     Attributes:
-        version: 8 hexadecimal digits that change when the wording does, that of the worked examples included.
+        version: 8 hexadecimal digits that change whenever the wording changes, worked examples included.
     """
 
     def __init__(self, text: str) -> None:
@@ -45,10 +45,10 @@ class Template:
         self.version = hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def messages(self, **fields: object) -> list[dict[str, str]]:
-        """The chat messages, ``{"role": …, "content": …}``, with the template's fields filled in.
+        """Return the chat messages, ``{"role": …, "content": …}``, with the fields filled in.
 
         Raises:
-            jinja2.UndefinedError: for a field that is not given.
+            jinja2.UndefinedError: for a missing field.
         """
         return [
             {"role": role, "content": template.render(fields, examples=examples).strip()}
@@ -58,15 +58,15 @@ class Template:
 
 @lru_cache
 def load(name: str) -> Template:
-    """The prompt in ``prompts/<name>.md``."""
+    """Return the prompt in ``prompts/<name>.md``."""
     return Template((PROMPTS / f"{name}.md").read_text(encoding="utf-8"))
 
 
 @lru_cache
 def examples(specialty: str) -> list[dict[str, Any]]:
-    """The worked examples of a specialty, two or three: ``question``, ``explanation`` and its 5–7 ``claims``."""
-    found: list[dict[str, Any]] = json.loads(_all_examples()[specialty])
-    return found
+    """Return the two or three worked examples of a specialty: ``question``, ``explanation`` and 5–7 ``claims``."""
+    worked: list[dict[str, Any]] = json.loads(_all_examples()[specialty])
+    return worked
 
 
 def _all_examples() -> dict[str, str]:
@@ -74,15 +74,15 @@ def _all_examples() -> dict[str, str]:
 
 
 def delimited(text: str, tag: str) -> str:
-    """The text between an opening and a closing tag whose name occurs in no tag of the text.
+    """Wrap the text in a tag whose name occurs in no tag of the text.
 
-    A response may hold ``</explanation>`` and go on with orders to the judge. Then the tag is ``explanation_2``, and
-    the quotation ends only where it should.
+    A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then ``explanation_2``,
+    so the quotation ends only where it should.
     """
-    text = str(text)  # complains of a field that is not given
-    taken = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
-    names = (tag, *(f"{tag}_{number}" for number in range(2, len(taken) + 3)))
-    name = next(name for name in names if name not in taken)
+    text = str(text)  # raises for a missing field
+    used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
+    names = (tag, *(f"{tag}_{number}" for number in range(2, len(used) + 3)))
+    name = next(name for name in names if name not in used)
     return f"<{name}>\n{text.strip()}\n</{name}>"
 
 

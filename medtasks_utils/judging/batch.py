@@ -1,4 +1,4 @@
-"""Judging many cases at once, and the check before a run; usable from code that knows nothing of event loops."""
+"""Judge many cases concurrently, and check the endpoint before a run, from synchronous code."""
 
 import asyncio
 import sys
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @cache
 def check(settings: JudgeSettings) -> None:
-    """Ask the endpoint for one small reply, to know before a long run that it will judge; once in a process.
+    """Ask the endpoint for one small reply before a long run; once per process.
 
     Raises:
-        JudgeError: for a cache that cannot be written, an endpoint that cannot be reached, a key, a model or
-            parameters that it refuses.
+        JudgeError: if the cache cannot be written, or the endpoint cannot be reached or refuses the key, the model or
+            the parameters.
     """
     _with_client(replace(settings, max_retries=2), False, lambda client: client.check())
 
@@ -39,15 +39,14 @@ def judge_all(
     """Judge cases concurrently.
 
     Args:
-        judge: how.
-        settings: by which model, and the limits.
-        cases: n cases of the judge's.
-        on_result: called with a case's index and its judgement as soon as there is one, in any order and in a thread of
-            its own.
-        check_first: whether to check the endpoint before the first call that the cache does not answer.
+        judge: the judge.
+        settings: the model, the endpoint and the limits.
+        cases: ``n`` cases in the form that the judge takes.
+        on_result: called in another thread with a case's index and its judgement as soon as it is there, in any order.
+        check_first: check the endpoint before the first call that the cache cannot answer.
 
     Returns:
-        n judgements. What cannot be judged has a failure instead of a score; nothing is raised for it.
+        ``n`` judgements, in order. A case that cannot be judged has a failure in place of a score; it raises nothing.
 
     Raises:
         JudgeError: if the cache cannot be written, or the endpoint fails the check.
@@ -73,27 +72,25 @@ def judge_all(
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
-    """All judgements in one line: judged, failed by kind, tokens, calls."""
+    """Summarise judgements in one line: how many were judged or failed, by kind; calls; tokens."""
     kinds = Counter(judgement.failure or "judged" for judgement in judgements)
-    prompt, completion = (sum(each.tokens[i] for each in judgements) for i in (0, 1))
-    return (
-        f"{', '.join(f'{count} {kind}' for kind, count in kinds.items())}; "
-        f"{sum(judgement.calls for judgement in judgements)} calls, {prompt:,} + {completion:,} tokens"
-    )
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    calls = sum(judgement.calls for judgement in judgements)
+    prompt = sum(judgement.tokens.prompt for judgement in judgements)
+    completion = sum(judgement.tokens.completion for judgement in judgements)
+    return f"{counts}; {calls} calls, {prompt:,} prompt + {completion:,} completion tokens"
 
 
 def _with_client(
     settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
 ) -> Value:
-    """Run in an event loop in a thread of its own: notebooks have one running; Ctrl-C cancels what is under way."""
-    try:  # here, since the library takes long to import and comes with an extra of its own
+    """Run ``work`` in an event loop in another thread, since notebooks have one running; Ctrl-C cancels it."""
+    try:  # imported here: the library is slow to import and comes with an extra
         from anyio.from_thread import start_blocking_portal
 
         from .client import JudgeClient
     except ModuleNotFoundError as error:
-        raise JudgeError(
-            f"a judge is asked through {error.name}, which is not installed: pip install 'medtasks[judge]'"
-        ) from None
+        raise JudgeError(f"judges need {error.name}, which is not installed: pip install 'medtasks[judge]'") from None
 
     async def run() -> Value:
         async with aclosing(JudgeClient(settings, check_first)) as client:
@@ -103,5 +100,5 @@ def _with_client(
         with start_blocking_portal() as portal:
             return portal.call(run)
     except KeyboardInterrupt:
-        print("what judges answered is in the cache, and the same command goes on from there", file=sys.stderr)
+        print("the judge's answers are cached: run the same command again to go on from here", file=sys.stderr)
         raise
