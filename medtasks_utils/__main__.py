@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from medtasks_utils.commands.flags import Command
+from medtasks_utils.commands.flags import Command, print_error
 from medtasks_utils.errors import MedtasksError, UsageError, meant, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
@@ -98,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif words[0] == "--version":
             print(version())
         else:
-            code = _parse(words).run()
+            code = _parse(words).execute()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -109,8 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         is_expected = isinstance(error, MedtasksError) and error.__cause__ is None
-        message = str(error) if is_expected else _with_traceback(error)
-        print(f"medtasks: error: {SECRETS.scrub(message)}", file=sys.stderr)
+        print_error(str(error) if is_expected else _with_traceback(error))
         return 2 if isinstance(error, UsageError) else 1
 
 

@@ -1,4 +1,4 @@
-"""What leaves the program: files, written whole or not at all; tables for terminals; and nothing with a key in it."""
+"""What leaves the program: the results of commands, whole files, tables for terminals; never a secret."""
 
 import os
 import re
@@ -6,9 +6,23 @@ import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from medtasks_utils.errors import MedtasksError
+
+
+class CommandResult(Protocol):
+    """What a command hands to the command line, which prints it as text or, with ``--json``, as JSON."""
+
+    @property
+    def failed(self) -> bool:
+        """True if the thing asked for failed, which makes the exit code 1."""
+
+    def to_text(self) -> str:
+        """Return the result for people; an empty text prints nothing."""
+
+    def to_data(self) -> Any:
+        """Return the result as lists, dicts and scalars that ``json.dumps`` takes."""
 
 
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:

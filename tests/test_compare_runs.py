@@ -15,8 +15,8 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import Comparison, as_dict, as_table, compare_runs, one_run
-from medtasks_utils.compare.plan import as_text, plan
+from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
+from medtasks_utils.compare.plan import plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar
 from medtasks_utils.statistics.ratio import holm
@@ -125,8 +125,8 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
-    (need,) = (need for need in plan(found, 5)["needs"] if need["metric"] == "acc")
-    assert need["spread"]["repeats"] == 3 and "between examples" in "\n".join(as_text(plan(found, 5)))
+    (need,) = (need for need in plan(found, 5).needs if need["metric"] == "acc")
+    assert need["spread"]["repeats"] == 3 and "between examples" in plan(found, 5).to_text()
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
@@ -134,7 +134,7 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
 def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
     found = comparison(saved)
     whole = [line for line in found.lines if line.breakdown is None]
-    needs = {(need["task"], need["metric"]): need for need in plan(found, 5)["needs"]}
+    needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
     assert needs.keys() == {
         (line.task, line.metric) for line in whole if line.contrast.stderr and line.contrast.detectable
     }
@@ -146,7 +146,7 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
         assert (need["n"], need["examples"]) == (own.clusters, count(0.05, squared))
         assert need["examples_of_family"] == count(0.05, squared, len(whole)) > need["examples"]
         assert need["detectable"] == pytest.approx(100 * own.detectable) and need["repeats"] is None
-    text = "\n".join(as_text(plan(found, 5)))
+    text = plan(found, 5).to_text()
     assert "5 points" in text and "medmcqa_openmed acc" in text
 
 
@@ -281,7 +281,7 @@ def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], me
 
 def test_the_table_fits_and_tells(saved: Path) -> None:
     found = comparison(saved, filters=["strict-match", "flexible-extract"])
-    lines = as_table(found, show=2).split("\n")
+    lines = ComparisonTable(found, show=2).to_text().split("\n")
     assert max(map(len, lines[3:])) <= 110
     text = "\n".join(lines)
     for expected in (
@@ -303,7 +303,7 @@ CONTRAST = "difference stderr low high p test"
 
 def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     found = comparison(saved)
-    content = json.loads(json.dumps(as_dict(found), allow_nan=False))
+    content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
     assert len(content["comparisons"]) == len(found.lines)

@@ -2,7 +2,7 @@
 
 from medtasks_utils.results.runs import audit_file, read_audit
 
-from .output import as_text, is_any_read
+from .output import AuditSummary
 from .run import audit, disagreements
 
-__all__ = ["as_text", "audit", "audit_file", "disagreements", "is_any_read", "read_audit"]
+__all__ = ["AuditSummary", "audit", "audit_file", "disagreements", "read_audit"]

@@ -1,6 +1,7 @@
-"""Audits in lines of text."""
+"""Audits as text and as JSON."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -9,13 +10,27 @@ from .run import disagreements
 _SHOWN = 20  # of each audit's disagreements
 
 
-def is_any_read(audits: Sequence[dict[str, Any]]) -> bool:
-    """Whether the LLM could read any response."""
-    return any(stratum["read"] for each in audits for stratum in each["strata"].values())
+@dataclass(frozen=True)
+class AuditSummary:
+    """The result of ``medtasks audit``: audits as :func:`.run.audit` returns them."""
+
+    audits: Sequence[dict[str, Any]]
+
+    @property
+    def failed(self) -> bool:
+        """True if the LLM could read no response."""
+        return not any(stratum["read"] for audited in self.audits for stratum in audited["strata"].values())
+
+    def to_data(self) -> Sequence[dict[str, Any]]:
+        """Return what the audits' files hold."""
+        return self.audits
+
+    def to_text(self) -> str:
+        """Return each audit's strata, error rates, accuracy and first disagreements."""
+        return "\n".join(_lines(self.audits))
 
 
-def as_text(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """What people are told of audits, in lines."""
+def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
     for each in audits:
         yield f"{each['run']}, {each['task']}: {each['responses']} responses"
         for name, stratum in each["strata"].items():

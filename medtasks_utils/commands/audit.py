@@ -2,10 +2,14 @@
 
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import PositiveInt
 
 from .flags import JudgeCommand, warn
+
+if TYPE_CHECKING:
+    from medtasks_utils.audit import AuditSummary
 
 
 @dataclass
@@ -31,10 +35,10 @@ class Audit(JudgeCommand):
     sample: PositiveInt = 200
     doubtful: PositiveInt = 1000
 
-    def run(self) -> int:
-        """Audit, write, print; 1 if nothing could be read."""
-        from medtasks_utils.audit import as_text, audit, is_any_read
+    def run(self) -> "AuditSummary":
+        """Audit the runs and write the files; the result failed if nothing could be read."""
+        from medtasks_utils.audit import AuditSummary, audit
         from medtasks_utils.results import read_runs
 
         audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
-        return self.tell(audits, "\n".join(as_text(audits)), failed=not is_any_read(audits))
+        return AuditSummary(audits)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
+from medtasks_utils.writing import CommandResult
+
 from .flags import Command
 
 
@@ -44,10 +46,10 @@ class Compare(Command):
     show: NonNegativeInt = 0
     plan: Annotated[float, Field(ge=0.01, le=100)] | None = None
 
-    def run(self) -> int:
-        """Compare, or plan, and print."""
-        from medtasks_utils.compare import as_dict, as_table, compare_runs, one_run
-        from medtasks_utils.compare.plan import as_text, plan
+    def run(self) -> CommandResult:
+        """Compare the runs, or plan a comparison."""
+        from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
+        from medtasks_utils.compare.plan import plan
         from medtasks_utils.results import name_apart
 
         tasks = [(first, second or first) for first, _, second in (name.partition("=") for name in self.task)]
@@ -64,7 +66,5 @@ class Compare(Command):
             force=self.force,
         )
         if self.plan is None:
-            text = as_table(comparison, every_group=self.all, show=self.show)
-            return self.tell(as_dict(comparison), text)
-        planned = plan(comparison, self.plan)
-        return self.tell(planned, "\n".join(as_text(planned)))
+            return ComparisonTable(comparison, every_group=self.all, show=self.show)
+        return plan(comparison, self.plan)

@@ -3,16 +3,16 @@
 import argparse
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .flags import Command
+from .flags import Command, print_error
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluate import Evaluation
-    from medtasks_utils.report.short import Line
+    from medtasks_utils.report.short import ScoreTable
     from medtasks_utils.results import Run
 
 
@@ -67,63 +67,81 @@ class Eval(Command):
         command.arguments = arguments
         return command
 
-    def run(self) -> int:
-        """Run the harness and say what came of it; 1 if its results could not be saved where they should."""
+    def run(self) -> "EvalResult | None":
+        """Run the harness; return its scores, or None in a process that has none, as all but the first of several."""
         from lm_eval.utils import setup_logging
 
-        from medtasks_utils.errors import MedtasksError
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.evaluate import Evaluation
 
         setup_logging(self.arguments.verbosity or "INFO")
         config = configured(self.arguments, self.data, self.set)
-        done = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh)
-        done.run(self.arguments.func)
-        if done.results is None:  # another process has them
-            return 0
-        from medtasks_utils.report.short import lines_of  # seconds that the first request need not wait for
+        evaluation = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh)
+        evaluation.run(self.arguments.func)
+        if evaluation.results is None:
+            return None
+        if evaluation.problem:
+            print_error(evaluation.problem)
+        from medtasks_utils.report.short import ScoreTable, lines_of  # seconds that the first request need not wait for
         from medtasks_utils.results import as_run, read_runs
 
-        run = read_runs(done.path)[0] if done.path else as_run(done.results, Path("run"))
-        lines = lines_of(run)
-        self.tell(_as_data(done, lines), "\n".join(_as_text(done, run, lines)))
-        if done.problem:
-            raise MedtasksError(done.problem)
-        return 0
+        path = evaluation.path
+        run = read_runs(path)[0] if path else as_run(evaluation.results, Path("run"))
+        width = shutil.get_terminal_size((120, 24)).columns
+        return EvalResult(evaluation, run, ScoreTable(lines_of(run), width))
 
 
-def _as_data(done: "Evaluation", lines: "Sequence[Line]") -> dict[str, Any]:
-    from medtasks_utils.harness.checks import model_name
-    from medtasks_utils.report.short import as_data
+@dataclass(frozen=True)
+class EvalResult:
+    """The result of ``medtasks eval``: the evaluation, the run that it wrote, and its scores."""
 
-    return {
-        "model": model_name(done.config),
-        "scores": as_data(lines),
-        "limit": done.config.limit,
-        "seconds": round(done.seconds, 3),
-        "tokens": None,
-        "answers_taken_over": 0,
-        **done.spent,
-        "results": str(done.path) if done.path else None,
-        "problem": done.problem,
-    }
+    evaluation: "Evaluation"
+    saved: "Run"
+    scores: "ScoreTable"
 
+    @property
+    def failed(self) -> bool:
+        """True if the results could not be saved."""
+        return bool(self.evaluation.problem)
 
-def _as_text(done: "Evaluation", run: "Run", lines: "Sequence[Line]") -> Iterator[str]:
-    from medtasks_utils.report.short import as_text
+    def to_data(self) -> dict[str, Any]:
+        """Return the scores, what they took, and where they are saved."""
+        from medtasks_utils.harness.checks import model_name
 
-    width = shutil.get_terminal_size((120, 24)).columns
-    yield as_text(lines, width) if lines else "no scores (--predict_only keeps responses without scoring them)"
-    for task in run.tasks.values():
-        yield from (f"{task.task}: {remark}" for remark in task.remarks)
-    spent = [f"{done.seconds:,.1f} s"]
-    spent += [f"{number:,} {kind} tokens" for kind, number in done.spent.get("tokens", {}).items() if kind != "replies"]
-    if "answers_taken_over" in done.spent:
-        spent.append(f"{done.spent['answers_taken_over']} answers taken over")
-    spent += [f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})" for line in lines if line.tool_calls]
-    yield "\n" + ", ".join(spent)
-    if done.path is None:
-        yield "not saved; with --output_path results --log_samples, medtasks report shows every sample"
-    else:
-        folder = shlex.quote(str(done.path.parent))
-        yield f"saved in {folder}\nnext: medtasks report {folder} -o report.html"
+        evaluation = self.evaluation
+        return {
+            "model": model_name(evaluation.config),
+            "scores": self.scores.to_data(),
+            "limit": evaluation.config.limit,
+            "seconds": round(evaluation.seconds, 3),
+            "tokens": None,
+            "answers_taken_over": 0,
+            **evaluation.spent,
+            "results": str(evaluation.path) if evaluation.path else None,
+            "problem": evaluation.problem,
+        }
+
+    def to_text(self) -> str:
+        """Return the scores, remarks on the tasks, what they took, and where they are saved."""
+        no_scores = "no scores (--predict_only keeps responses without scoring them)"
+        remarks = [f"{task.task}: {remark}" for task in self.saved.tasks.values() for remark in task.remarks]
+        return "\n".join([self.scores.to_text() or no_scores, *remarks, "", self._spent(), self._next()])
+
+    def _spent(self) -> str:
+        """Return time, tokens, reused answers and tool calls in a line."""
+        spent = self.evaluation.spent
+        parts = [f"{self.evaluation.seconds:,.1f} s"]
+        parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]
+        if "answers_taken_over" in spent:
+            parts.append(f"{spent['answers_taken_over']} answers taken over")
+        for line in self.scores.lines:
+            if line.tool_calls:
+                parts.append(f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})")
+        return ", ".join(parts)
+
+    def _next(self) -> str:
+        """Return where the results are, and what to type next."""
+        if self.evaluation.path is None:
+            return "not saved; with --output_path results --log_samples, medtasks report shows every sample"
+        folder = shlex.quote(str(self.evaluation.path.parent))
+        return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

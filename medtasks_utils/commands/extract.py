@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .flags import Command, warn
+from .flags import Command, Printout, warn
 
 if TYPE_CHECKING:
     from medtasks_utils.scoring import Scorer
@@ -29,8 +29,8 @@ class Extract(Command):
     explain: bool = False
     kind: Literal["decimal", "integer", "date", "weeks_days"] = "decimal"
 
-    def run(self) -> int:
-        """Print what is read."""
+    def run(self) -> Printout:
+        """Read answers; return what was read."""
         from medtasks_utils.scoring import Scorer
         from medtasks_utils.writing import printable
 
@@ -40,7 +40,7 @@ class Extract(Command):
         else:  # a document of what reading needs, without the texts of choices
             doc = {"options": [""] * 4, "judgement": self.kind, "calculator_id": -1, "note": "", "question": ""}
             lines = list(scorer.told(printable(sys.stdin.read()), doc, self.explain))
-        return self.tell(lines, "\n".join(lines))
+        return Printout("\n".join(lines), lines)
 
     def _samples(self, scorer: "Scorer") -> Iterator[str]:
         """Lines on every response of the task in saved runs, headed by the run, the example and its right answer.

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from .flags import Command
+from .flags import Command, Printout
 
 
 @dataclass(kw_only=True)
@@ -23,8 +23,8 @@ class Fetch(Command):
     only: str | None = None
     check: bool = False
 
-    def run(self) -> int:
-        """Fetch or check; 1 if anything is missing."""
+    def run(self) -> Printout:
+        """Fetch or check; the result failed if anything is missing."""
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client, which reads it once, is imported
         from huggingface_hub.errors import HfHubHTTPError
@@ -38,15 +38,15 @@ class Fetch(Command):
         wanted = self.only.split(",") if self.only else known
         if not set(wanted) <= set(known):
             raise UsageError(f"--only takes some of {', '.join(dict.fromkeys(known))}, not {self.only}")
-        told, rows = [], []
+        data, rows = [], []
         for item in (item for item in items if item.name in wanted):
             missing = None
             try:
                 item.load()
             except (MedtasksError, OSError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library it uses
                 missing = reason_of(error)
-            told.append({"name": item.name, "origin": item.origin, "missing": missing})
+            data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
-        lacking = sum(each["missing"] is not None for each in told)
-        text = f"{table(rows, left=3)}\n{len(told) - lacking} of {len(told)} there"
-        return self.tell(told, text, failed=lacking > 0)
+        lacking = sum(entry["missing"] is not None for entry in data)
+        text = f"{table(rows, left=3)}\n{len(data) - lacking} of {len(data)} there"
+        return Printout(text, data, failed=lacking > 0)

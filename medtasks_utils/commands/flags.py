@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
+from medtasks_utils.writing import SECRETS, CommandResult
+
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
 
@@ -65,14 +67,34 @@ class Command(ABC):
         return cls(**vars(arguments))
 
     @abstractmethod
-    def run(self) -> int:
-        """Do it; the exit code."""
+    def run(self) -> CommandResult | None:
+        """Run the command; return what is to be printed, or None for nothing."""
 
-    def tell(self, told: Any, text: str, failed: bool = False) -> int:
-        """Print what the command has to tell, as JSON with ``--json`` and else as text; its exit code."""
-        said = json.dumps(told, indent=2) if self.json else text
-        print(said, end="\n" if said else "", flush=True)
-        return int(failed)
+    def execute(self) -> int:
+        """Run the command, print its result on standard output, and return the exit code."""
+        result = self.run()
+        if result is None:
+            return 0
+        output = json.dumps(result.to_data(), indent=2) if self.json else result.to_text()
+        print(output, end="\n" if output else "", flush=True)
+        return int(result.failed)
+
+
+@dataclass(frozen=True)
+class Printout:
+    """The :class:`~medtasks_utils.writing.CommandResult` of a command that has no type of its own for its result."""
+
+    text: str
+    data: Any
+    failed: bool = False
+
+    def to_text(self) -> str:
+        """Return the text."""
+        return self.text
+
+    def to_data(self) -> Any:
+        """Return the data."""
+        return self.data
 
 
 def _reader_of(kind: Any) -> Callable[[str], Any]:
@@ -127,6 +149,11 @@ class JudgeCommand(Command):
         )
 
 
-def warn(line: str) -> None:
-    """Say a line on standard error."""
-    print(f"warning: {line}", file=sys.stderr)
+def warn(message: str) -> None:
+    """Print a warning on standard error."""
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def print_error(message: str) -> None:
+    """Print an error on standard error, without secrets."""
+    print(f"medtasks: error: {SECRETS.scrub(message)}", file=sys.stderr)

@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from .flags import Command, warn
+from .flags import Command, Printout, warn
 
 
 @dataclass
@@ -26,18 +26,18 @@ class Import(Command):
     task: str | None = None
     data: str | None = None
 
-    def run(self) -> int:
-        """Write each run, and say where."""
+    def run(self) -> Printout:
+        """Write each run; return where."""
         from medtasks_utils.errors import MedtasksError
         from medtasks_utils.results.importing import import_run
 
         files = [p for path in self.paths for p in (sorted(path.rglob("results.jsonl")) if path.is_dir() else [path])]
         if not files:
             raise MedtasksError(f"no results.jsonl in {', '.join(map(str, self.paths))}")
-        told = []
+        data = []
         for path in files:
             written, problems = import_run(path, self.output, self.task, self.data)
             for problem in problems:
                 warn(problem)
-            told.append({"run": str(path), "written": str(written), "problems": problems})
-        return self.tell(told, "\n".join(str(each["written"]) for each in told))
+            data.append({"run": str(path), "written": str(written), "problems": problems})
+        return Printout("\n".join(str(entry["written"]) for entry in data), data)

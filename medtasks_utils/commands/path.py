@@ -2,12 +2,12 @@
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
-from .flags import Command
+from .flags import Command, Printout
 
 
 class TasksPath(Command):
     """Print the tasks folder, for lm_eval --include_path "$(medtasks path)"."""
 
-    def run(self) -> int:
-        """Print it."""
-        return self.tell({"tasks": str(tasks_path())}, str(tasks_path()))
+    def run(self) -> Printout:
+        """Return the folder."""
+        return Printout(str(tasks_path()), {"tasks": str(tasks_path())})

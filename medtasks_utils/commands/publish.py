@@ -4,7 +4,7 @@ import shlex
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from .flags import Command
+from .flags import Command, Printout
 
 
 @dataclass
@@ -24,8 +24,8 @@ class Publish(Command):
     output: Path | None = None
     allow_partial: bool = False
 
-    def run(self) -> int:
-        """Write the files and name them."""
+    def run(self) -> Printout:
+        """Write the files; return their paths."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report.publish import contents
         from medtasks_utils.writing import write_whole
@@ -36,4 +36,4 @@ class Publish(Command):
             write_whole(output / name, text, make_folder=True)
             paths.append(str(output / name))
         upload = f"hf upload {self.model_repo} {shlex.quote(str(output / '.eval_results'))} .eval_results --create-pr"
-        return self.tell({"files": paths}, "\n".join([*paths, f"next: {upload}"]))
+        return Printout("\n".join([*paths, f"next: {upload}"]), {"files": paths})

@@ -5,7 +5,7 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from .flags import Command, warn
+from .flags import Command, Printout, warn
 
 
 @dataclass
@@ -33,8 +33,8 @@ class Report(Command):
     compare: tuple[str, ...] = ()
     baseline: str | None = None
 
-    def run(self) -> int:
-        """Write the page; say where, how large and how long it took."""
+    def run(self) -> Printout:
+        """Write the page; return where it is, its size and how long it took."""
         from medtasks_utils.report.page import build_page
         from medtasks_utils.report.runs import with_baseline_first
         from medtasks_utils.report.summary import problems
@@ -56,5 +56,5 @@ class Report(Command):
         write_whole(output, page)
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
         gc.freeze()  # nor when the program ends
-        told = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
-        return self.tell(told, f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s")
+        data = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": wary}
+        return Printout(f"{path}: {len(runs)} runs, {size / 1e6:.1f} MB, {seconds:.1f} s", data)

@@ -3,11 +3,14 @@
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import NonNegativeInt
 
 from .flags import JudgeCommand, warn
+
+if TYPE_CHECKING:
+    from medtasks_utils.rescore.run import Rescoring
 
 
 @dataclass(kw_only=True)
@@ -36,8 +39,8 @@ class Rescore(JudgeCommand):
     filter: Literal["strict-match", "flexible-extract"] = "strict-match"
     verbose: bool = False
 
-    def run(self) -> int:
-        """Judge what is not judged yet; 1 if every judgement failed."""
+    def run(self) -> "Rescoring":
+        """Judge what is not judged yet; the result failed if every judgement did."""
         from tqdm import tqdm
 
         from medtasks_utils.judging import make_judge
@@ -49,7 +52,5 @@ class Rescore(JudgeCommand):
         settings = self.settings(pause=self.sleep_ms / 1000)
         for problem in responses.problems:
             warn(problem)
-        result = rescore(
-            responses.found, judges, settings, self.out_csv_prefix, partial(tqdm.write, file=sys.stderr), self.verbose
-        )
-        return self.tell(result.as_data(), result.as_text(), result.has_failed)
+        log = partial(tqdm.write, file=sys.stderr)
+        return rescore(responses.found, judges, settings, self.out_csv_prefix, log, self.verbose)

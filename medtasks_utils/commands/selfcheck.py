@@ -5,10 +5,14 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import PositiveInt
 
 from .flags import Command
+
+if TYPE_CHECKING:
+    from medtasks_utils.selfcheck.output import SelfcheckResult
 
 
 @dataclass(kw_only=True)
@@ -31,13 +35,14 @@ class Selfcheck(Command):
     output: Path = Path("medtasks_selfcheck")
     table: bool = False
 
-    def run(self) -> int:
-        """Run it; 1 if any score misses."""
+    def run(self) -> "SelfcheckResult":
+        """Run the check; the result failed if any score misses."""
         os.environ["TQDM_DISABLE"] = "1"  # which is read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder
         from medtasks_utils.report.page import build_page
         from medtasks_utils.results import read_runs
-        from medtasks_utils.selfcheck import check, output
+        from medtasks_utils.selfcheck import check
+        from medtasks_utils.selfcheck.output import SelfcheckResult
         from medtasks_utils.writing import write_whole
 
         say = partial(print, file=sys.stderr, flush=True)
@@ -46,7 +51,4 @@ class Selfcheck(Command):
         checked = check.run(self.data, self.limit, runs, say)
         say("writing the report …")
         write_whole(page, build_page(read_runs([runs])))
-        told = {**output.as_data(checked), "runs": str(runs), "report": str(page)}
-        lines = [output.as_table(checked.scores) + "\n"] if self.table else []
-        lines += [*output.in_words(checked), f"report: {page.resolve()} (open it in a browser)"]
-        return self.tell(told, "\n".join(lines), failed=bool(checked.missed))
+        return SelfcheckResult(checked, runs, page, every_score=self.table)

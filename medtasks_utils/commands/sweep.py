@@ -5,6 +5,8 @@ from pathlib import Path
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
+from medtasks_utils.writing import CommandResult
+
 from .flags import Command
 
 
@@ -34,19 +36,17 @@ class Sweep(Command):
 
         return f"{super().help()}\n\n{plan.__doc__}"
 
-    def run(self) -> int:
-        """Run what is not done; 0 if all jobs are."""
+    def run(self) -> CommandResult:
+        """Run the jobs that are not done; the result failed if any job did."""
         import logging
 
         from medtasks_utils.sweep.local import Machine
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.run import as_text, overview, report, sweep
+        from medtasks_utils.sweep.run import JobList, SweepResult, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # each job's own log has what the harness warns of
         plan = read_plan(self.plan)
         if self.dry_run:
-            jobs = overview(plan)
-            return self.tell(jobs, as_text(jobs))
-        failed = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)
-        page = report(plan, failed)
-        return self.tell(overview(plan), str(page or "no job is done: no report"), failed=bool(failed))
+            return JobList(plan)
+        failures = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)
+        return SweepResult(plan, failures, report(plan, failures))

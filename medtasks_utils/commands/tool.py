@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .flags import Command
+from .flags import Command, Printout
 
 
 @dataclass
@@ -25,8 +25,8 @@ class ToolByHand(Command):
     timeout: Annotated[float, Field(ge=0.1, le=86_400)] = 10.0
     layers: bool = False
 
-    def run(self) -> int:
-        """Print the result, and return 0; 1 with the error on standard error if the call fails."""
+    def run(self) -> Printout:
+        """Run the call; its error goes to standard error if it fails."""
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS
         from medtasks_utils.writing import printable
@@ -34,21 +34,20 @@ class ToolByHand(Command):
         if self.name not in TOOLS:
             raise UsageError(f"there is no tool {self.name!r}; there are {', '.join(TOOLS)}")
         if self.layers:
-            return self._tell_layers()
+            return self._layers()
         argument = printable(sys.stdin.read())
         with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
             (outcome,) = tool.run([("", argument)])
         if outcome.failed and not self.json:
             print(outcome.text, file=sys.stderr)
-            return 1
-        return self.tell({"text": outcome.text, "failed": outcome.failed}, outcome.text, outcome.failed)
+        return Printout("" if outcome.failed else outcome.text, outcome._asdict(), outcome.failed)
 
-    def _tell_layers(self) -> int:
-        """Print the table; 1 where plain Python cannot run."""
+    def _layers(self) -> Printout:
+        """Return the sandbox's layers; failed if plain Python cannot run in it."""
         from medtasks_utils.sandbox import Sandbox
 
         with Sandbox(weak=True) as sandbox:
             layers, found = sandbox.layers, sandbox.started()
         lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
-        told = {"layers": layers, "missing": found.missing}
-        return self.tell(told, "\n".join([*lines, found.description]), failed=bool(found.missing))
+        data = {"layers": layers, "missing": found.missing}
+        return Printout("\n".join([*lines, found.description]), data, failed=bool(found.missing))

@@ -15,8 +15,8 @@ Values are in the metric's own unit (0–1, or 0–100 for scores of explanation
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
@@ -29,35 +29,55 @@ _WIDTH = 110
 _NAME = 26
 
 
-def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as JSON holds it; see the module's documentation."""
-    return {
-        "version": 1,
-        "a": _run(comparison.a),
-        "b": _run(comparison.b),
-        "comparisons": [
-            {
-                **{name: getattr(line, name) for name in ("task", "filter", "metric", "breakdown", "group")},
-                **asdict(line.contrast),
-                "p_adjusted": line.p_adjusted,
-            }
-            for line in comparison.lines
-        ],
-        "flips": [
-            {
-                "task": task,
-                "filter": filter_name,
-                "both_right": both.both_right,
-                "both_wrong": both.both_wrong,
-                "n_gained": both.gained,
-                "n_lost": both.lost,
-                "gained": [_flip(*pair, filter_name) for pair in both.examples_gained],
-                "lost": [_flip(*pair, filter_name) for pair in both.examples_lost],
-            }
-            for (task, filter_name), both in comparison.agreements.items()
-        ],
-        "warnings": comparison.warnings,
-    }
+@dataclass(frozen=True)
+class ComparisonTable:
+    """The result of ``medtasks compare``.
+
+    Attributes:
+        comparison: what is shown.
+        every_group: True to show all groups of a breakdown, not only the ten with the smallest p-values.
+        show: how many flipped examples to show, each way and for each task.
+    """
+
+    comparison: Comparison
+    every_group: bool = False
+    show: int = 0
+    failed: ClassVar[bool] = False
+
+    def to_text(self) -> str:
+        """Return the comparison as a table; shares and F1 in per cent."""
+        return "\n".join(_table(self.comparison, self.every_group, self.show))
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the comparison as JSON holds it; see the module's documentation."""
+        comparison = self.comparison
+        return {
+            "version": 1,
+            "a": _run(comparison.a),
+            "b": _run(comparison.b),
+            "comparisons": [
+                {
+                    **{name: getattr(line, name) for name in ("task", "filter", "metric", "breakdown", "group")},
+                    **asdict(line.contrast),
+                    "p_adjusted": line.p_adjusted,
+                }
+                for line in comparison.lines
+            ],
+            "flips": [
+                {
+                    "task": task,
+                    "filter": filter_name,
+                    "both_right": both.both_right,
+                    "both_wrong": both.both_wrong,
+                    "n_gained": both.gained,
+                    "n_lost": both.lost,
+                    "gained": [_flip(*pair, filter_name) for pair in both.examples_gained],
+                    "lost": [_flip(*pair, filter_name) for pair in both.examples_lost],
+                }
+                for (task, filter_name), both in comparison.agreements.items()
+            ],
+            "warnings": comparison.warnings,
+        }
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -72,16 +92,6 @@ def _flip(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
 
 
 # ---- table
-
-
-def as_table(comparison: Comparison, *, every_group: bool = False, show: int = 0) -> str:
-    """The comparison as text; shares and F1 in per cent.
-
-    Args:
-        every_group: whether to show all groups of a breakdown; else the ten with the smallest p-values.
-        show: how many examples that flipped to show, each way and for each task.
-    """
-    return "\n".join(_table(comparison, every_group, show))
 
 
 def _table(comparison: Comparison, every_group: bool, show: int) -> Iterator[str]:

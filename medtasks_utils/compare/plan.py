@@ -7,8 +7,9 @@ With repeats, the variance is split into that between examples, which no repeat 
 (:class:`medtasks_utils.statistics.planning.Spread`).
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from medtasks_utils.statistics.planning import Spread, examples_needed, examples_of_mcnemar, spread
 from medtasks_utils.statistics.ratio import detectable
@@ -34,17 +35,31 @@ spread                 of the paired difference (:class:`~medtasks_utils.statist
 """
 
 
-def plan(comparison: Comparison, points: float) -> dict[str, Any]:
-    """What finding a true difference of so many points of 100 needs, for each metric of each whole task.
+@dataclass(frozen=True)
+class DifferencePlan:
+    """The result of ``medtasks compare --plan``: what it takes to find a true difference of ``points`` of 100."""
+
+    points: float
+    needs: list[Need]
+    failed: ClassVar[bool] = False
+
+    def to_data(self) -> dict[str, Any]:
+        """Return ``version``, ``points`` and ``needs``."""
+        return {"version": 1, "points": self.points, "needs": self.needs}
+
+    def to_text(self) -> str:
+        """Return a table with a row for each metric of each whole task."""
+        return "\n".join(_lines(self.points, self.needs))
+
+
+def plan(comparison: Comparison, points: float) -> DifferencePlan:
+    """Return what finding a true difference of so many points of 100 needs, for each metric of each whole task.
 
     The two runs compared differ as the two to be planned for do.
-
-    Returns:
-        As JSON holds it: ``version``, ``points``, and ``needs``, a list of :data:`Need`.
     """
     whole = [line for line in comparison.lines if line.breakdown is None]
     needs = [need for line in whole if (need := _need(comparison, line, points / 100, len(whole)))]
-    return {"version": 1, "points": points, "needs": needs}
+    return DifferencePlan(points, needs)
 
 
 def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Need | None:
@@ -70,11 +85,10 @@ def _need(comparison: Comparison, line: Line, wanted: float, family: int) -> Nee
     }
 
 
-def as_text(planned: dict[str, Any]) -> Iterator[str]:
-    """The plan as lines of a table."""
-    yield f"A true difference of {planned['points']:g} points, found 4 times of 5 by a test at 5 %:"
+def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
+    yield f"A true difference of {points:g} points, found 4 times of 5 by a test at 5 %:"
     rows = []
-    for need in planned["needs"]:
+    for need in needs:
         repeats = need["repeats"] or "no number is enough"
         if need["spread"] is None:
             repeats = "not known without repeats" if need["examples"] > need["n"] else 1
@@ -82,7 +96,7 @@ def as_text(planned: dict[str, Any]) -> Iterator[str]:
         seen = f"{need['detectable']:.2f}"
         rows.append((label, need["n"], seen, f"{need['examples']:,}", f"{need['examples_of_family']:,}", repeats))
     yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
-    for need in planned["needs"]:
+    for need in needs:
         if need["spread"]:
             yield f"{need['task']}, the difference: {Spread(**need['spread'])}"
     yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."

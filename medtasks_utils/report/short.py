@@ -66,45 +66,47 @@ def _line(unit: Unit, metric: str, run: Run) -> Line:
     return Line(unit, metric, unit.results[run.name].asked, estimates(metric), estimates("answered"), calls)
 
 
-# ---- text
+@dataclass(frozen=True)
+class ScoreTable:
+    """The lines of a run as a table or as JSON; where the table is wider than ``width``, a block for each line."""
 
+    lines: Sequence[Line]
+    width: int
 
-def as_text(lines: Sequence[Line], width: int) -> str:
-    """A table of one or more lines; where the terminal's width is less than the table's, a block for each line."""
-    head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
-    rows = []
-    for line in lines:
-        first = next(iter(line.scores), "")
-        numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
-        rows.append((line.unit.name, line.metric, *numbers))
-    marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
-    notes = [f"{mark} {said}" for mark, said in marks.items() if any(mark in cell for row in rows for cell in row)]
-    written = table([head, *rows], left=2)
-    if max(map(len, written.splitlines())) > width:
-        notes = [textwrap.fill(note, width) for note in notes]
-        written = "\n".join(line for row in rows for line in (row[0], *map("  {}: {}".format, head[1:], row[1:])))
-    return "\n".join([written, *notes])
+    def to_text(self) -> str:
+        """Return the table, with notes on the marks in it; empty without lines."""
+        if not self.lines:
+            return ""
+        head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
+        rows = []
+        for line in self.lines:
+            first = next(iter(line.scores), "")
+            numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
+            rows.append((line.unit.name, line.metric, *numbers))
+        marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
+        notes = [f"{mark} {note}" for mark, note in marks.items() if any(mark in cell for row in rows for cell in row)]
+        text = table([head, *rows], left=2)
+        if max(map(len, text.splitlines())) > self.width:
+            notes = [textwrap.fill(note, self.width) for note in notes]
+            text = "\n".join(line for row in rows for line in (row[0], *map("  {}: {}".format, head[1:], row[1:])))
+        return "\n".join([text, *notes])
 
-
-# ---- JSON
-
-
-def as_data(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """The lines as JSON can hold them; shares from 0 to 1."""
-    return [
-        {
-            "name": line.unit.name,
-            "benchmark": line.unit.benchmark,
-            "metric": line.metric,
-            "n": line.n,
-            "filters": {
-                name: {
-                    **{key: getattr(found, key) for key in ("value", "stderr", "low", "high", "few")},
-                    "answered": line.answered[name].value if name in line.answered else None,
-                }
-                for name, found in line.scores.items()
-            },
-            "tool_calls": line.tool_calls,
-        }
-        for line in lines
-    ]
+    def to_data(self) -> list[dict[str, Any]]:
+        """Return the lines as JSON can hold them; shares from 0 to 1."""
+        return [
+            {
+                "name": line.unit.name,
+                "benchmark": line.unit.benchmark,
+                "metric": line.metric,
+                "n": line.n,
+                "filters": {
+                    name: {
+                        **{key: getattr(found, key) for key in ("value", "stderr", "low", "high", "few")},
+                        "answered": line.answered[name].value if name in line.answered else None,
+                    }
+                    for name, found in line.scores.items()
+                },
+                "tool_calls": line.tool_calls,
+            }
+            for line in self.lines
+        ]

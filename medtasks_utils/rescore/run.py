@@ -43,13 +43,13 @@ class Rescoring:
     paths: list[Path]
 
     @property
-    def has_failed(self) -> bool:
-        """Whether judges were asked and none gave a score."""
+    def failed(self) -> bool:
+        """True if judges were asked and none gave a score."""
         every = sum(self.statuses.values(), Counter[str]())
         return bool(every[FAILED]) and not every[JUDGED]
 
-    def as_data(self) -> dict[str, Any]:
-        """As JSON holds it."""
+    def to_data(self) -> dict[str, Any]:
+        """Return the scores and the paths, as JSON holds them."""
         scores = [
             {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
             | {"few": own.few, "examples": own.n, "statuses": dict(self.statuses[judge, run])}
@@ -57,8 +57,8 @@ class Rescoring:
         ]
         return {"scores": scores, "written": list(map(str, self.paths))}
 
-    def as_text(self) -> str:
-        """A table for people, and the files."""
+    def to_text(self) -> str:
+        """Return a table of the scores, and the paths."""
         rows = []
         for key, own in self.scores.items():
             numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]

@@ -1,7 +1,8 @@
 """What a check found: in a few lines of words, as the whole table, as JSON."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
@@ -13,8 +14,46 @@ from .check import Checked, Score
 _STRICT = "strict-match"
 
 
-def in_words(checked: Checked) -> list[str]:
-    """Ten lines: what was checked, by which answers, and what each of them scored."""
+@dataclass(frozen=True)
+class SelfcheckResult:
+    """The result of ``medtasks selfcheck``.
+
+    Attributes:
+        checked: the scores, with what they must be.
+        runs: the folder with the runs.
+        page: the report of the runs.
+        every_score: True to print every score, not only those that miss.
+    """
+
+    checked: Checked
+    runs: Path
+    page: Path
+    every_score: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """True if any score misses."""
+        return bool(self.checked.missed)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return whether all passed, every score, and the paths of the runs and the report."""
+        checked = self.checked
+        return {
+            "passed": not checked.missed,
+            "answers": checked.answers,
+            "seconds": checked.seconds,
+            "scores": [{**asdict(score), "as_expected": score.is_as_expected} for score in checked.scores],
+            "runs": str(self.runs),
+            "report": str(self.page),
+        }
+
+    def to_text(self) -> str:
+        """Return what was checked, the accuracy of each kind of answer, the scores that miss, and the report's path."""
+        lines = [_table(self.checked.scores) + "\n"] if self.every_score else []
+        return "\n".join([*lines, *_summary(self.checked), f"report: {self.page.resolve()} (open it in a browser)"])
+
+
+def _summary(checked: Checked) -> list[str]:
     scores, missed = checked.scores, checked.missed
     head = f"{len(missed)} of {len(scores)} scores are not" if missed else f"all {len(scores)} scores are"
     lines = [
@@ -26,7 +65,7 @@ def in_words(checked: Checked) -> list[str]:
     ]
     width = max(map(len, BEHAVIOURS.values()))
     lines += [f"  {meaning:<{width}}  {_accuracies(scores, behaviour)}" for behaviour, meaning in BEHAVIOURS.items()]
-    return [*lines, *([as_table(missed)] if missed else [])]
+    return [*lines, *([_table(missed)] if missed else [])]
 
 
 def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
@@ -39,17 +78,10 @@ def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
     return ", ".join(found)
 
 
-def as_table(scores: Sequence[Score]) -> str:
-    """Scores, with what they must be."""
+def _table(scores: Sequence[Score]) -> str:
     rows = [(s.task, s.metric, s.filter_name, s.behaviour, _shown(s.value), _shown(s.expected)) for s in scores]
     return table(rows, ("task", "metric", "filter", "answers", "score", "expected"), left=4)
 
 
 def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, int | float) else str(value)
-
-
-def as_data(checked: Checked) -> dict[str, Any]:
-    """All of it as JSON can hold it."""
-    scores = [{**asdict(score), "as_expected": score.is_as_expected} for score in checked.scores]
-    return {"passed": not checked.missed, "answers": checked.answers, "seconds": checked.seconds, "scores": scores}

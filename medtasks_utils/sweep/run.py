@@ -11,8 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from filelock import FileLock, Timeout
 
@@ -30,26 +31,55 @@ _ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as
 _ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
 
 
-def overview(plan: Plan) -> list[dict[str, Any]]:
-    """The jobs: name, folder, tasks, how large they are, what they ask for, and whether they are done."""
-    return [
-        {
-            "name": job.name,
-            "folder": str(job.folder),
-            "tasks": ",".join(job.run.tasks),
-            "requests": size_of(job),
-            "gpus": job.model.resources.gpus,
-            "cpus": job.model.resources.cpus,
-            "done": is_done(job),
-        }
-        for job in plan.jobs()
-    ]
+@dataclass(frozen=True)
+class JobList:
+    """The result of ``medtasks sweep --dry_run``: the jobs of a plan."""
+
+    plan: Plan
+    failed: ClassVar[bool] = False
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Return each job's name, folder, tasks, size, resources, and whether it is done."""
+        return [
+            {
+                "name": job.name,
+                "folder": str(job.folder),
+                "tasks": ",".join(job.run.tasks),
+                "requests": size_of(job),
+                "gpus": job.model.resources.gpus,
+                "cpus": job.model.resources.cpus,
+                "done": is_done(job),
+            }
+            for job in self.plan.jobs()
+        ]
+
+    def to_text(self) -> str:
+        """Return the jobs as a table, without their folders."""
+        jobs = self.to_data()
+        columns = [name for name in jobs[0] if name != "folder"]
+        return table([[job[name] for name in columns] for job in jobs], columns, left=2)
 
 
-def as_text(jobs: Sequence[dict[str, Any]]) -> str:
-    """The jobs as a table, without their folders."""
-    shown = [name for name in jobs[0] if name != "folder"]
-    return table([[job[name] for name in shown] for job in jobs], shown, left=2)
+@dataclass(frozen=True)
+class SweepResult:
+    """The result of ``medtasks sweep``: its jobs, those that failed, and the report, None if no job is done."""
+
+    plan: Plan
+    failures: Sequence[Job]
+    page: Path | None
+
+    @property
+    def failed(self) -> bool:
+        """True if any job failed."""
+        return bool(self.failures)
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Return the jobs, as :class:`JobList` does."""
+        return JobList(self.plan).to_data()
+
+    def to_text(self) -> str:
+        """Return the report's path."""
+        return str(self.page or "no job is done: no report")
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:

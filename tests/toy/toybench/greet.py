@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from medtasks_utils.commands.flags import Command
+from medtasks_utils.commands.flags import Command, Printout
 
 
 @dataclass
@@ -17,6 +17,6 @@ class Greet(Command):
 
     name: str
 
-    def run(self) -> int:
+    def run(self) -> Printout:
         """Greet."""
-        return self.tell({"hello": self.name}, f"hello {self.name}")
+        return Printout(f"hello {self.name}", {"hello": self.name})
