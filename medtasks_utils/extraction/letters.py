@@ -8,15 +8,16 @@ from .containers import Container, containers_of, first_reading
 from .options import LETTERS as LETTERS
 from .options import latin_letters, same_text, spoken_of
 from .patterns import later
-from .plain import unformatted
+from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
-from .words import Symbols, pattern, symbols_of
+from .words import Symbols, pattern, symbols_of, words_of
 
 TABLE = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
 O = [the option open]* [cand text weak]
+I = [the fill option open dash head digits stop op bar cmp]*
 70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
 N = (?=[stop line close dash comma because colon is]|$)
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
@@ -26,7 +27,10 @@ N = (?=[stop line close dash comma because colon is]|$)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
+58 ticked: tick {L} @
 56 it is: @@ (?=close* so (?:stop|line|comma|$))
+54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
+50 colon: right ~4 colon {I} @@
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
@@ -34,12 +38,14 @@ N = (?=[stop line close dash comma because colon is]|$)
 50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
 46 leads: ^ # (?=stop|colon)
 40 leads: ^ @ (?=is|because|$)
-48 concluded: so {L} <text> (?=is)
+48 concluded: so {W} <text> (?=is)
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
 46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
+-100 announced: (?:^|line|stop) [^ stop line cand text choose right]{0,20}? options [^ stop line is cand text choose answer]{0,8} (?:colon|line) {I} @@
+-100 announced: (?:^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {I} @@
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
 -60 denied: @@ (?=close* stop not (?:stop|line|comma))
@@ -62,6 +68,11 @@ _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] 
 _ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _AGAINST = {"denied", "not chosen"}
+_BEFORE_ITEM = later(
+    r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
+)  # a marker, "Option", a number
+_AFTER_COLON, _LINE_END = later(rf":{JOINED}\W{{0,12}}$"), later(r"\W{0,4}?(?:\n|$)")
+_OF_AN_ITEM = ("answer", "correct", "it is", "ticked")  # cues that make an item of a list the answer
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
@@ -90,7 +101,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     keys = ("answer", "choice", "letter", "option")
     inside = [one for each in containers_of(text, keys) if (one := _inside(each, text, options))]
-    plain = unformatted(text)
+    plain = unformatted(text, joined=JOINED)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
@@ -106,6 +117,14 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         for one in candidates:
             if one.cue != "answer":
                 one.support = 0.0
+    walked = _walked(plain, candidates)
+    for one in candidates:
+        if (one in walked and one.cue not in _OF_AN_ITEM) or (walked and one.cue in ("named", "first")):
+            one.support = 0.0
+    for one in candidates:  # the whole line after one that ends in a colon
+        if 0 < one.support < 46 and not one.evidence and _AFTER_COLON.search(plain, max(0, one.start - 20), one.start):
+            if _LINE_END.match(plain, one.end):
+                one.cue, one.support = "colon", 46.0
     _drop_listed(candidates, symbols, 2 if breaks_off else 3)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
@@ -114,6 +133,22 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _walked(plain: str, candidates: list[Candidate]) -> list[Candidate]:
+    """Return the items of lists of the options: lines that begin with A, then B, and so on, however long each is."""
+    items: list[Candidate] = []
+    run: list[Candidate] = []
+    for one in candidates:
+        line = max(plain.rfind("\n", 0, one.start), plain.rfind(JOINED, 0, one.start)) + 1
+        before = _BEFORE_ITEM.fullmatch(plain, line, one.start)
+        leads = before and (not before["word"] or before["word"].lower() in words_of("option"))
+        if one.value and plain[one.start].upper() == one.value and leads:
+            expected = LETTERS[len(run) % len(LETTERS)]
+            if one.value == expected or one.value == "A":
+                run = [*run, one] if one.value == expected and run else [one] * (one.value == "A")
+                items += run if len(run) == 2 else run[2:][-1:]
+    return items
 
 
 def _left_over(candidates: list[Candidate]) -> str | None:

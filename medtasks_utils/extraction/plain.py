@@ -13,7 +13,9 @@ _SIGNS = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u3000\t"), " "),
-    **dict.fromkeys((*map(ord, "\ufeff\ufe0f\u200b\u00ad"), *range(0xE000, 0xF900), *range(0x1F600, 0x1F650)), ""),
+    **dict.fromkeys(
+        (1, 2, *map(ord, "\ufeff\ufe0f\u200b\u00ad"), *range(0xE000, 0xF900), *range(0x1F600, 0x1F650)), ""
+    ),
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨⟹⟶➤"), "→"),
     **dict.fromkeys(map(ord, "‘’ʼ"), "'"),
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
@@ -75,6 +77,13 @@ _INVENTED = later(
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
     re.MULTILINE | re.IGNORECASE,
 )
+# What asks and offers options: a line that ends in a question mark, or a heading that announces a case, then A and B.
+_ASKS = later(
+    r"^(?:[^\n]{0,2000}\?|[#*_ ]{1,8}(?:[^\W\d_]+\s){0,3}(?:question|case|vignette|scenario|problem|example|exercise|quiz"
+    r"|patient|pregunta|pergunta|caso|frage|fall|cas)\b[^\n]{0,60}\n+(?:[^\n]{1,2000}\n+){1,4}?)[*_ ]{0,4}"
+    r"\s*\W{0,6}(?:option\s)?A\s?[).:][^\n]{1,300}?[\n(]\W{0,8}(?:option\s)?B\s?[).:]",
+    re.MULTILINE | re.IGNORECASE,
+)
 _PREAMBLE = later(
     r"\W{0,3}(?:certainly|sure|of\scourse|okay|ok|gerne?|bien\ssûr|claro|certo|конечно|好的|let|first|here"
     r"|i(?:\swill|'ll)|based\son|in\sorder\sto|to\s(?:answer|evaluate|determine|assess|decide))(?!\w)[^\n\\<]{0,160}"
@@ -131,18 +140,32 @@ def own_parts(text: str) -> Iterator[str]:
             yield own
 
 
+def asks_again(text: str) -> int:
+    """Return where a text first asks a question and offers options, after something else; 0 for nowhere.
+
+    >>> asks_again("Answer: C\\n\\nWhat is it?\\nA) a vein\\nB) a nerve")
+    11
+    """
+    asked = _ASKS.search(text, 1)
+    return asked.start() if asked and text[: asked.start()].strip() else 0
+
+
 BOLD = "\x01"
 """What stands for the marks of bold text where they are kept."""
 
 
-def unformatted(text: str, bold: str = "") -> str:
-    r"""Without Markdown and LaTeX around words; what follows a heading is on the heading's line.
+JOINED = "\x02"
+"""Stands for a line break after a heading, where those are kept."""
+
+
+def unformatted(text: str, bold: str = "", joined: str = "") -> str:
+    r"""Return the text without Markdown and LaTeX around words; what follows a heading is on the heading's line.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
     ('### Final answer C', 'C')
     """
-    text = _HEADING.sub(r"\1: ", _AFTER_HEADING.sub(r"\1 ", text))
-    return _AFTER_HEADING.sub(r"\1 ", _FORMATTING.sub("", text.replace("**", bold)))
+    text = _HEADING.sub(rf"\1:{joined} ", _AFTER_HEADING.sub(rf"\1{joined} ", text))
+    return _AFTER_HEADING.sub(rf"\1{joined} ", _FORMATTING.sub("", text.replace("**", bold)))
 
 
 @lru_cache(maxsize=4)

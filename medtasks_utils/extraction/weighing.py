@@ -44,6 +44,11 @@ class Reading(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     certainty: float = 0.0
 
+    @property
+    def is_outright(self) -> bool:
+        """Whether the value is stated outright."""
+        return any(one.value == self.value and one.weight >= OUTRIGHT for one in self.candidates if self.value)
+
 
 NOTHING = Reading(None, "none")
 

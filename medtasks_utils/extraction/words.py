@@ -19,7 +19,7 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = (
     "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
 )
-_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01]")
+_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01\x02]")
 _UNSPACED = later(rf"[{_CJK}]")
 _LONGEST = 12  # characters of a word, in a script without spaces between words
 _MOST_TOKENS = 6_000
