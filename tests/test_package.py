@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from conftest import ROOT
 
 import medtasks_utils
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
 PACKAGE = Path(medtasks_utils.__file__).parent
 WITH_EXAMPLES = [
@@ -22,9 +25,11 @@ WITH_EXAMPLES = [
 ]
 PROGRAM = """
 import sys
+from importlib.metadata import entry_points
 import medtasks_utils
 from medtasks_utils import Scorer, reward, score
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 heavy = {"lm_eval", "datasets", "torch", "pandas", "scipy", "transformers", "numpy"}
 import medtasks_utils.__main__
 print(*benchmarks(), *heavy & {*sys.modules})
@@ -59,3 +64,12 @@ def test_importing_loads_nothing_heavy_and_changes_nothing() -> None:
 def test_examples_in_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted and not result.failed
+
+
+def test_the_harness_can_find_the_tasks_as_a_package() -> None:
+    """Its coming discovery takes the folder of what an entry point names; a checkout must have it as a wheel does."""
+    (entry,) = (entry for entry in entry_points(group="lm_eval.tasks") if entry.name == "medtasks")
+    spec = importlib.util.find_spec(entry.value)
+    assert spec is not None and spec.submodule_search_locations is not None
+    folders = {Path(place).resolve() for place in spec.submodule_search_locations}
+    assert folders == {tasks_path()}

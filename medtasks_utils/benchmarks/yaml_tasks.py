@@ -12,9 +12,8 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def tasks_path() -> Path:
-    """The folder with the tasks' YAML: beside the modules in an installed package, beside the package in a checkout."""
-    installed = PACKAGE / "tasks"
-    return installed if installed.is_dir() else PACKAGE.parent / "tasks"
+    """Return the folder with the tasks' YAML. In a checkout, ``medtasks_utils/tasks`` is a link to it."""
+    return (PACKAGE / "tasks").resolve()
 
 
 def task_folders() -> list[Path]:
