@@ -1,0 +1,107 @@
+"""Add to the site what stands outside docs/, and the pages that follow from the code; run by mkdocs (plugin gen-files)."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import mkdocs_gen_files
+import tomllib
+
+from medtasks_utils.__main__ import COMMANDS
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.options import default_text
+
+ROOT = Path(__file__).parents[1]
+SOURCE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    **{f"tasks/{name}/README.md": f"tasks/{name}.md" for name in benchmarks()},
+    **{f"measurements/{path.name}": f"measurements/{path.name}" for path in (ROOT / "measurements").glob("*.md")},
+    **{str(path.relative_to(ROOT)): str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")},
+}
+"""The page of each document, by its path in the repository."""
+
+LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
+
+
+def with_links_of_the_site(text: str, source: str) -> str:
+    """Return a document whose relative links lead to pages of the site or, for other files, to the repository."""
+
+    def moved(match: re.Match[str]) -> str:
+        target, hash_sign, anchor = match[1].partition("#")
+        if not target or re.match(r"[a-z]+:", target):
+            return match[1]
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+        page = PAGES.get(path) or (path.removeprefix("docs/") if path.endswith(".png") else None)
+        if page is None:
+            return f"{SOURCE}/blob/main/{path}"
+        here = posixpath.dirname(PAGES[source])
+        return posixpath.relpath(page, here or ".") + hash_sign + anchor
+
+    return LINK.sub(moved, text)
+
+
+def write(page: str, text: str) -> None:
+    """Add a page, given as Markdown."""
+    with mkdocs_gen_files.open(page, "w") as file:
+        file.write(text)
+
+
+def options_page() -> str:
+    """List the options of each benchmark with their defaults, from the classes that check them."""
+    lines = ["# Options", "", "Set them with `--set BENCHMARK.OPTION=VALUE`. `null` means the default.", ""]
+    for name, benchmark in benchmarks().items():
+        lines += [f"## {benchmark.title}: `{name}`", "", "| option | default | what it does |", "|---|---|---|"]
+        lines += [
+            f"| `{option}` | `{default_text(field.default)}` | {field.description} |"
+            for option, field in benchmark.options.model_fields.items()
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def commands_page() -> str:
+    """Show what each command says of itself."""
+    environment = {**os.environ, "COLUMNS": "100", "HF_HUB_OFFLINE": "1"}
+    lines = ["# Commands", ""]
+    for name in COMMANDS:
+        command = [sys.executable, "-m", "medtasks_utils", name, "--help"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
+        lines += [f"## medtasks {name}", "", "```text", shown.stdout.rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def add_gallery() -> None:
+    """Run the self-check on the bundled sample, and add its report as it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "medtasks_utils", "selfcheck", "--output", folder]
+        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+        report = (Path(folder) / "report.html").read_bytes()
+    with mkdocs_gen_files.open("gallery/report.html", "wb") as file:
+        file.write(report)
+    write(
+        "gallery.md",
+        "# A report, live\n\n[Open the report](gallery/report.html) of `medtasks selfcheck`: models whose answers are known "
+        "(right, the first option, random, malformed, unsure), run on the bundled sample. It is one file, and needs no "
+        "network.\n",
+    )
+
+
+for document, page in PAGES.items():
+    write(page, with_links_of_the_site((ROOT / document).read_text(encoding="utf-8"), document))
+write("options.md", options_page())
+write("commands.md", commands_page())
+write(
+    "python.md",
+    "# Python\n\n::: medtasks_utils.scoring\n\n::: medtasks_utils.results.frames\n\n::: medtasks_utils.sandbox\n",
+)
+add_gallery()
