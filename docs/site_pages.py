@@ -1,4 +1,4 @@
-"""Add to the site what stands outside docs/, and the pages that follow from the code; run by mkdocs (plugin gen-files)."""
+"""Add to the site what stands outside docs/, and pages made from the code; run by mkdocs (plugin gen-files)."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def add_gallery() -> None:
         file.write(report)
     write(
         "gallery.md",
-        "# A report, live\n\n[Open the report](gallery/report.html) of `medtasks selfcheck`: models whose answers are known "
-        "(right, the first option, random, malformed, unsure), run on the bundled sample. It is one file, and needs no "
-        "network.\n",
+        "# A report, live\n\n[Open the report](gallery/report.html) of `medtasks selfcheck`: models whose answers are "
+        "known (right, the first option, random, malformed, unsure), run on the bundled sample. It is one file, and "
+        "needs no network.\n",
     )
 
 
