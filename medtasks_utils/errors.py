@@ -13,6 +13,16 @@ logger = logging.getLogger("lm_eval.medtasks")
 _SHOWN = 1000  # characters of what an error says
 
 
+_KEY_HINT = "is the right key in OPENAI_API_KEY (a judge's also in JUDGE_API_KEY), and may it use this model?"
+HINTS_BY_STATUS = {
+    401: _KEY_HINT,
+    403: _KEY_HINT,
+    404: "does the server serve this model, and is the base URL complete (most end in /v1, a chat model's in "
+    "/v1/chat/completions)?",
+}
+"""What to check when a model's server answers with an HTTP status."""
+
+
 class MedtasksError(Exception):
     """Something the user can mend; the message says what is wrong, where, and the way out."""
 

@@ -16,6 +16,7 @@ from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate
+from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.statistics.metrics import value_of
 from medtasks_utils.writing import printable
 
@@ -156,7 +157,7 @@ def score(
 Reward = Callable[..., list[float]]
 
 
-def reward(benchmark: str, *, filter_name: str = "strict-match", metric: str | None = None, **options: Any) -> Reward:
+def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | None = None, **options: Any) -> Reward:
     """A reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
 
     Args:

@@ -61,6 +61,16 @@ def plain(text: object) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
 
+def one_line(text: str) -> str:
+    """Return the text with each run of white space as one space."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the text, or its beginning and an ellipsis, in at most ``length`` characters."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
     """A table of fixed width, the first ``left`` columns to the left and the others to the right."""
     from tabulate import tabulate

@@ -12,10 +12,10 @@ from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.judging import JudgeSettings, judge_all
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.runs import audit_file
-from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.writing import write_whole
 
 from .auditor import Asked, Auditor, kind_of, right, same

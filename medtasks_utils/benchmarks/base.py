@@ -18,6 +18,7 @@ from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
+from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric, Score
 
 from .options import Options
@@ -308,7 +309,7 @@ class Benchmark(ABC):
     @property
     def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
         """By filter, what reads an answer out of a response."""
-        return {"strict-match": self.strict, "flexible-extract": self.flexible}
+        return {STRICT: self.strict, FLEXIBLE: self.flexible}
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""

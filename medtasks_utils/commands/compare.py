@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
+from medtasks_utils.filters import FILTERS
 from medtasks_utils.writing import CommandResult
 
 from .flags import Command
@@ -60,7 +61,7 @@ class Compare(Command):
             a,
             b,
             tasks=tasks or None,
-            filters=["strict-match", "flexible-extract"] if "both" in self.filter else self.filter or None,
+            filters=FILTERS if "both" in self.filter else self.filter or None,
             metrics=self.metric or None,
             common=self.common,
             force=self.force,

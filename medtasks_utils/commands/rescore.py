@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import NonNegativeInt
 
+from medtasks_utils.filters import DEFAULT_FILTER, FilterName
+
 from .flags import JudgeCommand, warn
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Rescore(JudgeCommand):
     out_csv_prefix: str
     sleep_ms: NonNegativeInt = 0
     use_coverage: bool = False
-    filter: Literal["strict-match", "flexible-extract"] = "strict-match"
+    filter: FilterName = DEFAULT_FILTER
     verbose: bool = False
 
     def run(self) -> "Rescoring":

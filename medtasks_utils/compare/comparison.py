@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import STRICT
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 from medtasks_utils.statistics.ratio import Array, Codes, holm
@@ -304,7 +304,7 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Seq
         raise MedtasksError(
             f"{a.task}: no filter {', '.join(unknown)} in both runs; there are {', '.join(in_both) or 'none'}"
         )
-    return wanted or ([STRICT] if STRICT in in_both else in_both[:1])
+    return wanted or ([DEFAULT_FILTER] if DEFAULT_FILTER in in_both else in_both[:1])
 
 
 def _group_lines(

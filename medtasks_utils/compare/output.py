@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID
-from medtasks_utils.writing import plain, table
+from medtasks_utils.writing import one_line, plain, shortened, table
 
 from .comparison import Agreement, Comparison, Line
 
@@ -132,7 +132,7 @@ def _row(line: Line, label: str) -> Sequence[object]:
     seen = "" if found.detectable is None else line.facts.detectable(found.detectable, decimals=2)
     numbers = (f"{found.a * scale:.2f}", f"{found.b * scale:.2f}", f"{found.difference * scale:+.2f}")
     p_values = ("–" if p is None else f"{p:.4f}" if p >= 0.0001 else "< 0.0001" for p in (found.p, line.p_adjusted))
-    return (_short(label, _NAME), found.n, *numbers, interval, seen, *p_values, "*" if line.is_significant else "")
+    return (shortened(label, _NAME), found.n, *numbers, interval, seen, *p_values, "*" if line.is_significant else "")
 
 
 def _flipped(both: Agreement, filter_name: str, show: int) -> Iterator[str]:
@@ -141,10 +141,6 @@ def _flipped(both: Agreement, filter_name: str, show: int) -> Iterator[str]:
     for name, pairs in (("gained", both.examples_gained), ("lost", both.examples_lost)):
         for a, b in pairs[:show]:
             given = ["/".join(sample.answers[filter_name]) for sample in (a, b)]
-            answers = "A {}, B {}, target {}".format(*(_short(text, 16) for text in (*given, a.target)))
-            question = " ".join(str(a.doc.get("question", "")).split())
-            yield plain(_short(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+            answers = "A {}, B {}, target {}".format(*(shortened(text, 16) for text in (*given, a.target)))
+            question = one_line(str(a.doc.get("question", "")))
+            yield plain(shortened(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))

@@ -92,9 +92,12 @@ def _wrapped_expression(expression: str) -> Number | None:
     return None if isinstance(value, str) else value
 
 
-def _power(base: Number, exponent: Number) -> Number:
-    if abs(exponent) > _MAX_EXPONENT or (isinstance(base, int) and base.bit_length() * abs(exponent) > _MAX_BITS):
-        raise OverflowError("power too large")
+def power(base: Number, exponent: Number, most_bits: int = _MAX_BITS) -> Number:
+    """Return ``base ** exponent``; raise OverflowError for a float too large or an integer of over ``most_bits``."""
+    if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
+        bits = base.bit_length() * exponent
+        if bits > most_bits:
+            raise OverflowError("power too large")
     return base**exponent
 
 
@@ -126,18 +129,18 @@ _MATH = {
     name: getattr(math, name)
     for name in ("sqrt", "exp", "pow", "ceil", "floor", "fabs", "sin", "cos", "tan", "trunc", "pi", "e")
 }
-_NUMPY = {**_MATH, "abs": abs, "round": rounded, "power": _power, "minimum": min, "maximum": max}
+_NUMPY = {**_MATH, "abs": abs, "round": rounded, "power": power, "minimum": min, "maximum": max}
 _MODULES = {"math": _MATH, "np": _NUMPY, "numpy": _NUMPY}
 _FUNCTIONS = {
     "min": min,
-    "pow": _power,
+    "pow": power,
     "round": rounded,
     "abs": abs,
     "int": int,
     "float": float,
     "sqrt": math.sqrt,
 }
-_OPERATORS = {ast.Pow: _power, ast.Mult: _times, ast.Mod: _modulo}
+_OPERATORS = {ast.Pow: power, ast.Mult: _times, ast.Mod: _modulo}
 _NODES = (
     *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load),
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),

@@ -13,10 +13,11 @@ from lm_eval.filters.selection import MajorityVoteFilter, TakeKFilter
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
 from medtasks_utils.errors import DataError
+from medtasks_utils.filters import FLEXIBLE, STRICT
 
 from .signature import digest
 
-READINGS = {"strict-match": "strict", "flexible-extract": "flexible"}
+READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
 """By filter."""
 
 _FROM_DATA = "its rows come from medtasks_data; process_docs changes them"

@@ -6,7 +6,7 @@ from typing import Any
 
 import requests
 
-from medtasks_utils.errors import MedtasksError, logger, reason_of
+from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger, reason_of
 from medtasks_utils.tools.native import as_one_text
 
 _CONNECTED_WITHIN = 5  # seconds
@@ -17,11 +17,6 @@ _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
 )
 _OF_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
-_WAYS_OUT = {
-    401: "set OPENAI_API_KEY to a key that the server takes",
-    403: "set OPENAI_API_KEY to a key that may use this model",
-    404: "is base_url whole, as in http://localhost:8000/v1/chat/completions, and the model's name right?",
-}
 
 
 class DoesNotFit(MedtasksError):
@@ -47,7 +42,7 @@ def check(status: int, said: str, url: str, model: str) -> None:
         raise DoesNotFit(answer)
     if status >= 500 or status in _BUSY:
         raise UnableError(f"{answer}: it cannot answer now; its own log says why")
-    raise MedtasksError(": ".join(filter(None, [answer, _WAYS_OUT.get(status)])))
+    raise MedtasksError(": ".join(filter(None, [answer, HINTS_BY_STATUS.get(status)])))
 
 
 def body_of(said: str, url: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.writing import SECRETS, printable
 
 from .cache import Cache
-from .endpoints import NO_COMPLETION, explain, one_line, parameters, refused_by, unusable
+from .endpoints import NO_COMPLETION, error_line, explain, parameters, refused_by, unusable
 from .judge import CallError, Messages, Schema, Tokens, Value
 from .replies import UnreadableError
 from .settings import JudgeSettings
@@ -102,11 +102,11 @@ class JudgeClient:
             except UnreadableError as error:
                 problem = error
             # At temperature 0 the same question gets the same reply, so say what was wrong.
-            reason = one_line(str(problem))
+            reason = error_line(str(problem))
             reminder = f"(An earlier reply could not be used: {reason}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
-        raise CallError(one_line(f"{problem} (asked {MAX_ATTEMPTS} times)"), problem.kind)
+        raise CallError(error_line(f"{problem} (asked {MAX_ATTEMPTS} times)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, tally: Tally) -> tuple[str, Tokens]:
         """Send one request; resend it only to drop an optional parameter that the endpoint refuses.

@@ -6,7 +6,8 @@ from typing import Any
 
 import openai
 
-from medtasks_utils.writing import SECRETS, printable
+from medtasks_utils.errors import HINTS_BY_STATUS
+from medtasks_utils.writing import SECRETS, one_line, printable, shortened
 
 from .judge import CallError, Schema
 from .settings import JudgeError, JudgeSettings
@@ -16,17 +17,14 @@ NO_COMPLETION = "http_200"
 
 _LONGEST_LINE = 300
 _SERVER = "is the server running, and is the base URL right?"
-_KEY = "is the right key in the environment, and may it use this model?"
-_URL = "does the endpoint serve this model, and does the base URL end as it should (often in /v1)?"
-_WAYS_OUT = {
+_HINTS = {
     "unreachable": _SERVER,
     "timeout": _SERVER,
-    "unreadable": _URL,
-    NO_COMPLETION: _URL,
-    "http_401": _KEY,
-    "http_403": _KEY,
-    "http_404": _URL,
+    "unreadable": HINTS_BY_STATUS[404],
+    NO_COMPLETION: HINTS_BY_STATUS[404],
+    **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
 }
+"""What to check, by failure kind."""
 
 
 def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> dict[str, Any]:
@@ -64,16 +62,15 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
         kind, message = f"http_{error.status_code}", str(error)
     elif isinstance(error, openai.APIConnectionError):
         kind, message = "unreachable", f"{error} {error.__cause__!r}"
-    return CallError(one_line(message), kind)
+    return CallError(error_line(message), kind)
 
 
-def one_line(text: str) -> str:
+def error_line(text: str) -> str:
     """Return the text on one line, with secrets removed, cut to 300 characters."""
-    text = " ".join(SECRETS.scrub(printable(text)).split())
-    return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
+    return shortened(one_line(SECRETS.scrub(printable(text))), _LONGEST_LINE)
 
 
 def unusable(kind: str, message: str, settings: JudgeSettings) -> JudgeError:
     """Return the error for an endpoint that failed its check, with a way out where one is known."""
-    problem = "; ".join(filter(None, (message, _WAYS_OUT.get(kind))))
+    problem = "; ".join(filter(None, (message, _HINTS.get(kind))))
     return JudgeError(f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}")

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
+from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results.run import Metrics
-from medtasks_utils.results.samples import FLEXIBLE, STRICT
 
 from .pairs import Pairs, signed
 from .tables import interval

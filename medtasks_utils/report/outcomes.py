@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from medtasks_utils.results.samples import FLEXIBLE, STRICT
+from medtasks_utils.filters import FLEXIBLE, STRICT
 
 from .charts import MAX_RUNS, BarPlot
 from .tables import Block, Cell, Table

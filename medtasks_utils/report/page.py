@@ -17,8 +17,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.results import Run
-from medtasks_utils.results.samples import FILTERS, STRICT
 from medtasks_utils.writing import write_whole
 
 from .audits import audit_section

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import yaml
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.harness.signature import NOTHING, parse
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.statistics.metrics import Metric
 
 from .units import Result, arrange
 
-FILTERS = ("strict-match", "none")  # none: of tasks that score log-likelihoods
+_PUBLISHED_FILTERS = (DEFAULT_FILTER, "none")  # none: of tasks that score log-likelihoods
 
 
 class Headline(NamedTuple):
@@ -67,7 +68,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
     """Of groups of one benchmark, and of the tasks that are in none."""
     for unit in arrange([run]):
         result, metrics = unit.results[run.name], unit.card.metrics if unit.card else ()
-        for metric, filter_name in product(metrics, FILTERS):
+        for metric, filter_name in product(metrics, _PUBLISHED_FILTERS):
             if (metric.name, filter_name) in result.metrics:
                 yield Headline(unit.name, result, metric, filter_name, result.metrics[metric.name, filter_name].value)
                 break

@@ -11,12 +11,14 @@ from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import FLEXIBLE, Row, number
+from medtasks_utils.results.samples import Row, number
+from medtasks_utils.writing import one_line, shortened
 
 from .audits import AGREES, DIFFERS, readings_of
 from .packing import pack, pack_one
-from .text import shortened, visible
+from .text import visible
 
 _SNIPPET, _ANSWER = 110, 40  # characters shown in the list
 _RESULTS = ("acc", "exact_match", "acc_norm")  # the first that a task has tells right from wrong
@@ -124,7 +126,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         about = {
             "task": tasks.index(entry.task.task),
             "id": shown.doc_id,
-            "snippet": shortened(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET),
+            "snippet": _snippet(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET),
             "target": _answer_text([shown.target], entry.labels),
         }
         documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
@@ -172,4 +174,9 @@ def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
     """Answers in words, each once, with how often it was given if there are several."""
     counts = Counter(labels.get(answer, answer) for answer in answers)
     texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
-    return shortened(", ".join(texts), _ANSWER)
+    return _snippet(", ".join(texts), _ANSWER)
+
+
+def _snippet(text: str, length: int) -> str:
+    """Return the beginning of a text on one line; only as much of the text is read as is needed."""
+    return shortened(one_line(text[: 4 * length]), length)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
-from medtasks_utils.results.samples import FILTERS, FLEXIBLE
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
 

@@ -23,12 +23,6 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def shortened(text: str, length: int) -> str:
-    """The beginning of a text on one line, with an ellipsis where it was cut."""
-    line = " ".join(text[: 4 * length].split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
-
-
 def to_the_minute(date: str) -> str:
     """The date of a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
     day, _, time = date.partition("T")

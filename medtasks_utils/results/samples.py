@@ -15,7 +15,6 @@ from pydantic_core import from_json
 
 from medtasks_utils.statistics.metrics import JudgedScore, Score
 
-STRICT, FLEXIBLE = FILTERS = "strict-match", "flexible-extract"
 """The filters of every generation task: the benchmark's published rule, and the best reading."""
 
 Row = dict[str, Any]

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.writing import table
 
 from .answers import BEHAVIOURS
 from .check import Checked, Score
-
-_STRICT = "strict-match"
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def _summary(checked: Checked) -> list[str]:
         f"({checked.seconds:.1f} s)",
         f"checked: {len({(score.task, score.metric) for score in scores})} metrics of "
         f"{len({score.task for score in scores})} tasks and groups, by both filters",
-        "accuracy (strict-match) if the answer is",
+        f"accuracy ({DEFAULT_FILTER}) if the answer is",
     ]
     width = max(map(len, BEHAVIOURS.values()))
     lines += [f"  {meaning:<{width}}  {_accuracies(scores, behaviour)}" for behaviour, meaning in BEHAVIOURS.items()]
@@ -72,7 +71,7 @@ def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
     found = []
     for card in benchmarks().values():
         of_card = [s for s in scores if s.task in card.checked_tasks and s.behaviour == behaviour]
-        value = next((s.value for s in of_card if (s.metric, s.filter_name) == ("acc", _STRICT)), None)
+        value = next((s.value for s in of_card if (s.metric, s.filter_name) == ("acc", DEFAULT_FILTER)), None)
         if isinstance(value, int | float):
             found.append(f"{card.title} {metric_of('acc', card.name).shown(value)}")
     return ", ".join(found)

@@ -4,11 +4,12 @@ import ast
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from medtasks_utils.extraction.numbers import Number, rounded
+from medtasks_utils.extraction.numbers import Number, power, rounded
 
 from .tool import Outcome, Tool
 
@@ -83,15 +84,9 @@ def _value(text: str) -> Number:
     return value
 
 
-def _power(base: Any, exponent: Any) -> Any:
-    are_whole = isinstance(base, int) and isinstance(exponent, int)
-    if are_whole and abs(base) > 1 and base.bit_length() * exponent > 2 * _MAX_BITS:
-        raise OverflowError
-    return base**exponent
-
-
 _PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
-_OPERATORS: dict[type[ast.AST], Any] = {**{kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}, ast.Pow: _power}
+_OPERATORS: dict[type[ast.AST], Any] = {kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}
+_OPERATORS[ast.Pow] = partial(power, most_bits=2 * _MAX_BITS)
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,

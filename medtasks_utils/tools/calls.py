@@ -15,7 +15,7 @@ a reply is evaluated.
 import ast
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,14 +67,31 @@ class Call:
 
 
 ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
+LocatedCalls = tuple[list[Call], int, int]
+"""Calls that stand together in a text, the position of their first character, and that after their last."""
 
 
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
     """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
+    return take_out(reply, lambda text: _located(text, tools))
+
+
+def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tuple[list[Call], str]:
+    """Return the calls that ``locate`` finds in a reply's text after its reasoning, and the reply without them."""
     begin, end = final_span(reply)
-    text, position, done, objects = reply[begin:end], 0, 0, 0
+    text, done = reply[begin:end], 0
     calls: list[Call] = []
     rest = [reply[:begin]]
+    for located, start, stop in locate(text):
+        calls += located
+        rest.append(text[done:start])
+        done = stop
+    return _at_most(calls), "".join([*rest, text[done:], reply[end:]])
+
+
+def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
+    """Yield the calls of each tag, fence and object, with where they start and stop."""
+    position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
         if opening["tag"]:
@@ -89,13 +106,10 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
         else:
             break
         if found:
-            calls += found
-            rest.append(text[done:start])
-            done = position
-    return at_most(calls), "".join([*rest, text[done:], reply[end:]])
+            yield found, start, position
 
 
-def at_most(calls: list[Call]) -> list[Call]:
+def _at_most(calls: list[Call]) -> list[Call]:
     """As many calls as are run of one reply; of more, one with the problem."""
     if len(calls) <= MAX_CALLS:
         return calls

@@ -7,10 +7,9 @@ tool's name, between it and the argument, and behind that is taken from the temp
 
 import json
 import re
+from collections.abc import Iterator
 
-from medtasks_utils.extraction.think import final_span
-
-from .calls import JSON, Call, Tools, at_most, not_json, read_calls, understood
+from .calls import JSON, Call, LocatedCalls, Tools, not_json, read_calls, take_out, understood
 
 
 class CallForm:
@@ -44,12 +43,14 @@ class CallForm:
         self._head = re.compile(rf"{before}(?P<name>\w{{1,64}}){after}" + (r"\s{0,20}(?=\{)" if self._is_json else ""))
 
     def read(self, reply: str, tools: Tools) -> tuple[list[Call], str]:
-        """The calls of a whole reply, in their order, and the reply without them; in other forms if none in this."""
-        begin, end = final_span(reply)
-        text, done = reply[begin:end], 0
-        calls: list[Call] = []
-        rest = [reply[:begin]]
-        while head := self._head.search(text, done):
+        """Return the calls of a reply, in order, and the reply without them; in other forms if none is in this one."""
+        calls, rest = take_out(reply, lambda text: self._located(text, tools))
+        return (calls, rest) if calls else read_calls(reply, tools)
+
+    def _located(self, text: str, tools: Tools) -> Iterator[LocatedCalls]:
+        """Yield each call with where it starts and stops."""
+        position = 0
+        while head := self._head.search(text, position):
             try:
                 stop = JSON.raw_decode(text, head.end())[1] if self._is_json else text.index(self._closing, head.end())
             except (ValueError, RecursionError) as error:  # where it ends is not known
@@ -59,10 +60,8 @@ class CallForm:
                 value = text[head.end() : stop]
                 given = JSON.decode(value) if self._is_json else {head["argument"]: value.strip("\r\n")}
                 call = understood({"name": head["name"], "arguments": given}, tools)
-            rest.append(text[done : head.start()])
-            calls.append(call)
-            done = stop + len(self._closing)
-        return (at_most(calls), "".join([*rest, text[done:], reply[end:]])) if calls else read_calls(reply, tools)
+            position = stop + len(self._closing)
+            yield [call], head.start(), position
 
 
 def _pattern(text: str, key: str) -> str:
