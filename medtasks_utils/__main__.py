@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from medtasks_utils.commands.flags import Command, print_error
-from medtasks_utils.errors import MedtasksError, UsageError, meant, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
 
@@ -57,7 +57,7 @@ def _parse(words: Sequence[str]) -> Command:
     parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if name not in COMMANDS:
         parser.prog = "medtasks"
-        parser.error(f"there is no command {name}{meant(name, COMMANDS)}")
+        parser.error(f"there is no command {name}{did_you_mean(name, COMMANDS)}")
     parser.command = COMMANDS[name]
     parser.command.add_arguments(parser)
     try:
@@ -67,7 +67,7 @@ def _parse(words: Sequence[str]) -> Command:
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]
-        parser.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{meant(flag, flags)}")
+        parser.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{did_you_mean(flag, flags)}")
     return parser.command.from_arguments(arguments)
 
 

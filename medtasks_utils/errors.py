@@ -1,4 +1,4 @@
-"""Errors a user can act on, and how they reach the terminal: as one line, without a traceback."""
+"""Errors that a user can act on, and how they reach the terminal: one line, without a traceback."""
 
 import difflib
 import logging
@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from types import TracebackType
 
 logger = logging.getLogger("lm_eval.medtasks")
-"""What is said in passing; shown like the harness's own lines."""
+"""The package's logger; a child of the harness's, so its lines look the same."""
 
-_SHOWN = 1000  # characters of what an error says
-
+_MOST_SHOWN = 1000  # characters of an error's message
 
 _KEY_HINT = "is the right key in OPENAI_API_KEY (a judge's also in JUDGE_API_KEY), and may it use this model?"
 HINTS_BY_STATUS = {
@@ -24,35 +23,41 @@ HINTS_BY_STATUS = {
 
 
 class MedtasksError(Exception):
-    """Something the user can mend; the message says what is wrong, where, and the way out."""
+    """An error that the user can fix; the message says what is wrong, where, and the way out."""
 
 
 class UsageError(MedtasksError):
-    """A command line that cannot be meant: exit code 2."""
+    """A command line, option or plan that makes no sense: exit code 2."""
 
 
 class DataError(MedtasksError):
-    """Rows that cannot be had, read or understood."""
+    """Rows that are missing, unreadable or malformed."""
 
 
 def reason_of(error: BaseException) -> str:
-    """What an error says, in a line; of several lines the first, and the next where that is only a heading."""
+    """Return an error's message on one line: its first line, and the next two where the first is only a heading."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     is_heading = re.search(r":$|validation errors? for", lines[0])
-    return " ".join(lines[: 3 if is_heading else 1])[:_SHOWN]
+    return " ".join(lines[: 3 if is_heading else 1])[:_MOST_SHOWN]
 
 
-def meant(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """The known name that another is nearly, as the end of a message; empty if there is none."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
-    return f" (did you mean {near[0]}?)" if near else ""
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `` (did you mean X?)`` for the known name most like another, or an empty string if none is alike.
+
+    Args:
+        name: the name that is not known.
+        known: all valid names.
+        cutoff: least similarity, from 0 to 1 (:func:`difflib.get_close_matches`).
+    """
+    closest = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f" (did you mean {closest[0]}?)" if closest else ""
 
 
 def show_errors_as_one_line() -> None:
-    """Print uncaught :class:`MedtasksError`\\ s as one line; the exit code stays 1.
+    """Make Python print an uncaught :class:`MedtasksError` as one line; the exit code stays 1.
 
-    The stock ``lm_eval`` lets every exception end in a traceback of forty lines. A chained cause (a bug, not bad
-    input) and ``LMEVAL_LOG_LEVEL=DEBUG`` still get the whole traceback.
+    The stock ``lm_eval`` command ends every exception in a traceback of forty lines. The traceback is still printed for
+    an error with a cause, which is a bug and not bad input, and with ``LMEVAL_LOG_LEVEL=DEBUG``.
     """
     previous = sys.excepthook
 

@@ -26,29 +26,34 @@ class CommandResult(Protocol):
 
 
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
-    """Write beside the place and move it there in one step; nothing is left behind where that fails.
+    """Write a file atomically: a temporary file beside it is renamed into place, and removed if anything fails.
 
-    Text is written in UTF-8. A link stays one; devices and pipes are written to as they are.
+    Symbolic links are followed; devices and pipes are written to directly.
+
+    Args:
+        path: the file.
+        content: text, which is encoded as UTF-8, or bytes.
+        make_folder: True to create the folder where it is missing.
 
     Raises:
-        MedtasksError: with the reason.
+        MedtasksError: if the file cannot be written, with the reason.
     """
     data = content.encode() if isinstance(content, str) else content
-    place = path.resolve()
-    beside = place.with_name(f".{uuid.uuid4().hex}.part")
+    target = path.resolve()
+    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         if make_folder:
-            place.parent.mkdir(parents=True, exist_ok=True)
-        if place.exists() and not place.is_file():
-            place.write_bytes(data)
+            target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
             return
         try:
-            beside.write_bytes(data)
-            if place.exists():
-                shutil.copymode(place, beside)
-            beside.replace(place)
+            temporary.write_bytes(data)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
         finally:
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise MedtasksError(f"{path} cannot be written: {error.strerror or error}") from None
 
@@ -57,7 +62,10 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
 
 
 def plain(text: object) -> str:
-    """A text on one line, without control characters, which come from data and models and would reach the terminal."""
+    """Return a text with line breaks and control characters as U+FFFD.
+
+    Texts of data and models are printed in tables and must not steer the terminal.
+    """
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
 
@@ -72,58 +80,68 @@ def shortened(text: str, length: int) -> str:
 
 
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
-    """A table of fixed width, the first ``left`` columns to the left and the others to the right."""
+    """Return a table of plain text.
+
+    Args:
+        rows: the cells; each is shown by ``str``.
+        head: the columns' titles, if any.
+        left: how many of the first columns are aligned to the left; the others are aligned to the right.
+    """
     from tabulate import tabulate
 
-    written = [[plain(cell) for cell in row] for row in rows]
+    cells = [[plain(cell) for cell in row] for row in rows]
     columns = max(map(len, [*rows, head]), default=0)
     align = ["left"] * left + ["right"] * (columns - left)
-    return tabulate(written, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
+    return tabulate(cells, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
 
 
 def printable(text: str) -> str:
-    """The text with lone surrogates as U+FFFD; surrogates that make a pair become the character they mean."""
+    """Return the text with paired surrogates joined into one character, and lone ones replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 # ---- secrets
 
 
-_NAMED = re.compile(r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token")
-_SHORTEST = 6  # characters; less is no secret, and would be found in words
+_SECRET_NAME = re.compile(
+    r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token"
+)
+_SHORTEST = 6  # characters; anything shorter is no secret and may be part of a word
 
 
 class Secrets:
-    """Texts that are to be shown nowhere: those under names such as ``api_key``, in the environment too."""
+    """The secrets that this process knows, so that they can be removed from whatever it prints or saves."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def learn(self, *settings: Mapping[str, Any]) -> None:
-        """Take note of the secrets among settings by name, and of those in the environment."""
-        for each in (os.environ, *settings):
-            for name, value in each.items():
-                if _NAMED.fullmatch(str(name).lower()):
-                    self._known.update(text.strip() for text in _texts(value) if len(text.strip()) >= _SHORTEST)
+        """Remember the values of settings and environment variables whose names say that they are secret."""
+        for mapping in (os.environ, *settings):
+            for name, value in mapping.items():
+                if _SECRET_NAME.fullmatch(str(name).lower()):
+                    secrets = [text.strip() for text in _texts(value)]
+                    self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
 
     def scrub(self, value: Any) -> Any:
-        """A value that JSON can hold, without secrets."""
+        """Return a copy of a value, made of JSON's types, with each secret replaced by ``[secret]``."""
         if isinstance(value, str):
             for secret in self._known:
                 value = value.replace(secret, "[secret]")
             return value
         if isinstance(value, dict):
-            return {name: self.scrub(each) for name, each in value.items()}
-        return [self.scrub(each) for each in value] if isinstance(value, list) else value
+            return {name: self.scrub(item) for name, item in value.items()}
+        return [self.scrub(item) for item in value] if isinstance(value, list) else value
 
 
 def _texts(value: Any) -> Iterator[str]:
+    """Yield the strings in a value and in the mappings within it."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
+        for item in value.values():
+            yield from _texts(item)
 
 
 SECRETS = Secrets()
-"""Those of this process."""
+"""The secrets of this process."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from medtasks_utils.errors import UsageError, meant
+from medtasks_utils.errors import UsageError, did_you_mean
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
@@ -135,5 +135,5 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
         return message
     name = str(problem["loc"][0])
     if name not in kind.model_fields:
-        return f"unknown option {name!r}{meant(repr(name), map(repr, kind.model_fields))}"
+        return f"unknown option {name!r}{did_you_mean(repr(name), map(repr, kind.model_fields))}"
     return f"{name} {message}, not {problem['input']!r}"

@@ -8,7 +8,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
-from medtasks_utils.errors import UsageError, logger, meant
+from medtasks_utils.errors import UsageError, did_you_mean, logger
 
 Configuration = dict[str, Any]
 
@@ -48,7 +48,7 @@ def manager_for(
     for name in unknown:
         benchmark = benchmarks().get(name)
         near = f" (did you mean {benchmark.default_task}?)" if benchmark else ""
-        if near := near or meant(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT):
+        if near := near or did_you_mean(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT):
             raise _unknown(name, f"{near}; a task of the harness's by that name is run by lm_eval run --tasks {name}")
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
@@ -61,7 +61,7 @@ def manager_for(
         manager = TaskManager(include_path=paths, metadata=metadata)
     for name in names:
         if not _is_known(manager, name):
-            raise _unknown(name, meant(name, manager.all_tasks))
+            raise _unknown(name, did_you_mean(name, manager.all_tasks))
     return manager
 
 

@@ -20,7 +20,7 @@ from lm_eval.utils import sanitize_model_name
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.errors import MedtasksError, UsageError, meant
+from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
 
 from . import server
 from .catalog import configurations, manager_for
@@ -102,7 +102,7 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     arguments, generation, kind = config.model_args, config.gen_kwargs, config.model
     is_chat = kind.endswith("chat-completions")
     misplaced = "".join(name for name in _SAMPLING[1:] if name in arguments)
-    near = {name: meant(name, _SAMPLING, 0.85) for name in generation if name not in _SAMPLING}
+    near = {name: did_you_mean(name, _SAMPLING, 0.85) for name in generation if name not in _SAMPLING}
     misspelt = "".join(f"{name}{said}" for name, said in near.items() if said)
     with_tools = [task for task in tasks if getattr(task.options, "tools", None)]
     with_code = [task for task in with_tools if any(tool.runs_code for tool in task.options.tools)]
@@ -181,5 +181,5 @@ def check_model(config: EvaluatorConfig) -> None:
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
         raise MedtasksError(f"--model {config.model} needs {package} ({error}): pip install {install}") from None
     except ValueError:
-        near = meant(config.model, model_registry.keys())
+        near = did_you_mean(config.model, model_registry.keys())
         raise UsageError(f"there is no --model {config.model}{near}") from None

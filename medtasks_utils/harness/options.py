@@ -6,7 +6,7 @@ from typing import Any
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.benchmarks.options import Options, read_options
-from medtasks_utils.errors import UsageError, meant
+from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
 
@@ -35,7 +35,7 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
             )
         written = name.lower().replace("-", "_")
         options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # judge_api_key is near to one
-        if near := meant(written, known, 0.6) or meant(written, options, 0.85):
+        if near := did_you_mean(written, known, 0.6) or did_you_mean(written, options, 0.85):
             raise UsageError(f"--metadata: unknown name {name!r}{near}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
 
