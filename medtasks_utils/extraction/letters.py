@@ -1,6 +1,6 @@
 """Which of the options A to D a text chooses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import nothing
 from .boxes import unwrap
@@ -44,7 +44,8 @@ N = (?=[stop line close dash comma because colon is]|$)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
--100 announced: (?:^|line|stop) [^ stop line cand text choose right]{0,20}? options [^ stop line is cand text choose answer]{0,8} (?:colon|line) {I} @@
+H = [^ stop line cand text choose right]{0,20}?
+-100 announced: (?:^|line|stop) {H} options [^ stop line is cand text choose answer]{0,8} (?:colon|line) {I} @@
 -100 announced: (?:^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {I} @@
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
@@ -99,6 +100,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
+    """Return what a part of a response states: in a box, tag or key, or else in its text."""
     keys = ("answer", "choice", "letter", "option")
     inside = [one for each in containers_of(text, keys) if (one := _inside(each, text, options))]
     plain = unformatted(text, joined=JOINED)
@@ -108,34 +110,54 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     last = max((one.end for one in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
-    for found, one in zip(symbols.found.values(), candidates, strict=True):
-        cut = one.end == len(plain) and found.notion == "weak" and one.cue in ("most", "so", "named")
-        open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
-        if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
-            one.support = 0.0
-    if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):  # such as "A or B"
-        for one in candidates:
-            if one.cue != "answer":
-                one.support = 0.0
-    walked = _walked(plain, candidates)
-    for one in candidates:
-        if (one in walked and one.cue not in _OF_AN_ITEM) or (walked and one.cue in ("named", "first")):
-            one.support = 0.0
-    for one in candidates:  # the whole line after one that ends in a colon
-        if 0 < one.support < 46 and not one.evidence and _AFTER_COLON.search(plain, max(0, one.start - 20), one.start):
-            if _LINE_END.match(plain, one.end):
-                one.cue, one.support = "colon", 46.0
-    _drop_listed(candidates, symbols, 2 if breaks_off else 3)
+    _discard_unfinished(candidates, symbols, whole, breaks_off)
+    if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):
+        _discard(candidates, "the answer is several", lambda one: one.cue != "answer")  # such as "A or B"
+    _discard_walked(candidates, plain)
+    _raise_after_colon(candidates, plain)
+    _discard_listed(candidates, symbols, 2 if breaks_off else 3)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
-            _drop(candidates, (cue,))
+            _discard(candidates, f"several are {cue}", lambda one, cue=cue: one.cue == cue)  # type: ignore[misc]
     reading = choose(candidates, _OPEN)
     if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
     return reading if reading.value else Reading(None, "none", reading.candidates)
 
 
-def _walked(plain: str, candidates: list[Candidate]) -> list[Candidate]:
+def _discard(candidates: Sequence[Candidate], reason: str, condition: Callable[[Candidate], bool]) -> None:
+    """Discard the candidates for which the condition holds."""
+    for one in candidates:
+        if condition(one):
+            one.discard(reason)
+
+
+def _discard_unfinished(candidates: Sequence[Candidate], symbols: Symbols, whole: int, breaks_off: bool) -> None:
+    """Discard what is not stated outright where the text breaks off, or in its last, broken sentence."""
+    for found, one in zip(symbols.found.values(), candidates, strict=True):
+        cut = one.end == len(symbols.text) and found.notion == "weak" and one.cue in ("most", "so", "named")
+        open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
+        if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
+            one.discard("the text breaks off")
+
+
+def _discard_walked(candidates: Sequence[Candidate], plain: str) -> None:
+    """Discard the items of a walk through the options, and with it what is merely named."""
+    walked = _walked(plain, candidates)
+    for one in candidates:
+        if (one in walked and one.cue not in _OF_AN_ITEM) or (walked and one.cue in ("named", "first")):
+            one.discard("the options are listed")
+
+
+def _raise_after_colon(candidates: Sequence[Candidate], plain: str) -> None:
+    """Take what is the whole line after one that ends in a colon for stated."""
+    for one in candidates:
+        led = _AFTER_COLON.search(plain, max(0, one.start - 20), one.start) and _LINE_END.match(plain, one.end)
+        if led and 0 < one.support < 46 and not one.evidence:
+            one.cue, one.support = "colon", 46.0
+
+
+def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the items of lists of the options: lines that begin with A, then B, and so on, however long each is."""
     items: list[Candidate] = []
     run: list[Candidate] = []
@@ -173,22 +195,17 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     return symbols, candidates
 
 
-def _drop(candidates: list[Candidate], cues: Sequence[str]) -> None:
-    for one in candidates:
-        if one.cue in cues:
-            one.support = 0.0
-
-
-def _drop_listed(candidates: list[Candidate], symbols: Symbols, least: int) -> None:
-    """A list of the options restates them: some on lines of their own choose none, but what stands after it does."""
+def _discard_listed(candidates: list[Candidate], symbols: Symbols, least: int) -> None:
+    """Discard what begins lines of a list of the options, which restates them; what stands after the list does not."""
+    reason = "the options are listed"
     for match in pattern(_LIST % least).finditer(symbols.symbols):
         lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
-        _drop(lines, ("leads", "first"))
+        _discard(lines, reason, lambda one: one.cue in ("leads", "first"))
     if pattern(_PARTS).match(symbols.symbols):
-        _drop(candidates, ("leads", "first"))
+        _discard(candidates, reason, lambda one: one.cue in ("leads", "first"))
     listed = [one for one in candidates if one.cue == "alone"]
     if len({one.value for one in listed}) >= 3:
-        _drop(candidates, ("alone", "leads", "first"))
+        _discard(candidates, reason, lambda one: one.cue in ("alone", "leads", "first"))
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:

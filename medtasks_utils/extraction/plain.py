@@ -79,8 +79,8 @@ _INVENTED = later(
 )
 # What asks and offers options: a line that ends in a question mark, or a heading that announces a case, then A and B.
 _ASKS = later(
-    r"^(?:[^\n]{0,2000}\?|[#*_ ]{1,8}(?:[^\W\d_]+\s){0,3}(?:question|case|vignette|scenario|problem|example|exercise|quiz"
-    r"|patient|pregunta|pergunta|caso|frage|fall|cas)\b[^\n]{0,60}\n+(?:[^\n]{1,2000}\n+){1,4}?)[*_ ]{0,4}"
+    r"^(?:[^\n]{0,2000}\?|[#*_ ]{1,8}(?:[^\W\d_]+\s){0,3}(?:question|case|vignette|scenario|problem|example|exercise"
+    r"|quiz|patient|pregunta|pergunta|caso|frage|fall|cas)\b[^\n]{0,60}\n+(?:[^\n]{1,2000}\n+){1,4}?)[*_ ]{0,4}"
     r"\s*\W{0,6}(?:option\s)?A\s?[).:][^\n]{1,300}?[\n(]\W{0,8}(?:option\s)?B\s?[).:]",
     re.MULTILINE | re.IGNORECASE,
 )

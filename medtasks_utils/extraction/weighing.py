@@ -35,6 +35,11 @@ class Candidate:
         """The support of its cue and the weights of the evidence, summed up."""
         return self.support + sum(self.evidence.values())
 
+    def discard(self, reason: str) -> None:
+        """Let nothing speak for this candidate; the reason is shown among the evidence."""
+        self.support = 0.0
+        self.evidence.setdefault(reason, 0.0)
+
 
 class Reading(NamedTuple):
     """What was read: the value, the cue it was found by, the candidates, and how certain it is (0 to 1)."""
