@@ -112,7 +112,7 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
     (True, False)
     """
     if after is None:
-        certain = pattern("if [^ stop line]*").sub("", symbols.symbols)
+        certain = pattern("(?:none)? if [^ stop line]*").sub("", symbols.symbols)
         return pattern(f"{_CANNOT}|lack|none").search(certain) is not None
     return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
 

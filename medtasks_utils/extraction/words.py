@@ -67,12 +67,14 @@ def _table() -> _Words:
         notion = head.split()[0]
         symbol = symbols.setdefault(notion, chr(_FIRST + len(symbols)))
         for word in listed.split(" | "):
-            parts = tuple(word.strip().lower().split())
-            table.listed.setdefault(notion, []).append(" ".join(parts).rstrip("*"))
+            word = word.strip().lower()
+            is_stem = len(word) > 1 and word.endswith("*")
+            table.listed.setdefault(notion, []).append(word.rstrip("*"))
+            parts = tuple(_TOKEN.findall(word.rstrip("*") if is_stem else word))
             if len(parts) > 1:
                 table.phrases.setdefault(parts[:2], []).append((parts, symbol))
-            elif len(parts[0]) > 1 and parts[0].endswith("*"):
-                table.stems.setdefault(parts[0][:-1], symbol)
+            elif is_stem:
+                table.stems.setdefault(parts[0], symbol)
             else:
                 table.words.setdefault(parts[0], symbol)
     for listed_phrases in table.phrases.values():
