@@ -38,7 +38,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
-from medtasks_utils.harness.patches.run import evaluate_with_the_model_known
+from medtasks_utils.harness.patches.evaluator import evaluate_with_known_model
 from medtasks_utils.tools.python import Python
 
 TASK = "medcalc_bench_calculator"
@@ -166,7 +166,7 @@ class Measured:
         self, address: str, examples: int, connections: int, mean: float, sigma: float, cache: str = ""
     ) -> None:
         model = LocalChatCompletion(base_url=address, model="m", num_concurrent=connections, max_retries=1)
-        evaluate_with_the_model_known(self._run)(lm=CachingLM(model, cache) if cache else model, limit=examples)
+        evaluate_with_known_model(self._run)(lm=CachingLM(model, cache) if cache else model, limit=examples)
         self.conversations = [delays(chat, mean, sigma) for chat in self._chats]
         assert self.turns == sum(map(len, self.conversations))
 

@@ -39,7 +39,7 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
     for is_single in (True, False):
         with monkeypatch.context() as patched:
             if not is_single:
-                patched.setattr("medtasks_utils.harness.patches.run.can_be_asked_singly", lambda model: False)
+                patched.setattr("medtasks_utils.harness.patches.evaluator.can_be_asked_singly", lambda model: False)
             with LocalServer(later) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         assert server.most_at_once <= connections

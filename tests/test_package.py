@@ -38,9 +38,9 @@ from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
 metric.prepare()
 metric.score(["a b"], [["a b"]])
 print(*{"torch", "transformers", "nltk", "rouge_score", "bert_score"} & {*sys.modules})
-from medtasks_utils.harness.late import TAKEN, import_lm_eval
-import_lm_eval()
-print(*TAKEN.keys() & {*sys.modules})
+from medtasks_utils.harness.deferred_imports import DEFERRED
+from medtasks_utils.harness.lm_eval_names import ConfigurableTask
+print(*DEFERRED.keys() & {*sys.modules})
 from lm_eval.api import task
 print(task.datasets.Dataset.__module__)
 import importlib, pkgutil

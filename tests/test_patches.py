@@ -7,13 +7,14 @@ import inspect
 import pytest
 
 from medtasks_utils.harness import patches
-from medtasks_utils.harness.patches import OF_THE_COMMAND, TABLE, Patch
+from medtasks_utils.harness.lm_eval_names import NAMES
+from medtasks_utils.harness.patches import IN_EVERY_RUN, IN_THE_COMMAND, Patch
 
 
-@pytest.mark.parametrize("patch", [*TABLE, *OF_THE_COMMAND], ids=lambda patch: f"{patch.place}.{patch.name}")
+@pytest.mark.parametrize("patch", [*IN_EVERY_RUN, *IN_THE_COMMAND], ids=lambda patch: patch.name)
 def test_the_installed_release_has_what_is_replaced(patch: Patch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # what all tests replace
-    if "huggingface" in patch.place:
+    if "huggingface" in NAMES[patch.name].module:
         pytest.importorskip("torch")
     found = patches.original(patch)
     found = found.fget if isinstance(found, property) else inspect.unwrap(found)
@@ -22,10 +23,10 @@ def test_the_installed_release_has_what_is_replaced(patch: Patch, monkeypatch: p
     assert patch.without
 
 
-def test_what_the_command_replaces_is_put_back() -> None:
-    before = [patches.original(patch) for patch in OF_THE_COMMAND]
-    put_back = patches.apply(OF_THE_COMMAND)
-    during = [patches.original(patch) for patch in OF_THE_COMMAND]
-    put_back()
-    assert [patches.original(patch) for patch in OF_THE_COMMAND] == before
+def test_what_the_command_replaces_is_undo() -> None:
+    before = [patches.original(patch) for patch in IN_THE_COMMAND]
+    undo = patches.apply(IN_THE_COMMAND)
+    during = [patches.original(patch) for patch in IN_THE_COMMAND]
+    undo()
+    assert [patches.original(patch) for patch in IN_THE_COMMAND] == before
     assert not any(one is other for one, other in zip(before, during, strict=True))

@@ -1,4 +1,4 @@
-"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`.harness.evaluate`)."""
+"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`.harness.evaluation`)."""
 
 import argparse
 import shlex
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .flags import Command, print_error
 
 if TYPE_CHECKING:
-    from medtasks_utils.harness.evaluate import Evaluation
+    from medtasks_utils.harness.evaluation import Evaluation
     from medtasks_utils.report.short import ScoreTable
     from medtasks_utils.results import Run
 
@@ -43,16 +43,13 @@ class Eval(Command):
     @classmethod
     def help(cls) -> str:
         """With the tasks and options, which take a second to look up."""
-        from medtasks_utils.harness.evaluate import tasks_and_options
+        from medtasks_utils.harness.evaluation import tasks_and_options
 
         return f"{super().help()}\n\n{tasks_and_options()}"
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
-        from medtasks_utils.harness.late import import_lm_eval
-
-        import_lm_eval()
         from medtasks_utils.harness.command_line import add_flags_of_run
 
         parser.usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
@@ -69,10 +66,9 @@ class Eval(Command):
 
     def run(self) -> "EvalResult | None":
         """Run the harness; return its scores, or None in a process that has none, as all but the first of several."""
-        from lm_eval.utils import setup_logging
-
         from medtasks_utils.harness.command_line import configured
-        from medtasks_utils.harness.evaluate import Evaluation
+        from medtasks_utils.harness.evaluation import Evaluation
+        from medtasks_utils.harness.lm_eval_names import setup_logging
 
         setup_logging(self.arguments.verbosity or "INFO")
         config = configured(self.arguments, self.data, self.set)

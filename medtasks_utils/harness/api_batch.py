@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
-from lm_eval.api.instance import Instance
 from tqdm import tqdm
 
 from medtasks_utils.errors import logger
 
 from . import server
-from .kept import KeptAnswers
+from .answer_store import AnswerStore
+from .lm_eval_names import Instance
 from .models import request_body
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
@@ -36,12 +36,12 @@ class ApiBatch:
 
     Args:
         model: one that :func:`.models.can_be_asked_singly`.
-        kept: what an earlier run was answered.
+        answers: the replies that an earlier run stored; None where nothing is stored.
     """
 
-    def __init__(self, model: Any, kept: KeptAnswers | None) -> None:
+    def __init__(self, model: Any, answers: AnswerStore | None) -> None:
         self._model = model
-        self._kept = kept
+        self._answers = answers
         self._tasks: dict[str, Any] = {}
 
     def join(self, name: str, task: Any) -> None:
@@ -88,9 +88,9 @@ class ApiBatch:
     async def _reply(self, ask: Ask, request: Any, prompt: Any) -> str:
         """The reply to a prompt; none, which ends a conversation, where the server says that it does not fit."""
         settings = request.args[1]
-        kept = self._kept and self._kept.take("generate_until", (prompt, settings))
-        if kept is not None:
-            return str(kept)
+        stored = self._answers and self._answers.take("generate_until", (prompt, settings))
+        if stored is not None:
+            return str(stored)
         try:
             return await ask(prompt, settings)
         except server.DoesNotFit as refusal:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lm_eval.tasks import TaskManager
-
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
 from medtasks_utils.errors import UsageError, did_you_mean, logger
+
+from .lm_eval_names import TaskManager
 
 Configuration = dict[str, Any]
 

@@ -12,18 +12,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lm_eval.api.registry import get_model, model_registry
-from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.loggers.evaluation_tracker import GeneralConfigTracker
-from lm_eval.tasks import TaskManager
-from lm_eval.utils import sanitize_model_name
-
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
 
 from . import server
 from .catalog import configurations, manager_for
+from .lm_eval_names import (
+    EvaluatorConfig,
+    GeneralConfigTracker,
+    TaskManager,
+    get_model,
+    model_registry,
+    sanitize_model_name,
+)
 from .models import model_to_probe, probe_of
 from .options import defaults_of, info_of, options_of, without_effect
 from .sources import BenchmarkFiles, source_of

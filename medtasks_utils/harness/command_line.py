@@ -7,11 +7,9 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
-from lm_eval._cli.run import Run
-from lm_eval.config.evaluate_config import EvaluatorConfig
-
 from medtasks_utils.errors import UsageError, reason_of
 
+from .lm_eval_names import EvaluatorConfig, Run
 from .options import DATA_KEY
 
 

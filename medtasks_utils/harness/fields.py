@@ -7,14 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from lm_eval.api.filter import Filter, FilterEnsemble
-from lm_eval.api.registry import METRIC_REGISTRY, register_filter
-from lm_eval.filters.selection import MajorityVoteFilter, TakeKFilter
-
 from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
 from medtasks_utils.errors import DataError
 from medtasks_utils.filters import FLEXIBLE, STRICT
 
+from .lm_eval_names import (
+    METRIC_REGISTRY,
+    Filter,
+    FilterEnsemble,
+    MajorityVoteFilter,
+    TakeKFilter,
+    register_filter,
+)
 from .signature import digest
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}

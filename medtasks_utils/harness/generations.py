@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from lm_eval.api.instance import Instance
-
 from medtasks_utils.errors import logger
 
+from .lm_eval_names import Instance
 from .models import request_body
 
 # ---- what they are

@@ -7,12 +7,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from lm_eval.utils import hash_string, sanitize_model_name
-
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
 
+from .lm_eval_names import hash_string, sanitize_model_name
 from .task import MedTask
 
 Message = dict[str, str]

@@ -8,9 +8,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from lm_eval.api.model import LM
-from lm_eval.api.registry import get_model
-from lm_eval.models.api_models import TemplateAPI
+from .lm_eval_names import LM, TemplateAPI, get_model
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model itself, without the wrapper of ``--use_cache``; None where a task is built without any."""

@@ -14,11 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from lm_eval.api.instance import Instance
-from lm_eval.api.model import LM
-from lm_eval.api.samplers import ContextSampler, get_sampler
-from lm_eval.api.task import ConfigurableTask
-
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import (
     Answer,
@@ -36,6 +31,7 @@ from medtasks_utils.writing import printable
 
 from . import generations
 from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
+from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run
 from .options import defaults_of, info_of, options_of, without_effect
 from .patches.tasks import ScoresAndDetails, prepare_harness

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
-from lm_eval.api.model import LM
-from lm_eval.models.openai_completions import LocalChatCompletion
-
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
 from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
 
+from .lm_eval_names import LM, LocalChatCompletion
 from .models import probe_of, tools_in_template
 from .server import probe
 

@@ -5,8 +5,6 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property, partial
 from typing import Any
 
-from lm_eval.api.instance import Instance
-
 from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.statistics.metrics import OF_TOOLS
@@ -15,8 +13,9 @@ from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import printable
 
 from .api_batch import NextPrompt
+from .lm_eval_names import Instance
 from .models import most_in_any_process
-from .patches.run import api_batch
+from .patches.evaluator import api_batch
 from .tool_format import ToolFormat
 
 

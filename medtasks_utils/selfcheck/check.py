@@ -117,8 +117,7 @@ def _results(
     answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, tell: Callable[[str], object]
 ) -> dict[str, Any]:
     """What the harness makes of each behaviour."""
-    from lm_eval.evaluator import simple_evaluate
-    from lm_eval.loggers import EvaluationTracker
+    from medtasks_utils.harness.lm_eval_names import EvaluationTracker, simple_evaluate
 
     found = {}
     with serving(answers) as address:

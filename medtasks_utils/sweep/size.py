@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NoReturn
 
-from lm_eval.config.evaluate_config import EvaluatorConfig
-from lm_eval.evaluator_utils import get_sample_size
-
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
+from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, get_sample_size
 
 from .plan import Job, as_words
 

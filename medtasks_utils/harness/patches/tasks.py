@@ -1,40 +1,40 @@
-"""What tasks need of lm_eval's insides: standard errors, samples, prompts, the index of tasks."""
+"""Replacements that tasks need: standard errors, samples, prompts."""
 
 from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from lm_eval import utils
-
 from medtasks_utils.errors import show_errors_as_one_line
 from medtasks_utils.harness import patches
+from medtasks_utils.harness.lm_eval_names import env
 
 
 @cache
 def prepare_harness() -> None:
-    """What every run needs, once: our errors as one line, the table of patches."""
+    """Make what every run needs true of lm_eval, once a process: one-line errors and the table of patches."""
     show_errors_as_one_line()
-    patches.apply(patches.TABLE)
+    patches.apply(patches.IN_EVERY_RUN)
 
 
-def own_standard_errors(original: Callable[..., Any]) -> Callable[..., Any]:
-    """An aggregation with a method ``stderr`` has its own standard error; others are treated as before."""
+def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``stderr_for_metric`` that takes the method ``stderr`` of an aggregation, where it has one."""
 
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
-        own = getattr(metric, "stderr", None)
-        if own is not None:
-            return own if bootstrap_iters > 0 else None
+        stderr = getattr(metric, "stderr", None)
+        if stderr is not None:
+            return stderr if bootstrap_iters > 0 else None
         return original(metric=metric, bootstrap_iters=bootstrap_iters)
 
     return stderr_for_metric
 
 
 class ScoresAndDetails(dict[str, Any]):
-    """The metrics of one example, and details that belong in its logged sample but are no metric.
+    """The metrics of one example, and details that belong in its logged sample but are no metrics.
 
-    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample (``dict.update``, which takes what a
-    dictionary holds) and aggregates what ``keys`` and ``items`` name (the metrics alone). Without this, a detail that
-    is no number ends the run in the mean of texts. A metric that is NaN, since a judge failed, is logged as null.
+    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample with ``dict.update``, which takes
+    everything, and aggregates what ``keys`` and ``items`` return, the metrics alone. A plain dictionary would have a
+    detail that is a text end the run when its mean is taken. A metric that is NaN, because a judge failed, is logged as
+    null.
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
@@ -43,15 +43,15 @@ class ScoresAndDetails(dict[str, Any]):
         self._metrics = dict(metrics)
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]
-        """Names of the metrics."""
+        """Return the names of the metrics."""
         return self._metrics.keys()
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """The metrics."""
+        """Return the metrics, by name."""
         return self._metrics.items()
 
 
 def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Each template is compiled once."""
-    compiled = lru_cache(maxsize=256)(utils.env.from_string)
+    """Return ``apply_template`` that compiles each template once."""
+    compiled = lru_cache(maxsize=256)(env.from_string)
     return lambda template, doc: compiled(template).render(**doc)

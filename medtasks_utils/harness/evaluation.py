@@ -1,4 +1,4 @@
-"""``medtasks eval``: mistakes are found first, and the harness does the rest."""
+"""One run of ``medtasks eval``: mistakes are found before lm_eval starts, and lm_eval does the rest."""
 
 import argparse
 import io
@@ -12,46 +12,45 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lm_eval.config.evaluate_config import EvaluatorConfig
-
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.errors import reason_of
 from medtasks_utils.writing import SECRETS, table
 
 from . import patches
+from .answer_store import AnswerStore
 from .api_batch import spent
 from .catalog import listings
 from .checks import check, folder_of
-from .kept import KeptAnswers
-from .patches.run import under_way
+from .lm_eval_names import EvaluatorConfig
+from .patches.evaluator import current_evaluation
 
 
 class Evaluation:
-    """One run of the harness.
+    """One run of lm_eval.
 
     Attributes:
-        config: what was asked for.
-        seconds: how long it took.
-        results: as the harness has them; None in all processes but the first.
-        path: the results file; None if nothing was to be saved, or nothing could be.
-        problem: what went wrong with saving, in a line.
-        spent: tokens that the server reported, and how many answers were taken over from an earlier run.
+        config: the flags of the run.
+        seconds: how long the run took.
+        results: lm_eval's results; None in all processes but the first.
+        path: the results file; None if it was not requested, or could not be saved.
+        problem: why results could not be saved, in a line; None if they were.
+        spent: the tokens that the server reported, and how many answers of an earlier run were reused.
     """
 
     def __init__(
         self, config: EvaluatorConfig, settings: Sequence[str], *, keep: bool = True, fresh: bool = False
     ) -> None:
-        """Check what is asked for.
+        """Check the run before it starts.
 
         Args:
-            config: flags of ``lm_eval run``.
-            settings: those of ``--set``.
-            keep: whether answers are kept until the run has ended.
-            fresh: whether those that an earlier run kept are asked anew.
+            config: the flags of ``lm_eval run``.
+            settings: the values of ``--set``.
+            keep: whether to store answers until the run has ended.
+            fresh: whether to ignore the answers that an earlier run stored.
 
         Raises:
-            MedtasksError: for the first mistake; a UsageError where it is one of the command line.
+            MedtasksError: for the first mistake; a UsageError if it is one of the command line.
         """
         self.config = config
         self.seconds = 0.0
@@ -63,12 +62,15 @@ class Evaluation:
         with only_results_on_standard_output():
             self.manager = check(config, settings)
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
-        self.kept = KeptAnswers(folder_of(config), model, fresh) if config.output_path and keep else None
+        self.answers = AnswerStore(folder_of(config), model, fresh) if config.output_path and keep else None
 
     def run(self, harness: Any) -> None:
-        """Run the harness, given its command; all that it prints goes to standard error.
+        """Run lm_eval, with everything that it prints sent to standard error.
 
-        Where it fails or is stopped, the last line of the log says how to go on.
+        If it fails or is interrupted, the last line of the log says how to continue.
+
+        Args:
+            harness: the function behind ``lm_eval run``, which takes its arguments.
         """
         log = logging.getLogger("lm_eval")
         problems: dict[str, None] = {}
@@ -76,7 +78,7 @@ class Evaluation:
         def scrub(record: logging.LogRecord) -> bool:
             error = sys.exc_info()[1]
             if error is not None and record.name == "lm_eval.loggers.evaluation_tracker":
-                problems[reason_of(error)] = None  # which the harness logs and forgets
+                problems[reason_of(error)] = None  # lm_eval logs it and goes on
             record.msg, record.args = SECRETS.scrub(record.getMessage()), ()
             return True
 
@@ -86,8 +88,8 @@ class Evaluation:
             for handler in log.handlers:
                 handler.addFilter(scrub)
                 stack.callback(handler.removeFilter, scrub)
-            stack.callback(under_way.reset, under_way.set(self))
-            stack.callback(patches.apply(patches.OF_THE_COMMAND))
+            stack.callback(current_evaluation.reset, current_evaluation.set(self))
+            stack.callback(patches.apply(patches.IN_THE_COMMAND))
             stack.enter_context(only_results_on_standard_output())
             try:
                 harness(argparse.Namespace(**asdict(self.config)))
@@ -95,49 +97,50 @@ class Evaluation:
                 log.warning(self._way_on)
                 raise
         if problems:
-            said = "; ".join([*problems, self._way_on])
-            self.problem = f"not all results could be saved in {self.config.output_path}: {said}"
-        elif self.kept is not None and self.results is not None:
-            self.kept.end()
+            details = "; ".join([*problems, self._way_on])
+            self.problem = f"some results could not be saved in {self.config.output_path}: {details}"
+        elif self.answers is not None and self.results is not None:
+            self.answers.end()
 
     @property
     def _way_on(self) -> str:
-        if self.kept is None:
-            return "no answer is kept; with --output_path results, the same command would go on"
-        return self.kept.way_on
+        """How to continue a run that ended early."""
+        if self.answers is None:
+            return "no answers were kept; with --output_path, the same command would continue where the run stopped"
+        return self.answers.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """What is saved of the harness's results: with what was spent, and without secrets."""
+        """Return lm_eval's results as they are saved: with the tokens spent, and without secrets."""
         self.spent = {"tokens": dict(spent)} if spent else {}
-        if self.kept and self.kept.taken:
-            self.spent["answers_taken_over"] = self.kept.taken
+        if self.answers and self.answers.reused:
+            self.spent["answers_taken_over"] = self.answers.reused
         self.seconds = time.perf_counter() - self._start
-        sys.stdout = io.StringIO()  # what the harness prints from here on: its table, with keys in the first line
+        sys.stdout = io.StringIO()  # hides lm_eval's table, whose first line shows API keys
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results
 
-    def saved(self, date: str) -> None:
-        """Take note of the results file."""
+    def note_saved(self, date: str) -> None:
+        """Remember the results file, given the date in its name."""
         self.path = next(folder_of(self.config).glob(f"*_{date}.json"), None)
 
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:
-    """Within this, what is written to standard output goes to standard error, by processes that are started too."""
+    """Within this context, send standard output to standard error, also in child processes."""
     sys.stdout.flush()
-    ours = os.dup(1)
+    standard_output = os.dup(1)
     os.dup2(2, 1)
     try:
         with redirect_stdout(sys.stderr):
             yield
     finally:
         sys.stdout.flush()
-        os.dup2(ours, 1)
-        os.close(ours)
+        os.dup2(standard_output, 1)
+        os.close(standard_output)
 
 
 def tasks_and_options() -> str:
-    """The lists that ``--help`` ends in: tasks and groups from the YAML, options from their classes."""
+    """Return the lists at the end of ``--help``: tasks and groups from the YAML, options from their classes."""
     lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().values():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]

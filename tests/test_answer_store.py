@@ -21,7 +21,7 @@ from local_server import Answer, LocalServer, Request
 from scripts import Held, prompt_of, refusal
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.harness.kept import KeptAnswers
+from medtasks_utils.harness.answer_store import AnswerStore
 
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
@@ -81,12 +81,12 @@ def test_a_run_that_was_ended_asks_nothing_twice(ask: str, tmp_path: Path, capsy
     with LocalServer(held := Held(7, answer)) as served:
         words = command(served, tmp_path / "killed", ask)
         if ask == "plain":
-            assert "the same command goes on" in interrupted(words, capsys, held).splitlines()[-2]
+            assert "run the same command again" in interrupted(words, capsys, held).splitlines()[-2]
         else:
             killed(words, tmp_path, held)
         served.answer = answer
         found, errors = run(words, capsys)
-    assert "going on with" in errors and "--fresh" in errors
+    assert "reusing" in errors and "--fresh" in errors
     assert 0 < found["answers_taken_over"] <= len(whole.answered)
     assert found["scores"] == expected["scores"]
     asked = Counter(map(prompt_of, served.answered))
@@ -108,7 +108,7 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
         words = command(served, tmp_path, "plain", connections=1)
         _, errors = run(words, capsys, code=1)
         assert re.search(
-            r"10 answers are kept in .*goes on where it stopped\n.*error: .*503.*out of breath.*\n$", errors
+            r"10 answers are kept in .*to continue where it stopped\n.*error: .*503.*out of breath.*\n$", errors
         )
         assert "Traceback" not in errors
         refuses[0] = False
@@ -116,7 +116,7 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
         assert fresh["answers_taken_over"] == 0
         before = len(served.requests)
         again, errors = run([*words, "--no_keep"], capsys)
-        assert len(served.requests) - before == 24 and "going on" not in errors
+        assert len(served.requests) - before == 24 and "reusing" not in errors
         assert again["scores"] == fresh["scores"]
 
 
@@ -126,13 +126,13 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
 def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFactory, replies: Any, cut: int) -> None:
     folder = tmp_path_factory.mktemp("kept")
-    first = KeptAnswers(folder, MODEL)
+    first = AnswerStore(folder, MODEL)
     for prompt, reply in replies[:cut]:
         first.put("generate_until", (prompt, {"seed": 1}), reply)
     first.close()
-    second = KeptAnswers(folder, MODEL)
-    assert KeptAnswers(folder, {**MODEL, "pretrained": "b"}).take("generate_until", ("a", {"seed": 1})) is None
-    assert KeptAnswers(folder, MODEL, fresh=True).take("generate_until", ("a", {"seed": 1})) is None
+    second = AnswerStore(folder, MODEL)
+    assert AnswerStore(folder, {**MODEL, "pretrained": "b"}).take("generate_until", ("a", {"seed": 1})) is None
+    assert AnswerStore(folder, MODEL, fresh=True).take("generate_until", ("a", {"seed": 1})) is None
     taken = [(prompt, second.take("generate_until", (prompt, {"seed": 1}))) for prompt, _ in replies]
     assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
     second.end()
@@ -140,33 +140,33 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_line_that_was_cut_short_is_dropped_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    kept = KeptAnswers(tmp_path, MODEL)
+    kept = AnswerStore(tmp_path, MODEL)
     kept.put("loglikelihood", ("p", " A"), (-1.5, True))
     kept.put("loglikelihood", ("p", " B"), (-2.5, False))
     kept.close()
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-30])
-    again = KeptAnswers(tmp_path, MODEL)
+    again = AnswerStore(tmp_path, MODEL)
     assert "a damaged line" in caplog.text
     assert again.take("loglikelihood", ("p", " A")) == (-1.5, True)
     assert again.take("loglikelihood", ("p", " B")) is None
     again.put("loglikelihood", ("p", " B"), (-2.5, False))
     again.close()
-    assert KeptAnswers(tmp_path, MODEL).take("loglikelihood", ("p", " B")) == (-2.5, False)
+    assert AnswerStore(tmp_path, MODEL).take("loglikelihood", ("p", " B")) == (-2.5, False)
 
 
 def test_two_runs_at_once_write_to_files_of_their_own_and_leave_each_other_s(tmp_path: Path) -> None:
-    one, two = KeptAnswers(tmp_path, MODEL), KeptAnswers(tmp_path, MODEL)
+    one, two = AnswerStore(tmp_path, MODEL), AnswerStore(tmp_path, MODEL)
     one.put("generate_until", ("p", {}), "one")
     two.put("generate_until", ("p", {}), "two")
     two.put("generate_until", ("q", {}), "of another task")
     one.end()
-    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("p", {})) == "two"
+    assert AnswerStore(tmp_path, MODEL).take("generate_until", ("p", {})) == "two"
     two.close()
-    three = KeptAnswers(tmp_path, MODEL)
+    three = AnswerStore(tmp_path, MODEL)
     three.take("generate_until", ("p", {}))
     three.end()
-    assert KeptAnswers(tmp_path, MODEL).take("generate_until", ("q", {})) == "of another task"
+    assert AnswerStore(tmp_path, MODEL).take("generate_until", ("q", {})) == "of another task"
 
 
 class InProcess:
@@ -186,14 +186,14 @@ class InProcess:
 
 
 def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medtasks_utils.harness.kept._FIRST_PIECE", 4)
-    monkeypatch.setattr("medtasks_utils.harness.kept._PIECE_TAKES", 0.0)
+    monkeypatch.setattr("medtasks_utils.harness.answer_store._FIRST_PIECE", 4)
+    monkeypatch.setattr("medtasks_utils.harness.answer_store._PIECE_SECONDS", 0.0)
     requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
     first, second = InProcess(dies_after=3), InProcess()
     with pytest.raises(KeyboardInterrupt):
-        KeptAnswers(tmp_path, MODEL)._answering(first, "generate_until", hands_over=False)(requests)
+        AnswerStore(tmp_path, MODEL)._answering(first, "generate_until", calls_hook=False)(requests)
     assert sum(map(len, first.batches)) < 10
-    replies = KeptAnswers(tmp_path, MODEL)._answering(second, "generate_until", hands_over=False)(requests)
+    replies = AnswerStore(tmp_path, MODEL)._answering(second, "generate_until", calls_hook=False)(requests)
     assert replies == [f"P{number}" for number in range(10)]
     assert [each for model in (first, second) for batch in model.batches for each in batch] == [
         f"p{number}" for number in range(10)

@@ -1,0 +1,65 @@
+"""Replacements of the evaluator, in every run, and of what the command line uses while ``medtasks eval`` runs."""
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any
+
+from medtasks_utils.harness.api_batch import ApiBatch
+from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
+from medtasks_utils.harness.models import can_be_asked_singly, model_of_the_run, number_processes
+
+current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
+"""The :class:`.evaluate.Evaluation` that is running; None outside ``medtasks eval``."""
+api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
+"""The requests of the current run; None where its model cannot be asked one prompt at a time."""
+
+
+def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``evaluator.evaluate`` that tells tasks their model, asks APIs concurrently and stores replies."""
+
+    @wraps(original)
+    def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
+        model = lm.lm if isinstance(lm, CachingLM) else lm
+        number_processes(model)
+        evaluation = current_evaluation.get()
+        answers = evaluation.answers if evaluation else None
+        batch = ApiBatch(model, answers) if can_be_asked_singly(model) else None
+        with ExitStack() as stack:
+            stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
+            stack.callback(api_batch.reset, api_batch.set(batch))
+            if answers:
+                stack.enter_context(answers.stored_for(model))
+            if batch:
+                model.generate_until = batch.generate_until
+                stack.callback(vars(model).pop, "generate_until", None)
+            return original(lm=lm, task_dict=task_dict, **settings)
+
+    return evaluate
+
+
+def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
+    """Return a constructor that gives the task manager with which the tasks were checked."""
+    return lambda **settings: current_evaluation.get().manager
+
+
+def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
+    """Return ``is_torch_available`` that is True if the model's module, which the checks import, imported torch."""
+    return lambda: "torch" in sys.modules
+
+
+def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
+    """Return a tracker that passes the results through the current evaluation and tells it when they are saved."""
+
+    class Tracker(original):  # type: ignore[misc]
+        """Saves results as lm_eval does, after the evaluation has removed secrets from them."""
+
+        def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
+            """Save the results."""
+            super().save_results_aggregated(current_evaluation.get().finish(results), samples)
+            if hasattr(self, "date_id"):
+                current_evaluation.get().note_saved(self.date_id)
+
+    return Tracker
