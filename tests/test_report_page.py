@@ -15,7 +15,8 @@ import pytest
 from saved_runs import right_in, save_run, save_two
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.benchmarks import metric_of
+from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block, outcomes
@@ -119,6 +120,39 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     }
     block = outcome_block(arrange(runs), ["model"])
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
+
+
+def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row shows a metric as it was reported, or counts the answers anew; without rows there is no table."""
+    caption, title = "MedHallu: the cost of abstaining (%), strict-match", "The cost of abstaining"
+    silent = AbstentionRow("silent", "acc", lambda answer, doc: float(answer == UNANSWERED))
+    declared = Abstention("2", "unsure_rate", (silent, AbstentionRow("in all", "acc")), "Read this.")
+    for abstention, shown in ((declared, True), (Abstention("2", "unsure_rate"), False), (None, False)):
+        monkeypatch.setattr(type(benchmarks()["medhallu"]), "abstention", abstention)
+        page = Page(build_page(runs))
+        assert (caption in page.tables) == (title in page.text) == ("Read this." in page.text) == shown
+        if shown:
+            samples = runs[0].tasks["medhallu"].samples
+            share = sum(sample.answers["strict-match"] == [UNANSWERED] for sample in samples) / len(samples)
+            assert 0 < share < 1 and page.cell(caption, "silent", "first") == f"{100 * share:.1f}"
+            assert page.cell(caption, "in all", "first") == page.cell(
+                "MedHallu: all metrics, strict-match", "acc", "first"
+            )
+            assert [row[0] for row in page.tables[caption][1:]] == ["silent", "in all"]
+
+
+def test_an_abstention_names_what_the_benchmark_has() -> None:
+    for benchmark in benchmarks().values():
+        names = [metric.name for metric in benchmark.metrics]
+        assert benchmark.abstention is None or not list(benchmark.abstention.problems(benchmark.answers, names))
+    wrong = Abstention("maybe", "maybe_rate", (AbstentionRow("of all", "acc"), AbstentionRow("F1", "f2")))
+    assert list(wrong.problems({"yes", "no"}, ["acc"])) == [
+        "abstention.answer is 'maybe', which is not among answers",
+        "abstention names the metric 'maybe_rate', which is not among metrics",
+        "abstention names the metric 'f2', which is not among metrics",
+    ]
 
 
 # ---- what may be compared, and what is said of it

@@ -8,7 +8,7 @@ Nothing here, and nothing in a benchmark, knows the harness. Data flows one way:
 import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -74,16 +74,58 @@ class Breakdown(NamedTuple):
         name: of the division, as in ``by subject``.
         key: the group of an example; None leaves it out.
         metrics: what is of interest in the groups, out of the task's metrics; the first is the one compared.
+        order: the groups, where they have an order of their own; otherwise the report ranks them by value.
     """
 
     name: str
     key: Callable[[Row], str | None]
     metrics: tuple[str, ...] = ("acc",)
+    order: tuple[str, ...] = ()
 
 
 def by_field(name: str) -> Callable[[Row], str | None]:
     """A breakdown's key: the value of a field, None where it is empty."""
     return lambda example: str(example.get(name) or "") or None
+
+
+class AbstentionRow(NamedTuple):
+    """A row of the report's table on the cost of abstaining.
+
+    Attributes:
+        name: what the row is called.
+        metric: the metric that the row shows.
+        rescore: the score of an answer to an example, both as logged, which the row counts in place of the metric's
+            own; None to show the metric as it was reported.
+    """
+
+    name: str
+    metric: str
+    rescore: Callable[[str, Row], Score] | None = None
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """How a response abstains, and what the report shows of the cost.
+
+    Attributes:
+        answer: the answer that abstains, one of the benchmark's ``answers``.
+        rate_metric: the metric with the share of responses that abstain.
+        rows: the rows of the report's table, in order; without any there is no table.
+        lead: what readers of the table need to know.
+    """
+
+    answer: str
+    rate_metric: str
+    rows: tuple[AbstentionRow, ...] = ()
+    lead: str = ""
+
+    def problems(self, answers: Container[str], metrics: Container[str]) -> Iterator[str]:
+        """Yield what it names that the benchmark does not have among its answers and metrics."""
+        if self.answer not in answers:
+            yield f"abstention.answer is {self.answer!r}, which is not among answers"
+        for metric in dict.fromkeys([self.rate_metric, *(row.metric for row in self.rows)]):
+            if metric not in metrics:
+                yield f"abstention names the metric {metric!r}, which is not among metrics"
 
 
 class Scores(NamedTuple):
@@ -214,7 +256,8 @@ class Benchmark(ABC):
         prompt_fields: fields of an example that belong to the prompt alone.
         unsigned_fields: fields that have no part in the signature's hash of the rows.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
-        unsure: the answer that abstains; none where there is no such.
+        abstention: how a response abstains, and what that costs; None where it cannot.
+        marks: by metric, the words by which the report's list of samples marks those whose value is above 0.
         stated_by: what ``found_by`` says of an answer that stands in no box, tag or key.
         packages: beside our own and lm_eval's, those whose versions are in the signature.
         sample: the folder with its sample rows, where that is not this package's own.
@@ -238,7 +281,8 @@ class Benchmark(ABC):
     prompt_fields: tuple[str, ...] = ()
     unsigned_fields: tuple[str, ...] = ()
     answers: Mapping[str, str] = {}
-    unsure: str | None = None
+    abstention: Abstention | None = None
+    marks: Mapping[str, str] = {}
     stated_by: str = "statement"
     packages: tuple[str, ...] = ()
     sample: Path | None = None

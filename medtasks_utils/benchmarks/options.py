@@ -52,9 +52,19 @@ class Options(BaseModel):
         return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
 
 
+def _switch(tool: str) -> str:
+    """Return the name of the option that turns a tool on."""
+    return f"add_{tool}_tool"
+
+
 _SWITCHES: dict[str, Any] = {
-    f"add_{name}_tool": (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
+    _switch(name): (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
 }
+
+
+def tools_in(options: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tools that options turn on, as a run has saved them."""
+    return [name for name in TOOLS if options.get(_switch(name))]
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
@@ -80,7 +90,7 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
     @property
     def tools(self) -> list[type[Tool]]:
         """The tools that are on."""
-        return [kind for name, kind in TOOLS.items() if getattr(self, f"add_{name}_tool")]
+        return [TOOLS[name] for name in tools_in(self.model_dump())]
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)

@@ -20,9 +20,6 @@ from .pairing import common_examples, comparability
 
 ALPHA = 0.05
 
-OF_GROUPS = ("acc", "combined", "explanation")
-"""The metrics on which groups of tasks are compared."""
-
 MOST_FAILED = 0.05
 """The share of examples that judge failures and missing values may cost a comparison."""
 
@@ -156,7 +153,7 @@ def compare_runs(
             lines += of_task
     if groups is None and tasks is None:
         groups = list(a.groups)
-    lines = [*_group_lines(a, b, compared, groups or (), metrics or OF_GROUPS), *lines]
+    lines = [*_group_lines(a, b, compared, groups or (), metrics), *lines]
     missing = [name for name in metrics or () if name not in {line.metric for line in lines}]
     if missing or not lines:
         known = dict.fromkeys(
@@ -210,12 +207,16 @@ class _Task:
         )
         return first, replace(second, clusters=first.clusters, strata=first.strata)
 
+    @property
+    def benchmark_metrics(self) -> Sequence[str]:
+        """The metrics on which the benchmark compares runs."""
+        return self.a.card.compared if self.a.card else ("acc",)
+
     def default_metrics(self) -> Sequence[str]:
         """The metrics to compare where none are named."""
-        names = self.a.card.compared if self.a.card else ("acc",)
         first, second = (scores.numerators.shape for scores in self.scores("acc"))
         # What generations tell together depends on how many there are.
-        return [*names, *(metric.name for metric in OF_REPEATS if first == second)]
+        return [*self.benchmark_metrics, *(metric.name for metric in OF_REPEATS if first == second)]
 
     def remarks(self, metrics: Sequence[str], lines: Sequence[Line], *, common: bool, force: bool) -> Iterator[str]:
         """What sets the results apart, metrics without a line, and examples that fell out.
@@ -308,15 +309,22 @@ def _chosen_filters(a: TaskRun, b: TaskRun, wanted: Sequence[str] | None) -> Seq
 
 
 def _group_lines(
-    a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], groups: Sequence[str], metrics: Sequence[str]
+    a: Run, b: Run, tasks: Mapping[tuple[str, str], _Task], groups: Sequence[str], metrics: Sequence[str] | None
 ) -> Iterator[Line]:
-    """Groups of which both runs have every task: the mean over the tasks, each with the same weight."""
+    """Groups of which both runs have every task: the mean over the tasks, each with the same weight.
+
+    Args:
+        metrics: if None, those on which the benchmarks of the tasks compare runs.
+    """
     filters = dict.fromkeys(filter_name for _, filter_name in tasks)
-    for name, filter_name, metric in product(groups, filters, metrics):
+    for name, filter_name in product(groups, filters):
         of_group = a.groups[name].tasks
         members = [tasks[task, filter_name] for task in of_group if (task, filter_name) in tasks]
+        if not members or len(members) < len(of_group):
+            continue
         known = [run.groups[name].metrics if name in run.groups else {} for run in (a, b)]
-        if members and len(members) == len(of_group) and all((metric, filter_name) in own for own in known):
+        names = metrics or dict.fromkeys(metric for task in members for metric in task.benchmark_metrics)
+        for metric in (metric for metric in names if all((metric, filter_name) in own for own in known)):
             sides = zip(*(own.scores(metric) for own in members), strict=True)
             first, second = (joined(side, by_part=True) for side in sides)
             facts = replace(members[0].a.facts(metric), aggregation="macro")

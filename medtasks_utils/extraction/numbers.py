@@ -92,7 +92,7 @@ def _wrapped_expression(expression: str) -> Number | None:
     return None if isinstance(value, str) else value
 
 
-def power(base: Number, exponent: Number, most_bits: int = _MAX_BITS) -> Number:
+def power(base: Number, exponent: Number, *, most_bits: int = _MAX_BITS) -> Number:
     """Return ``base ** exponent``; raise OverflowError for a float too large or an integer of over ``most_bits``."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent

@@ -2,21 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
-import numpy as np
-
+from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
 from .tables import Block, Cell, Table, estimate_cell, estimate_cells, samples_link
 from .text import words
 from .units import Result, Unit, divided
-
-_ABSTAINING = (
-    "F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all examples, an "
-    "undecided one counts as wrong, and as not flagged."
-)
 
 
 def answers_block(unit: Unit, labels: Mapping[str, str], filter_name: str) -> Block:
@@ -67,31 +60,17 @@ def found_block(unit: Unit, filter_name: str) -> Block:
     return Block("How answers were found", table)
 
 
-def abstention_block(unit: Unit, filter_name: str) -> Block:
-    """What abstaining costs: numbers over the decided examples, as the paper has them, and over all."""
+def abstention_block(unit: Unit, abstention: Abstention, filter_name: str) -> Block:
+    """Return what abstaining costs, in the rows that the benchmark declares."""
     runs = list(unit.samples())
     table = Table(f"{unit.title}: the cost of abstaining (%)", ["", *unit.heads(runs, filter_name, "acc")])
     comparable = not unit.odd_ones(filter_name, "acc")
-    for of_runs in zip(*(_abstention(unit.results[run], filter_name) for run in runs), strict=True):
-        name, metric, _ = of_runs[0]
-        facts = unit.facts(metric)
-        estimates = [estimate(scores, facts) for *_, scores in of_runs]
-        table.rows.append([Cell(name), *estimate_cells(estimates, facts, comparable)])
-    return Block("The cost of abstaining", table, lead=_ABSTAINING)
+    for row in abstention.rows:
+        facts = unit.facts(row.metric)
+        estimates = [estimate(_scores(unit.results[run], filter_name, row), facts) for run in runs]
+        table.rows.append([Cell(row.name), *estimate_cells(estimates, facts, comparable)])
+    return Block("The cost of abstaining", table, lead=abstention.lead)
 
 
-def _abstention(result: Result, filter_name: str) -> list[tuple[str, str, Scores]]:
-    """Over the examples answered 0 or 1 and over all; in F1 over all, an undecided one is not flagged."""
-    answered, acc, f1, reward = (
-        result.scores(filter_name, name) for name in ("accuracy_answered", "acc", "f1", "reward")
-    )
-    target = np.array([[float(sample.target == "1")] for sample in result.samples])
-    undecided = (acc.denominators - answered.denominators) * target
-    return [
-        ("decided: answered 0 or 1", "acc", replace(acc, numerators=answered.denominators)),
-        ("acc of the decided", "accuracy_answered", answered),
-        ("acc of all", "acc", acc),
-        ("F1 of the decided", "f1", f1),
-        ("F1 of all", "f1", replace(f1, denominators=f1.denominators + undecided, known=acc.known)),
-        ("reward", "reward", reward),
-    ]
+def _scores(result: Result, filter_name: str, row: AbstentionRow) -> Scores:
+    return result.scores(filter_name, row.metric) if row.rescore is None else result.rescored(filter_name, row.rescore)

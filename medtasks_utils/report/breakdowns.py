@@ -1,6 +1,8 @@
 """A benchmark by subject, specialty, calculator and so on: a plot and a table of each of its metrics there."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.statistics.intervals import Estimate, estimate
@@ -12,7 +14,6 @@ from .units import Unit, divided
 
 MACRO = "macro average"
 
-_IN_ORDER = ("easy", "medium", "hard")  # groups with an order of their own; all others are ranked
 _LEAD = (
     "MDE: the smallest true difference in {} of two such runs with independent errors that is found four times of "
     "five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
@@ -37,7 +38,7 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
                 found.setdefault(group, {})[run] = estimate(scores[index], facts)
         if not any(one.n for by_run in found.values() for one in by_run.values()):
             continue
-        found = dict(sorted(found.items(), key=_place))
+        found = dict(sorted(found.items(), key=partial(_place, breakdown.order)))
         points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
         title = f"{metric} by {name}"
         plot = dot_plot(points, runs, f"{unit.title}: {title}", f"{metric}, %")
@@ -59,11 +60,11 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
     return blocks
 
 
-def _place(item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
+def _place(order: Sequence[str], item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
     """Groups stand from the best to the worst on average over the runs, unless they have an order of their own."""
     group, by_run = item
-    if group in _IN_ORDER:
-        return _IN_ORDER.index(group), group
+    if group in order:
+        return order.index(group), group
     return -sum(found.value or 0.0 for found in by_run.values()) / len(by_run), group
 
 

@@ -35,17 +35,21 @@ def outcomes(result: Result) -> dict[str, float]:
     Of what the two filters read, only the shares that are right are known: as many generations as can be are taken as
     right for both.
     """
-    read = np.full((3, len(result.samples)), np.nan)
+    card = result.tasks[0].card
+    abstains = [card.abstention.rate_metric] if card and card.abstention else []
+    metrics = ("acc", "answered", *abstains)
+    read = np.full((len(metrics), len(result.samples)), np.nan)
     filters = [name for task in result.tasks for name in task.filters]
     for name in [*filters, FLEXIBLE]:  # the last is read, if it is there
-        own = np.array([result.scores(name, metric).values for metric in ("acc", "answered", "unsure_rate")])
+        own = np.array([result.scores(name, metric).values for metric in metrics])
         read = np.where(np.isnan(own[0]), read, own)
     is_known = ~np.isnan(read[0])
-    flexible, answered, unsure = read[:, is_known]
+    flexible, answered = read[:2, is_known]
+    unsure = np.nan_to_num(read[2:, is_known]).sum(axis=0)
     strict = result.scores(STRICT, "acc").values[is_known]
     strict = np.where(np.isnan(strict), flexible, strict)
     left = 1 - np.maximum(flexible, strict)
-    unsure = np.minimum(left, np.nan_to_num(unsure))
+    unsure = np.minimum(left, unsure)
     unanswered = np.minimum(left - unsure, 1 - np.nan_to_num(answered, nan=1.0))
     right, wrong = np.minimum(flexible, strict), left - unsure - unanswered
     found = right, flexible - strict, strict - flexible, wrong, unsure, unanswered

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from medtasks_utils.benchmarks.options import tools_in
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.harness.signature import NOTHING, parse
@@ -104,7 +105,7 @@ def _entry(run: Run, own: Headline) -> dict[str, Any]:
     revision = options.get("revision") or pinned.get(str(named))
     if is_of_hub and revision:
         dataset["revision"] = revision
-    tools = [name for name in ("python", "calculator") if options.get(f"add_{name}_tool")]
+    tools = tools_in(options)
     notes = [
         f"{own.metric.name}{' in per cent' if own.metric.unit == 'share' else ''}, {own.filter}",
         f"tools: {' and '.join(tools)}" if tools else "no tools",

@@ -88,14 +88,13 @@ def _result(metrics: Mapping[str, float | None]) -> str:
     return next((name for name in _RESULTS if metrics.get(name) is not None), _RESULTS[0])
 
 
-def _badges(sample: Sample, audits: Sequence[Row]) -> list[str]:
-    """What marks a sample out, its task's own marks first."""
+def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) -> list[str]:
+    """What marks a sample out, its task's own marks first; ``marked`` are the benchmark's, by metric."""
     every, differs = sample.metrics.values(), [row["differs"] for row in audits]
     marks = {
         "generations disagree": len(sample.responses) > 1
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        "a tool call failed": any(own.get("tool_errors") for own in every),
-        "the judge failed": any(own.get("judge_failures") for own in every),
+        **{words: any(own.get(metric) for own in every) for metric, words in marked.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
         DIFFERS: any(differs),
@@ -131,9 +130,10 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         }
         documents.append(about | {name: own[entry.place] for name, own in entry.task.groups.items()})
         for run, (sample, audits) in entry.samples.items():
+            marked = entry.task.card.marks if entry.task.card else {}
             logged = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(logged.get("certainty"))}
-            samples.append({"document": place, "run": run, "badges": _badges(sample, audits), **numbers})
+            samples.append({"document": place, "run": run, "badges": _badges(sample, audits, marked), **numbers})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
     has_certainty = any(row["certainty"] is not None for row in samples)

@@ -21,8 +21,8 @@ def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
         if known:
             for breakdown in known.breakdowns:
                 own += breakdown_blocks(unit, breakdown, filter_name, [run.name for run in runs])
-            if known.unsure is not None:
-                own.append(abstention_block(unit, filter_name))
+            if known.abstention:
+                own.append(abstention_block(unit, known.abstention, filter_name))
             own.append(answers_block(unit, known.answers, filter_name))
         own += [found_block(unit, filter_name), _metrics_block(unit, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in own]

@@ -1,6 +1,6 @@
 """What the page has a column or a section for: a task, or a group of tasks, over all runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,9 +11,10 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
+from medtasks_utils.results.samples import Row
 from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import Metric, Score
 from medtasks_utils.statistics.ratio import Codes
 
 _LONG = 60  # characters of a reason; of longer ones the values are left out, which signatures have
@@ -46,6 +47,11 @@ class Result:
         """Of all samples; ``by_task`` each task in a stratum of its own."""
         parts = [task.scores(filter_name, metric) for task in self.tasks]
         return joined(parts, by_task) if len(parts) > 1 or by_task else parts[0]
+
+    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> Scores:
+        """Return what all samples score if each answer that a filter read is scored in another way."""
+        parts = [task.rescored(filter_name, rescore) for task in self.tasks]
+        return joined(parts) if len(parts) > 1 else parts[0]
 
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""

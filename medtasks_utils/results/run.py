@@ -1,6 +1,7 @@
 """What a run says: its tasks, their metrics and samples."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +11,10 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.aggregation import Scores, codes
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import Metric, Score
 from medtasks_utils.statistics.ratio import Codes
 
-from .samples import Sample, SampleLog, mapping, read_samples
+from .samples import Row, Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
@@ -100,6 +101,17 @@ class TaskRun:
             rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
             self._scores[key] = Scores.of(rows, *self._codes)
         return self._scores[key]
+
+    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> Scores:
+        """Return the scores of all samples in order if each answer that a filter read is scored in another way.
+
+        Args:
+            rescore: the score of an answer, as logged, to a document.
+        """
+        rows = [
+            [rescore(answer, sample.doc) for answer in sample.answers.get(filter_name, ())] for sample in self.samples
+        ]
+        return Scores.of(rows, *self._codes)
 
     @property
     def samples(self) -> list[Sample]:

@@ -15,8 +15,6 @@ from pydantic_core import from_json
 
 from medtasks_utils.statistics.metrics import JudgedScore, Score
 
-"""The filters of every generation task: the benchmark's published rule, and the best reading."""
-
 Row = dict[str, Any]
 Message = dict[str, str]
 

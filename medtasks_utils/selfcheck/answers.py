@@ -35,10 +35,11 @@ def reply_of(benchmark: Benchmark, behaviour: str, doc: Example, seed: str) -> R
     chance, right = random.Random(seed), str(doc[benchmark.truth])
     if behaviour == "malformed":
         return Reply(chance.choice(["", f"<think>It is {right}"]), "")
-    if behaviour == "unsure" and benchmark.unsure is None:
+    if behaviour == "unsure" and benchmark.abstention is None:
         return Reply("<think>I am unsure.</think>", "")
-    choices = [each for each in benchmark.answers if each not in (UNANSWERED, benchmark.unsure)] or ["1", right]
-    by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": benchmark.unsure}
+    unsure = benchmark.abstention.answer if benchmark.abstention else ""
+    choices = [each for each in benchmark.answers if each not in (UNANSWERED, unsure)] or ["1", right]
+    by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": unsure}
     given = str(by_behaviour[behaviour])
     return Reply(f"<think>Let me see.</think>\n{benchmark.written % given}", given)
 

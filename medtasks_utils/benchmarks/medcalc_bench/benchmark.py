@@ -124,6 +124,7 @@ class MedCalcBench(Benchmark):
     prompt_fields = ("example_note", "example_question", "example_explanation", "example_answer")
     unsigned_fields = ("other_label",)
     packages = ("simpleeval",)
+    marks = {"tool_errors": "a tool call failed"}
 
     def check(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[str]:
         """Refuse what cannot apply to the rows."""

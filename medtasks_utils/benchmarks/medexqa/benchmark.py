@@ -60,6 +60,7 @@ class MedExQA(ChoiceBenchmark):
     breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),)
     stratum = "specialty"
     packages = ("thefuzz", "rapidfuzz")
+    marks = {"judge_failures": "the judge failed"}
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
         """Refuse options that cannot apply to a task of one specialty, or of logits; a line on odd weights."""

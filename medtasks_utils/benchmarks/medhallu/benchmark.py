@@ -9,6 +9,8 @@ from pydantic import FiniteFloat
 
 from medtasks_utils.benchmarks.base import (
     UNANSWERED,
+    Abstention,
+    AbstentionRow,
     Answer,
     Benchmark,
     Breakdown,
@@ -32,6 +34,8 @@ from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The verdicts that are asked for."""
+_VERDICTS = (FACTUAL, HALLUCINATED)
+"""The verdicts that decide."""
 DIFFICULTIES = ("easy", "medium", "hard")
 """Of the rows."""
 
@@ -76,6 +80,17 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
+def _is_decided(answer: str, example: Row) -> float:
+    """Return 1 for an answer that is a verdict, else 0."""
+    return float(answer in _VERDICTS)
+
+
+def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
+    """Return the numerator and the denominator of F1, where a hallucinated answer is what is to be found."""
+    predicted, target = float(answer == HALLUCINATED), float(example["target"] == HALLUCINATED)
+    return 2 * target * predicted, target + predicted
+
+
 class MedHallu(Benchmark):
     """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
 
@@ -99,12 +114,27 @@ class MedHallu(Benchmark):
     )
     compared = ("f1", "acc")
     breakdowns = (
-        Breakdown("difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate")),
+        Breakdown(
+            "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES
+        ),
         Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
     )
     cluster = "row"
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure", UNANSWERED: "no answer"}
-    unsure = UNSURE
+    abstention = Abstention(
+        UNSURE,
+        rate_metric="unsure_rate",
+        rows=(
+            AbstentionRow("decided: answered 0 or 1", "acc", _is_decided),
+            AbstentionRow("acc of the decided", "accuracy_answered"),
+            AbstentionRow("acc of all", "acc"),
+            AbstentionRow("F1 of the decided", "f1"),
+            AbstentionRow("F1 of all", "f1", _f1_score),
+            AbstentionRow("reward", "reward"),
+        ),
+        lead="F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all "
+        "examples, an undecided one counts as wrong, and as not flagged.",
+    )
 
     # ---- rows
 
@@ -133,7 +163,7 @@ class MedHallu(Benchmark):
     def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
         """0, 1 or, where that is offered, 2."""
         digit = unwrap(content)
-        return digit if digit in (FACTUAL, HALLUCINATED) or (digit == UNSURE and options.allow_unsure) else None
+        return digit if digit in _VERDICTS or (digit == UNSURE and options.allow_unsure) else None
 
     def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
         """What is weighed, boxes among it."""
@@ -148,12 +178,12 @@ class MedHallu(Benchmark):
         target, predicted = (float(each == HALLUCINATED) for each in (example["target"], answer.value))
         hit = target * predicted
         ratios: dict[str, Score] = {
-            "f1": (2 * hit, target + predicted),
+            "f1": _f1_score(answer.value, example),
             "precision": (hit, predicted),
             "recall": (hit, target),
             "accuracy_answered": (float(right), 1.0),
         }
-        if answer.value not in (FACTUAL, HALLUCINATED):
+        if answer.value not in _VERDICTS:
             ratios = dict.fromkeys(ratios)
         levels = DIFFICULTIES if options.difficulty == "all" else (options.difficulty,)
         by_level = {f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None for level in levels}
