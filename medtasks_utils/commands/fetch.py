@@ -1,4 +1,4 @@
-"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.harness.fetch`)."""
+"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.harness.downloads`)."""
 
 import os
 from dataclasses import dataclass
@@ -30,10 +30,10 @@ class Fetch(Command):
         from huggingface_hub.errors import HfHubHTTPError
 
         from medtasks_utils.errors import MedtasksError, UsageError, reason_of
-        from medtasks_utils.harness import fetch
+        from medtasks_utils.harness import downloads
         from medtasks_utils.writing import table
 
-        items = list(fetch.items())
+        items = list(downloads.items())
         known = [item.name for item in items]
         wanted = self.only.split(",") if self.only else known
         if not set(wanted) <= set(known):

@@ -1,8 +1,8 @@
-"""The requests of a run to an API model, asked concurrently; each conversation goes on as soon as its reply is there.
+"""Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply is there.
 
-``TemplateAPI.generate_until`` asks one group of equal settings after the other, and returns when all is answered. In a
-run it is replaced by :meth:`ApiBatch.generate_until`, which makes the same requests over as many connections, first
-come, first served, and asks on in every conversation whose reply came.
+``TemplateAPI.generate_until`` sends one group of requests with equal settings after the other, and returns when all are
+answered. In a run it is replaced by :meth:`ApiBatch.generate_until`, which sends the same requests over as many
+connections, in order, and continues every conversation whose reply has come.
 """
 
 import asyncio
@@ -16,59 +16,63 @@ from tqdm import tqdm
 
 from medtasks_utils.errors import logger
 
-from . import server
+from . import model_server
 from .answer_store import AnswerStore
 from .lm_eval_names import Instance
 from .models import request_body
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+"""Sends a prompt with its generation settings, and returns the reply."""
 NextPrompt = Callable[[Any, str], Any]
-"""Given a request and the reply to its last prompt: the next prompt, None if the conversation is over."""
+"""Returns the next prompt of a request, given the reply to the last one; None if the conversation is over."""
 
 spent: Counter[str] = Counter()
-"""Tokens that servers reported in this process: ``prompt``, ``completion``, and the ``replies`` that had them."""
+"""Tokens that servers reported in this process: ``prompt``, ``completion``; and ``replies``, how many reported them."""
 
-_THREADS = 32  # for calls of tools, at least
+_MIN_THREADS = 32  # for tool calls
 
 
 class ApiBatch:
     """The requests of a run to an API model.
 
     Args:
-        model: one that :func:`.models.can_be_asked_singly`.
+        model: a model for which :func:`.models.can_be_asked_singly` is true.
         answers: the replies that an earlier run stored; None where nothing is stored.
     """
 
     def __init__(self, model: Any, answers: AnswerStore | None) -> None:
         self._model = model
         self._answers = answers
-        self._tasks: dict[str, Any] = {}
+        self._conversations: dict[str, Any] = {}
 
-    def join(self, name: str, task: Any) -> None:
-        """Ask on in the conversations of a task's :class:`.tool_turns.ToolTurns` too."""
-        self._tasks[name] = task
+    def join(self, task: str, turns: Any) -> None:
+        """Continue the conversations of a task too, given its :class:`.tool_turns.ToolTurns`."""
+        self._conversations[task] = turns
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
-        """The first reply to each request; the conversations that begin with them are over by then."""
+        """Return the first reply to each request, when the conversations that begin with them are over."""
         if any(len(request.args) != 2 for request in requests):  # such as pictures
             return type(self._model).generate_until(self._model, requests, disable_tqdm)  # type: ignore[no-any-return]
         with ExitStack() as stack:
-            threads = stack.enter_context(ThreadPoolExecutor(max(_THREADS, self._model._concurrent)))
-            nexts = {name: stack.enter_context(task.conversing()) for name, task in self._tasks.items()}
-            stack.callback(threads.shutdown, wait=False, cancel_futures=True)  # if it fails: before the tools close
-            return asyncio.run(self._converse_all(requests, nexts, threads))
+            threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, self._model._concurrent)))
+            next_prompts = {
+                task: stack.enter_context(turns.conversing()) for task, turns in self._conversations.items()
+            }
+            # After a failure, no call may start once the tools close.
+            stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+            return asyncio.run(self._converse_all(requests, next_prompts, threads))
 
     async def _converse_all(
-        self, requests: Sequence[Instance], nexts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
+        self, requests: Sequence[Instance], next_prompts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
     ) -> list[str]:
-        """The first replies, once all conversations are over; the first failure ends all."""
+        """Return the first replies when all conversations are over; the first failure ends all of them."""
         loop = asyncio.get_running_loop()
         with tqdm(total=len(requests), desc="Requesting API") as bar:
             async with _asking(self._model) as ask:
 
                 async def converse(request: Instance) -> str:
                     prompt = request.args[0]
-                    next_prompt = nexts.get(str(request.task_name))
+                    next_prompt = next_prompts.get(str(request.task_name))
                     first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt)
                     while next_prompt is not None:
                         prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
@@ -81,19 +85,19 @@ class ApiBatch:
                 tasks = [asyncio.ensure_future(converse(request)) for request in requests]
                 try:
                     return await asyncio.gather(*tasks)
-                finally:  # or each of the others fails for itself, on connections that are closed
+                finally:  # otherwise each of the others would fail too, on a connection that is closed
                     for task in tasks:
                         task.cancel()
 
     async def _reply(self, ask: Ask, request: Any, prompt: Any) -> str:
-        """The reply to a prompt; none, which ends a conversation, where the server says that it does not fit."""
+        """Return the reply to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
         settings = request.args[1]
         stored = self._answers and self._answers.take("generate_until", (prompt, settings))
         if stored is not None:
             return str(stored)
         try:
             return await ask(prompt, settings)
-        except server.DoesNotFit as refusal:
+        except model_server.PromptTooLong as refusal:
             logger.info("%s: %s", request.task_name, refusal)
             request.refusal = str(refusal)
             return ""
@@ -101,10 +105,10 @@ class ApiBatch:
 
 @asynccontextmanager
 async def _asking(model: Any) -> AsyncIterator[Ask]:
-    """A function that asks an API model one prompt; however often it is called at once, no connection is added.
+    """Yield a function that sends one prompt to an API model over a fixed number of connections.
 
-    Body, headers, reading of the reply and cache are the model's own; connections and tries are as in
-    ``TemplateAPI.get_batched_requests``.
+    The model itself makes the body and the headers, reads the reply and fills the cache. Connections and retries are
+    those of ``TemplateAPI.get_batched_requests``.
     """
     from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
     from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
@@ -116,18 +120,21 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
         @retry(
             stop=stop_after_attempt(model.max_retries),
             wait=wait_exponential(multiplier=0.5, min=1, max=10),
-            retry=retry_if_exception_type((ClientError, asyncio.TimeoutError, server.UnableError)),
+            retry=retry_if_exception_type((ClientError, asyncio.TimeoutError, model_server.ServerUnavailable)),
             reraise=True,
         )
         async def ask(prompt: Any, settings: dict[str, Any]) -> str:
             body = request_body(model, prompt, settings)
             async with slots, session.post(model.base_url, json=body, headers=model.header) as response:
-                said = await response.text(errors="replace")
-            server.check(response.status, said, model.base_url, model.model)
-            outputs = server.body_of(said, model.base_url)
+                text = await response.text(errors="replace")
+            model_server.check(response.status, text, model.base_url, model.model)
+            outputs = model_server.parse_reply(text, model.base_url)
             reply = str(next(iter(model.parse_generations(outputs=[outputs])), None) or "")
-            if usage := outputs.get("usage"):
-                spent.update(replies=1, **{name: usage.get(f"{name}_tokens") or 0 for name in ("prompt", "completion")})
+            usage = outputs.get("usage")
+            if usage:
+                spent["replies"] += 1
+                spent["prompt"] += usage.get("prompt_tokens") or 0
+                spent["completion"] += usage.get("completion_tokens") or 0
             model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
             return reply
 

@@ -1,4 +1,4 @@
-"""Flags of ``lm_eval run`` and ours, made one configuration."""
+"""Turn the flags of ``lm_eval run`` and of ``medtasks eval`` into one configuration."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError, reason_of
 
 from .lm_eval_names import EvaluatorConfig, Run
-from .options import DATA_KEY
+from .task_options import DATA_KEY
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
@@ -19,27 +19,27 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 
 
 def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
-    """What the command line and the file of ``--config`` ask for, as the harness reads it, ours put into its metadata.
+    """Return the configuration that the command line and the file of ``--config`` ask for.
 
     Args:
-        arguments: flags of ``lm_eval run``.
-        data: as of ``--data``.
-        settings: as of ``--set``.
+        arguments: the flags of ``lm_eval run``.
+        data: the value of ``--data``, which is put into the metadata.
+        settings: the values of ``--set``, which are put into the metadata.
 
     Raises:
-        UsageError: for what the harness or our flags do not take.
+        UsageError: for a value that a flag does not take.
     """
-    given = {name: value for name, value in vars(arguments).items() if value is not None}
-    file = given.pop("config", None)  # which the harness would print, keys and all
+    flags = {name: value for name, value in vars(arguments).items() if value is not None}
+    file = flags.pop("config", None)  # lm_eval would print it, with its API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
-        config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **given}))
+        config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **flags}))
     except (OSError, TypeError, ValueError) as error:
         raise UsageError(reason_of(error)) from None
-    named = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
-    config.tasks = [name.strip() for name in named.split(",") if name.strip()]
+    names = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
+    config.tasks = [name.strip() for name in names.split(",") if name.strip()]
     if not config.tasks:
-        raise UsageError("no task is named: --tasks medtasks runs all four; medtasks eval --help lists the tasks")
+        raise UsageError("no task is named: --tasks medtasks runs the main tasks; medtasks eval --help lists all")
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 
@@ -48,10 +48,15 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
-    """``--metadata`` with what ``--data`` and ``--set`` say put in; they win. A value is JSON, else a text.
+    """Return ``--metadata`` with the values of ``--data`` and ``--set``, which win.
+
+    Args:
+        metadata: the value of ``--metadata``.
+        data: the value of ``--data``; None if it is not given.
+        settings: the values of ``--set``. A value that is not JSON is taken as a string.
 
     Raises:
-        UsageError: where a setting is not ``benchmark.option=value``.
+        UsageError: if a setting does not have the form ``benchmark.option=value``.
     """
     merged = dict(metadata) if data is None else {**metadata, DATA_KEY: data}
     for setting in settings:

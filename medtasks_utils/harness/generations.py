@@ -1,7 +1,8 @@
-"""Several generations of an example: samples of their own where the model lets them be, and what they tell together."""
+"""Repeats: make the generations of an example independent, and score them together."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from statistics import fmean
 from typing import Any
 
 from medtasks_utils.errors import logger
@@ -9,19 +10,24 @@ from medtasks_utils.errors import logger
 from .lm_eval_names import Instance
 from .models import request_body
 
-# ---- what they are
+# ---- requests
 
 
 def make_independent(task: str, instances: Sequence[Instance], model: Any, have_prompts: bool) -> None:
-    """Make the generations of an example independent, as far as the model lets them be; say so where they are equal.
+    """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
-    Generation j is given the seed that the model would send, plus j, where it takes one: requests that differ are
-    answered and kept one by one. ``idx`` is the number of the generation; ``have_prompts`` where each has a prompt of
-    its own.
+    Where the model takes a seed, generation j gets the seed that it would send, plus j. Requests that differ are
+    answered and stored one by one.
+
+    Args:
+        task: the task's name, for the warning.
+        instances: the requests of all examples; ``idx`` is the number of the generation.
+        model: the model of the run; None if it is not known.
+        have_prompts: whether each generation of an example has a prompt of its own.
     """
     prompt, settings = instances[0].args
     body = request_body(model, prompt, settings)
-    if body is not None:  # an API is sent the temperature alone
+    if body is not None:  # an API model sends the temperature, and no do_sample
         base, is_greedy = body.get("seed"), not body.get("temperature", settings.get("temperature"))
     else:  # a model in this process samples only if do_sample does not forbid it
         is_vllm = any(kind.__name__ == "VLLM" for kind in type(model).__mro__)  # whose sampling parameters have a seed
@@ -29,39 +35,39 @@ def make_independent(task: str, instances: Sequence[Instance], model: Any, have_
         is_greedy = settings.get("do_sample") is False or not settings.get("temperature")
     if is_greedy and not have_prompts:
         logger.warning(
-            "%s: repeats is above 1, but decoding is greedy: the generations of an example are the same, and nothing "
-            "is gained. Sample with --gen_kwargs do_sample=true,temperature=0.7",
+            "%s: repeats is above 1, but decoding is greedy, so that all generations of an example are the same; "
+            "sample with --gen_kwargs do_sample=true,temperature=0.7",
             task,
         )
     for instance in instances if isinstance(base, int) else ():
         prompt, settings = instance.args
-        # Without do_sample, which no such model sends: the harness reads no cache where it is true.
-        kept = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
-        instance.arguments = (prompt, {**kept, "seed": base + instance.idx})
+        # These models do not send do_sample, and lm_eval ignores its cache where it is true.
+        cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
+        instance.arguments = (prompt, {**cacheable, "seed": base + instance.idx})
 
 
-# ---- what they tell
+# ---- scores
 
 
 def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -> dict[str, float]:
-    """The metrics of an example over its generations, each 0 to 1.
+    """Return the metrics of an example over its k generations, each from 0 to 1.
 
-    - ``maj@k``: whether the answer given most often is right (Wang et al., arXiv:2203.11171); of several given equally
-      often, the share that is. A generation without an answer has no vote.
-    - ``all@k``, ``any@k``: whether all generations are right, or any.
-    - ``agreement``: the share of pairs of generations that give the same answer. One without an answer agrees with
-      none, not even with another without one.
+    - ``maj@k``: 1 if the most frequent answer is right (Wang et al., arXiv:2203.11171); in a tie, the fraction of the
+      tied answers that are right. A generation without an answer has no vote.
+    - ``all@k``, ``any@k``: 1 if all generations are right, or any of them.
+    - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
+      with no other.
 
     Args:
-        answers: by generation; None for no answer. Equal answers are right or wrong together.
-        right: by generation.
+        answers: the answer of each generation, None for no answer, shape ``(k,)``. Equal answers are equally right.
+        right: whether each generation is right, shape ``(k,)``.
     """
     votes = Counter(answer for answer in answers if answer is not None)
-    first = [answer for answer, count in votes.items() if count == max(votes.values())]
+    most_frequent = [answer for answer, count in votes.items() if count == max(votes.values())]
     is_right = dict(zip(answers, right, strict=True))
     pairs = len(answers) * (len(answers) - 1) / 2
     return {
-        "maj@k": sum(is_right[answer] for answer in first) / len(first) if first else 0.0,
+        "maj@k": fmean(is_right[answer] for answer in most_frequent) if most_frequent else 0.0,
         "all@k": float(all(right)),
         "any@k": float(any(right)),
         "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,

@@ -1,4 +1,4 @@
-"""What is read of models behind a task: which kind they are, what they send, and how many processes share them."""
+"""Read what this package needs to know of a model: its kind, what it sends, and how many processes share it."""
 
 import atexit
 import threading
@@ -11,14 +11,14 @@ from typing import Any
 from .lm_eval_names import LM, TemplateAPI, get_model
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
-"""The model itself, without the wrapper of ``--use_cache``; None where a task is built without any."""
+"""The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
 
 
 # ---- kinds of models
 
 
 def can_be_asked_singly(model: Any) -> bool:
-    """Whether it is an API model with one prompt a request and no way of its own to ask."""
+    """Return whether a model is an API model that sends one prompt a request by lm_eval's own methods."""
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)
@@ -32,9 +32,9 @@ def can_be_asked_singly(model: Any) -> bool:
 
 
 def number_processes(model: Any) -> None:
-    """Give each process of ``accelerate launch`` its number among those of all machines.
+    """Give each process of ``accelerate launch`` its number among the processes of all machines.
 
-    ``HFLM`` takes its number on its own machine, and on a machine with fewer than two GPUs thinks that it is alone.
+    ``HFLM`` takes the number on its own machine, and on a machine with fewer than two GPUs behaves as if it were alone.
     """
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
@@ -43,9 +43,10 @@ def number_processes(model: Any) -> None:
 
 
 def _leave_the_group() -> None:
-    """Before this process ends: torch may abort one that is still in the group, and the launcher then kills the others.
+    """Leave the process group when this process ends.
 
-    The first process is still scoring and saving when the others are done.
+    Torch may abort a process that ends within the group, and the launcher then kills the others, of which the first is
+    still scoring and saving.
     """
     from torch import distributed
 
@@ -54,9 +55,9 @@ def _leave_the_group() -> None:
 
 
 def most_in_any_process(model: Any, count: int) -> int:
-    """The largest of all processes' counts; every process has to call it.
+    """Return the largest count of all processes, each of which must call this.
 
-    Some models exchange data while they generate, so that every process has to ask equally often.
+    Some models exchange data while they generate, so that every process must send equally many requests.
     """
     if model.world_size == 1:
         return count
@@ -73,8 +74,11 @@ _rendering = threading.RLock()
 
 @contextmanager
 def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Iterator[None]:
-    """Within this, the model's tokenizer renders chats with tools, which ``apply_chat_template`` of ``HFLM`` does not
-    pass on.
+    """Within this context, make a model's tokenizer render chats with tools, which ``HFLM`` does not pass on to it.
+
+    Args:
+        model: a model in this process, with a tokenizer.
+        schemas: the tools, as native calls declare them.
     """
     tokenizer = model.tokenizer
     with _rendering:
@@ -90,33 +94,38 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
 
 
 def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What an API model would send for a prompt; None for any other model.
+    """Return the body that an API model would send for a prompt; None for any other model.
 
-    ``TemplateAPI._create_payload`` alone knows whether a backend takes a ``seed``, which it is, and the temperature.
+    Only ``TemplateAPI._create_payload`` knows whether a backend takes a seed, and which seed and temperature it sends.
     """
     if not isinstance(model, TemplateAPI):
         return None
     if model.tokenized_requests:  # cut on the left, as TemplateAPI.generate_until does
         (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
         prompt = tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
-    message, own = model.create_message([prompt]), dict(settings)
-    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=own, seed=model._seed)
+    message = model.create_message([prompt])
+    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
     if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
         del body["stop"]
     return body
 
 
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
-    """A model to probe its server with, which loads no tokenizer; None for one whose server is not to be probed."""
-    found = get_model(kind)
-    if not issubclass(found, TemplateAPI) or found.amodel_call is not TemplateAPI.amodel_call:
-        return None  # litellm asks in a way of its own
-    given = {**arguments, "tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
-    return found.create_from_arg_obj(given, {"batch_size": 1})
+    """Return a model with which to probe the server, loaded without tokenizer; None if the server cannot be probed.
+
+    Args:
+        kind: the name that ``--model`` takes.
+        arguments: the model's arguments.
+    """
+    model_class = get_model(kind)
+    if not issubclass(model_class, TemplateAPI) or model_class.amodel_call is not TemplateAPI.amodel_call:
+        return None  # such as litellm, which sends requests by itself
+    without_tokenizer = {"tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
+    return model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
 
 
 def probe_of(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``requests.post`` is given to ask an API model's server for one token, as the run will ask it."""
+    """Return the arguments of ``requests.post`` that ask an API model for one token, as the run will ask it."""
     is_chat = "Chat" in type(model).__name__
     prompt = model.apply_chat_template([{"role": "user", "content": "Hi"}]) if is_chat else "Hi"
     return {

@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
 
-from .options import DATA_KEY
+from .task_options import DATA_KEY
 
 HUB = "hub"
 SAMPLE = PACKAGE / "sample"

@@ -33,7 +33,6 @@ from . import generations
 from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run
-from .options import defaults_of, info_of, options_of, without_effect
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .signature import (
     NOTHING,
@@ -45,6 +44,7 @@ from .signature import (
     signature,
 )
 from .sources import HUB, BenchmarkFiles, source_of
+from .task_options import defaults_of, info_of, options_of, without_effect
 from .tool_turns import ToolTurns
 
 

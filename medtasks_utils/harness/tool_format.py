@@ -10,8 +10,8 @@ from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
+from .model_server import probe
 from .models import probe_of, tools_in_template
-from .server import probe
 
 
 class ToolFormat:

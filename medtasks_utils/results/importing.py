@@ -19,7 +19,7 @@ from pydantic_core import from_json
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
-from medtasks_utils.harness.imported import Message, Reply, save
+from medtasks_utils.harness.imported_run import Message, Reply, save
 from medtasks_utils.harness.task import MedTask
 
 from .samples import Row, content_of, number, numbered_lines

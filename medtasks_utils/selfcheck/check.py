@@ -68,7 +68,7 @@ def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object
     start = time.perf_counter()
     tell("building the tasks …")
     from medtasks_utils.harness.catalog import our_manager
-    from medtasks_utils.harness.options import DATA_KEY
+    from medtasks_utils.harness.task_options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})

@@ -39,9 +39,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.options import DATA_KEY
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
+from medtasks_utils.harness.task_options import DATA_KEY
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that a job sets itself."""

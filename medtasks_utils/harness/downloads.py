@@ -1,6 +1,6 @@
-"""``medtasks fetch``: what runs need, into the caches from which they read it, by the code with which they do.
+"""Download what runs need into the caches from which they read it, for ``medtasks fetch``.
 
-What there is follows from the benchmarks: their repositories, and the resources that they name.
+The list follows from the benchmarks: their repositories and the resources that they name. Runs use the same code.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
 
 from . import catalog
-from .options import DATA_KEY, options_of
 from .sources import HUB, BenchmarkFiles
+from .task_options import DATA_KEY, options_of
 
 
 def items() -> Iterator[Resource]:
-    """All that there is; loading one downloads what is not there.
+    """Yield everything that runs need; ``load`` downloads what is not in the cache.
 
-    Where it is not to be had, that raises a MedtasksError, or what the hub's client raises.
+    If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
     for benchmark in benchmarks().values():
         for repository in benchmark.repositories.values():
@@ -27,7 +27,7 @@ def items() -> Iterator[Resource]:
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> None:
-    """Download the files, and read them by every task that does."""
+    """Download the files of a repository, and load every task that reads them."""
     BenchmarkFiles(HUB, benchmark).folder(repository)
     manager = catalog.our_manager({DATA_KEY: HUB})
     for settings in catalog.configurations(manager, manager.all_subtasks):

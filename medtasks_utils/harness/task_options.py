@@ -1,0 +1,77 @@
+"""Read a benchmark's options from lm_eval's merged metadata, and find those that have no effect."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
+from medtasks_utils.benchmarks.options import Options, read_options
+from medtasks_utils.errors import UsageError, did_you_mean
+
+DATA_KEY = "medtasks_data"
+
+_SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
+"""Names that may stand at the top level: lm_eval merges the model's arguments into the same object."""
+
+
+def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+    """Return a benchmark's options: those of the task's YAML, overridden by those of the user.
+
+    Args:
+        benchmark: the benchmark.
+        defaults: the options that the YAML sets.
+        metadata: lm_eval's merged metadata, with the user's options under the benchmark's name.
+
+    Raises:
+        UsageError: for a misspelt or misplaced option or a bad value; the message lists what is valid.
+    """
+    known = (*benchmarks(), DATA_KEY)
+    kind = benchmark.options
+    for name in metadata.keys() - known:
+        if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
+            raise UsageError(
+                f"--metadata: option {name!r} belongs under its benchmark: "
+                f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
+            )
+        written = name.lower().replace("-", "_")
+        options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # api_key is like judge_api_key_env
+        suggestion = did_you_mean(written, known, 0.6) or did_you_mean(written, options, 0.85)
+        if suggestion:
+            raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
+    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
+
+
+def info_of(settings: Mapping[str, Any]) -> TaskInfo:
+    """Return what a benchmark needs to know of a task, given the task's YAML."""
+    generates = settings.get("output_type", "generate_until") == "generate_until"
+    return TaskInfo(str(settings["task"]), settings.get("dataset_name"), generates)
+
+
+def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
+    """Return the options that a task's YAML sets, in ``dataset_kwargs`` or as lm_eval's own ``repeats`` and split."""
+    split = settings.get("test_split") or settings.get("validation_split")
+    return {
+        **({"repeats": settings["repeats"]} if settings.get("repeats") else {}),
+        **({"split": split} if split and "split" in benchmark.options.model_fields else {}),
+        **(settings.get("dataset_kwargs") or {}),
+    }
+
+
+def without_effect(options: Sequence[Options], user_options: Mapping[str, Any], generates: bool = True) -> list[str]:
+    """Return a line for each of the user's options that has no effect in any of a benchmark's tasks.
+
+    Args:
+        options: the options of each of the tasks, at least one.
+        user_options: the options that the user sets; false and null set nothing.
+        generates: whether the model writes an answer in any of the tasks.
+    """
+    kind = type(options[0])
+    lines = []
+    for name, value in user_options.items():
+        if name not in kind.needs or value in (None, False):
+            continue
+        if not generates:
+            lines.append(f"{name} applies to generated answers, but the tasks score logits: leave it out")
+        elif not any(of_task.has_effect(name) for of_task in options):
+            lines.append(f"{name} has no effect without {kind.needs[name]}: set that too, or leave it out")
+    return lines
