@@ -43,8 +43,8 @@ class Scorer:
 
     Args:
         task: as under ``--tasks``, or a benchmark; of a group, whose tasks score alike, the first.
-        options: of the benchmark, as under ``--set``. Explanations are scored only if ``explanation_metrics``,
-            ``use_explanations`` or ``use_judge`` asks for it.
+        options: of the benchmark, as under ``--set``. Scores that take files or models beyond the rows, such as those
+            of MedExQA's explanations, are off unless an option asks for them.
 
     Raises:
         UsageError: for a task or an option that does not exist.
@@ -52,11 +52,10 @@ class Scorer:
 
     def __init__(self, task: str, **options: Any) -> None:
         settings = _single_task(task)
-        self.benchmark = benchmarks()[settings["benchmark"]]
+        self.benchmark = benchmarks().named(settings["benchmark"], f"{task}: benchmark")
         self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
         known = self.benchmark.options.model_fields
-        is_off = "use_explanations" in known and not options.keys() & {"explanation_metrics", "use_judge"}
-        defaults = {"use_explanations": False} if is_off else {}  # unless asked for: it needs files and models
+        defaults = self.benchmark.options.without_costly(options.keys())
         self.options: Any = read_options(
             self.benchmark.options,
             self.benchmark.name,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.base import Answer, Scores
+from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
+from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.statistics.aggregation import Aggregate
 
 
@@ -29,10 +33,16 @@ def unread(self: Any, text: str, example: Any, options: Any) -> Answer:
     return Answer(None, text)
 
 
+def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let the check be of a few benchmarks alone."""
+    few = SimpleNamespace(usable=lambda: [benchmarks()[name] for name in names], problems=[])
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "replacement", "blamed"),
     [
-        pytest.param(type(benchmarks()["medhallu"]), "strict", unread, {"medhallu"}, marks=pytest.mark.slow),
+        pytest.param(MedHallu, "strict", unread, {"medhallu"}, marks=pytest.mark.slow),
         (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["a reading", "an aggregation"],
@@ -45,9 +55,8 @@ def test_a_score_that_is_off_is_a_miss(
     replacement: Any,
     blamed: set[str],
 ) -> None:
-    few = {name: benchmark for name, benchmark in benchmarks().items() if name != "medcalc_bench"}
-    monkeypatch.setattr(type(few["medexqa"]), "checked_tasks", ("medexqa",))
-    monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
+    monkeypatch.setattr(MedExQA, "checked_tasks", ("medexqa",))
+    checked(monkeypatch, "medmcqa", "medexqa", "medhallu")
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "4"]) == 1
     output = capsys.readouterr().out
@@ -55,3 +64,27 @@ def test_a_score_that_is_off_is_a_miss(
     misses = re.findall(rf"^(\S+) +(\S+) +({filters}) +(\S+) +(\S+) +(\S+)$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa", miss[0]) for miss in misses} == blamed
     assert output.startswith(f"{len(misses)} of ")
+
+
+def test_scores_and_declarations_are_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A score that nothing declares, a metric that is never given, a task that no YAML defines."""
+    scores = MedHallu.scores
+
+    def misnamed(self: MedHallu, *arguments: Any, **others: Any) -> Scores:
+        others["rewards"] = others.pop("reward")
+        return scores(self, *arguments, **others)
+
+    monkeypatch.setattr(MedHallu, "scores", misnamed)
+    monkeypatch.setattr(MedHallu, "checked_tasks", ("medhallu", "medhalluu"))
+    checked(monkeypatch, "medhallu")
+    assert main(["selfcheck", "--limit", "2", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["passed"] and all(score["as_expected"] for score in found["scores"])
+    assert found["problems"] == [
+        "benchmark medhallu: no YAML defines its task medhalluu (did you mean medhallu?)",
+        "medhallu: score gives rewards (did you mean reward?), which is not among the metrics of the benchmark "
+        "medhallu, so that no run reports it: declare it there",
+        "medhallu: the metric reward is declared and never given: give it in score, or leave it out in metrics_of",
+    ]

@@ -364,6 +364,10 @@ class Benchmark(ABC):
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
+    def has_final_answer(self, text: str, options: Any) -> bool:
+        """Return whether a reply gives an answer as it was asked for, which ends a conversation with tools."""
+        return last_box(final_text(text)) is not None
+
     # ---- scores
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """Options under ``--metadata '{"<benchmark>": {...}}'``: typed, checked before the model runs, one line when wrong."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
@@ -36,6 +36,9 @@ class Options(BaseModel):
     needs: ClassVar[Mapping[str, str]] = {}
     """By option, what it is of no effect without, as in ``use_judge=true``; of several, ``or`` between them, any."""
 
+    costly: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """By the switch of scores that take files, models or money beyond the rows, the options that ask for them too."""
+
     repeats: PositiveInt = 1
     revision: str | None = None
 
@@ -45,6 +48,11 @@ class Options(BaseModel):
         for name, text in re.findall(r"^ +(\w+): (.+)$", texts, re.MULTILINE):
             if name in cls.model_fields:
                 cls.model_fields[name].description = text
+
+    @classmethod
+    def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
+        """Return the settings that switch costly scores off, but for those that the given options ask for."""
+        return {switch: False for switch, asking in cls.costly.items() if asking.isdisjoint(given)}
 
     def has_effect(self, name: str) -> bool:
         """Whether one of the settings that an option needs is made, if it needs any."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from . import OWN, benchmarks
+from . import benchmarks
+from .registered import OWN
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -18,8 +19,8 @@ def tasks_path() -> Path:
 
 def task_folders() -> list[Path]:
     """The folders with the YAML of all benchmarks: this package's, and those that other distributions name."""
-    others = (benchmarks()[name].tasks for name in benchmarks() if name not in OWN)
-    return [tasks_path(), *filter(None, others)]
+    others = [benchmark.tasks for benchmark in benchmarks().usable(leave_out=OWN) if benchmark.tasks]
+    return [tasks_path(), *others]
 
 
 @cache

@@ -66,7 +66,8 @@ def manager_for(
 
 
 def _unknown(name: str, way_out: str) -> UsageError:
-    return UsageError(f"--tasks: there is no task, group or tag {name}{way_out}; medtasks eval --help lists ours")
+    lost = "".join(f"; {problem}" for problem in benchmarks().problems)
+    return UsageError(f"--tasks: there is no task, group or tag {name}{way_out}; medtasks eval --help lists ours{lost}")
 
 
 def _is_known(manager: TaskManager, name: str) -> bool:

@@ -91,7 +91,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     """
     requests: list[TaskRequest] = []
     for task in configurations(manager, manager.match_tasks(list(names))):
-        benchmark = benchmarks().get(task.get("benchmark", ""))
+        benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark") if "benchmark" in task else None
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         requests.append(TaskRequest(info_of(task), benchmark, options))
     for name in {request.benchmark.name for request in requests if request.benchmark}:

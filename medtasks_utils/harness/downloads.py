@@ -8,6 +8,7 @@ from functools import partial
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
+from medtasks_utils.errors import DataError
 
 from . import catalog
 from .sources import HUB, BenchmarkFiles
@@ -19,11 +20,19 @@ def items() -> Iterator[Resource]:
 
     If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
-    for benchmark in benchmarks().values():
+    for name in benchmarks():
+        if problem := benchmarks().problem(name):
+            yield Resource(name, "", partial(_refuse, problem))
+            continue
+        benchmark = benchmarks()[name]
         for repository in benchmark.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
             yield Resource(benchmark.name, origin, partial(_rows, benchmark, repository))
         yield from benchmark.resources()
+
+
+def _refuse(problem: str) -> None:
+    raise DataError(problem)
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> None:

@@ -142,9 +142,11 @@ def only_results_on_standard_output() -> Iterator[None]:
 def tasks_and_options() -> str:
     """Return the lists at the end of ``--help``: tasks and groups from the YAML, options from their classes."""
     lines = ["tasks and groups (*):", table(listings(), left=2)]
-    for benchmark in benchmarks().values():
+    for benchmark in benchmarks().usable():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
         options = benchmark.options.model_fields.items()
         rows = [(f"{name} ({default_text(option.default)})", option.description) for name, option in options]
         lines.append(table(rows, left=2))
+    if problems := benchmarks().problems:
+        lines += ["", "benchmarks that cannot be used:", *problems]
     return "\n".join(lines)

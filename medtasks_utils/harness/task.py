@@ -24,6 +24,7 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     order_of,
 )
+from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
@@ -88,7 +89,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
         settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
-        self.benchmark: Benchmark = benchmarks()[config["benchmark"]]
+        place = f"{config.get('task')}: benchmark"
+        self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), place)
         metadata = settings.get("metadata") or {}
         self.info = info_of(settings)
         check_fields(self.info, settings)
@@ -167,6 +169,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             logger.warning("%s: %s", self.info.name, line)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left of {split} ({self.files.name})")
+        check_examples(self.benchmark, rows, self.info.name)
         if split == self.split:
             for text in report.remarks:
                 self.remark(text)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
-from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.base import Answer, Benchmark
+from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
@@ -19,16 +20,36 @@ from .patches.evaluator import api_batch
 from .tool_format import ToolFormat
 
 
+class TaskWithTools(Protocol):
+    """What a conversation needs of its task, the :class:`.task.MedTask` of a benchmark whose options offer tools.
+
+    Attributes:
+        task_name: for messages and the harness's log.
+        benchmark: says when a reply gives the final answer.
+        options: of the benchmark.
+        config: the harness's configuration of the task.
+        instances: the requests, once they are built.
+        model: that is asked; None until requests are built.
+    """
+
+    task_name: str
+    benchmark: Benchmark
+    options: ToolOptions
+    config: Any
+    instances: list[Any]
+    model: Any
+
+
 class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
     What is scored, and what ``resps`` shows, is the last reply of each conversation, with calls left out of what the
-    filters read. The sample's ``transcript`` has all of it. ``task`` is the :class:`.task.MedTask` that has them.
+    filters read. The sample's ``transcript`` has all of it.
     """
 
     _format: ToolFormat  # known once requests are built
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, task: TaskWithTools) -> None:
         self._task = task
         self._tools = {kind.name: kind for kind in task.options.tools}
         self._rendered: Sequence[Message] = ()  # the messages of the last prompt

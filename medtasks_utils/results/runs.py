@@ -98,6 +98,8 @@ def as_run(
     groups = {
         name: GroupRun(name, subtasks.get(name, []), _metrics(own)) for name, own in results.get("groups", {}).items()
     }
+    named = dict.fromkeys(filter(None, map(_named_benchmark, configs.values())))
+    unusable = [problem for name in named if (problem := benchmarks().problem(name))]
     # The harness lists a group without metrics of its own among the tasks, and configures tasks alone.
     names = dict.fromkeys([*(name for name in values if name in configs), *logs])
     return Run(
@@ -108,7 +110,7 @@ def as_run(
         results=results,
         tasks={name: _task(name, values.get(name, {}), configs.get(name, {}), logs.get(name)) for name in names},
         groups=groups,
-        problems=list(problems),
+        problems=[*problems, *unusable],
     )
 
 
@@ -122,11 +124,17 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
 
     By its name where the configuration is lost. The harness has tasks of its own with such names.
     """
-    known = benchmarks().values()
     if config:
-        named = mapping(config.get("metadata")).get("benchmark")
-        return next((own.name for own in known if own.name == named), None)
-    return next((own.name for own in known if task == own.default_task or task.startswith(f"{own.name}_")), None)
+        named = _named_benchmark(config)
+        return named if named and benchmarks().problem(named) is None else None
+    usable = benchmarks().usable()
+    return next((own.name for own in usable if task == own.default_task or task.startswith(f"{own.name}_")), None)
+
+
+def _named_benchmark(config: Mapping[str, Any]) -> str | None:
+    """Return the registered benchmark that a task's configuration names; None if it names none."""
+    named = mapping(config.get("metadata")).get("benchmark")
+    return named if isinstance(named, str) and named in benchmarks() else None
 
 
 def _metrics(values: Mapping[str, Any]) -> Metrics:

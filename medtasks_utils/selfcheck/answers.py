@@ -6,12 +6,14 @@ response and the aggregation, which are what is checked; of all responses they a
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from statistics import mean
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
+from medtasks_utils.errors import did_you_mean
+from medtasks_utils.statistics.metrics import Metric
 
 BEHAVIOURS = {
     "right": "the right answer",
@@ -62,3 +64,27 @@ def expected(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Exampl
         elif each:
             found[name] = mean(map(mean, strata.values())) if metric.aggregation == "macro" else mean(each)
     return found
+
+
+def undeclared(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, Reply]], task: str) -> list[str]:
+    """Return a line for each score that the benchmark gives and does not declare, which no run would report."""
+    declared = {metric.name for metric in benchmark.metrics}
+    given: dict[str, None] = {}
+    for doc, reply in examples:
+        answer = benchmark.content(reply.given, doc, options, reply.text)
+        given |= dict.fromkeys(benchmark.score(answer, doc, options).values)
+    return [
+        f"{task}: score gives {name}{did_you_mean(name, declared)}, which is not among the metrics of the benchmark "
+        f"{benchmark.name}, so that no run reports it: declare it there"
+        for name in given
+        if name not in declared
+    ]
+
+
+def never_given(declared: Iterable[Metric], reported: Collection[str], task: str) -> list[str]:
+    """Return a line for each metric that a task declares and its results lack."""
+    return [
+        f"{task}: the metric {metric.name} is declared and never given: give it in score, or leave it out in metrics_of"
+        for metric in declared
+        if metric.name not in reported
+    ]

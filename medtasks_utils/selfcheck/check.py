@@ -6,15 +6,16 @@ import logging
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.benchmarks.base import Benchmark, Example
+from medtasks_utils.errors import did_you_mean
 
-from .answers import BEHAVIOURS, Reply, expected, reply_of
+from .answers import BEHAVIOURS, Reply, expected, never_given, reply_of, undeclared
 from .server import Answers, prompt_key, serving
 
 Examples = dict[tuple[str, str], list[tuple[Example, Reply]]]
@@ -47,9 +48,14 @@ class Score:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found; ``answers`` is how many were served."""
+    """What was found; ``answers`` is how many were served.
+
+    Attributes:
+        problems: what benchmarks lack or contradict, in a line each.
+    """
 
     scores: list[Score]
+    problems: list[str]
     answers: int
     seconds: float
 
@@ -71,12 +77,18 @@ def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object
     from medtasks_utils.harness.task_options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
-    manager = our_manager({DATA_KEY: data, "medexqa": {"use_explanations": False}})
-    names = [name for benchmark in benchmarks().values() for name in benchmark.checked_tasks]
+    usable = benchmarks().usable()
+    manager = our_manager({DATA_KEY: data, **{each.name: each.options.without_costly() for each in usable}})
+    problems = [*benchmarks().problems, *_unknown_tasks(usable, manager.all_tasks)]
+    names = [name for benchmark in usable for name in benchmark.checked_tasks if name in manager.all_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
     results = _results(answers, names, manager, limit, folder, tell)
+    for name, task in tasks.items():
+        reported = {key.partition(",")[0] for key in results["right"][name]}
+        problems += undeclared(task.benchmark, task.options, examples[name, "right"], name)
+        problems += never_given(task.benchmark.metrics_of(task.info, task.options), reported, name)
     scores: list[Score] = []
     for behaviour, found in results.items():
         values = {
@@ -91,7 +103,15 @@ def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object
                 metric, is_score, filter_name = key.partition(",")
                 if is_score and not metric.endswith("_stderr"):
                     scores.append(Score(name, metric, filter_name, behaviour, value, own.get(metric)))
-    return Checked(scores, sum(map(len, examples.values())), time.perf_counter() - start)
+    return Checked(scores, list(dict.fromkeys(problems)), sum(map(len, examples.values())), time.perf_counter() - start)
+
+
+def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each task that a benchmark names and no YAML defines."""
+    for benchmark in usable:
+        for name in dict.fromkeys((benchmark.default_task, *benchmark.checked_tasks)):
+            if name not in known:
+                yield f"benchmark {benchmark.name}: no YAML defines its task {name}{did_you_mean(name, known)}"
 
 
 def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examples]:

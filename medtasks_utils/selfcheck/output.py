@@ -31,16 +31,17 @@ class SelfcheckResult:
 
     @property
     def failed(self) -> bool:
-        """True if any score misses."""
-        return bool(self.checked.missed)
+        """True if any score misses, or a benchmark has a problem."""
+        return bool(self.checked.missed or self.checked.problems)
 
     def to_data(self) -> dict[str, Any]:
         """Return whether all passed, every score, and the paths of the runs and the report."""
         checked = self.checked
         return {
-            "passed": not checked.missed,
+            "passed": not self.failed,
             "answers": checked.answers,
             "seconds": checked.seconds,
+            "problems": checked.problems,
             "scores": [{**asdict(score), "as_expected": score.is_as_expected} for score in checked.scores],
             "runs": str(self.runs),
             "report": str(self.page),
@@ -64,12 +65,12 @@ def _summary(checked: Checked) -> list[str]:
     ]
     width = max(map(len, BEHAVIOURS.values()))
     lines += [f"  {meaning:<{width}}  {_accuracies(scores, behaviour)}" for behaviour, meaning in BEHAVIOURS.items()]
-    return [*lines, *([_table(missed)] if missed else [])]
+    return [*lines, *([_table(missed)] if missed else []), *checked.problems]
 
 
 def _accuracies(scores: Sequence[Score], behaviour: str) -> str:
     found = []
-    for card in benchmarks().values():
+    for card in benchmarks().usable():
         of_card = [s for s in scores if s.task in card.checked_tasks and s.behaviour == behaviour]
         value = next((s.value for s in of_card if (s.metric, s.filter_name) == ("acc", DEFAULT_FILTER)), None)
         if isinstance(value, int | float):

@@ -26,7 +26,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 from .authors import authors_answer, misspelt_option, only_letter
-from .explanations import Explanations, references
+from .explanations import Explanations, references, scored
 from .metrics import METRICS as EXPLANATION_METRICS
 from .options import SPECIALTIES, MedExQAOptions, Specialty
 
@@ -78,8 +78,13 @@ class MedExQA(ChoiceBenchmark):
         return [f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
-        """Without the macro average in a task of one specialty."""
-        return [metric for metric in self.metrics if metric.name != "macro_acc" or task.subset is None]
+        """Return those that there are: no macro average of one specialty, no score of explanations that none scores."""
+        names = {"acc", "answered", "answer_accuracy"}
+        if task.subset is None:
+            names.add("macro_acc")
+        if _scores_explanations(options, task):
+            names.update(("combined", *scored(options)))
+        return [metric for metric in self.metrics if metric.name in names]
 
     def resources(self) -> Sequence[Resource]:
         """Those of the explanation metrics."""

@@ -24,6 +24,14 @@ def references(example: Example) -> list[str]:
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
+def scored(options: MedExQAOptions) -> list[str]:
+    """Return the metrics that options ask for beside ``combined``: lexical ones, their mean or a judge's score."""
+    names = [*options.lexical_metrics, "explanation"]
+    if options.judges:
+        names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
+    return names
+
+
 class Explanations:
     """All that scores the explanations of a task, ready: what it needs is loaded, and the judge has been tried.
 
@@ -44,7 +52,7 @@ class Explanations:
         for metric in self._metrics:
             metric.prepare()
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
-        self._names = [*self.signatures, "explanation"]
+        self._names = scored(options)
         self._judge: Any = None
         if options.judges:
             self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
@@ -58,7 +66,6 @@ class Explanations:
             )
             check(self._settings)
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{self._settings.model}"
-            self._names += [*self._judge.rates, "judge_failures"]
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement.

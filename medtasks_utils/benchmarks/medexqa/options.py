@@ -78,6 +78,7 @@ class MedExQAOptions(ChoiceOptions):
     """
 
     choose_rows = frozenset({"specialty", "seed", "split"})
+    costly: ClassVar = {"use_explanations": frozenset({"explanation_metrics", "use_judge"})}
     needs: ClassVar = {
         **dict.fromkeys(("explanation_metrics", *_WEIGHTS, "use_judge"), "use_explanations=true"),
         **dict.fromkeys(

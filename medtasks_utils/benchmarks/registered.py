@@ -1,0 +1,188 @@
+"""The benchmarks that are registered, each checked when it is first asked for."""
+
+import pkgutil
+import re
+import traceback
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from inspect import formatannotation
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
+from medtasks_utils.registry import Registry
+from medtasks_utils.statistics.metrics import OF_REPEATS
+
+from .base import Benchmark, Example
+
+OWN = tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg))
+"""Names of this package's benchmarks."""
+
+_MEANINGS = dict(re.findall(r"^ +(\w+): (.+?)\.?$", Benchmark.__doc__ or "", re.MULTILINE))
+"""What each attribute of a benchmark is, as the class says."""
+
+
+class Benchmarks(Registry):
+    """All benchmarks by name, this package's first; each is imported and checked when it is first asked for."""
+
+    def __init__(self) -> None:
+        package = __name__.rpartition(".")[0]
+        super().__init__("medtasks.benchmarks", {name: f"{package}.{name}.benchmark:BENCHMARK" for name in OWN})
+        self._checked: dict[str, Benchmark | DataError] = {}
+
+    def __getitem__(self, name: str) -> Benchmark:
+        """Return the benchmark of a name.
+
+        Raises:
+            KeyError: if none is registered by that name.
+            DataError: if it cannot be imported, or lacks or contradicts something.
+        """
+        if name not in self:
+            raise KeyError(name)
+        if name not in self._checked:
+            self._checked[name] = self._checked_or_error(name)
+        found = self._checked[name]
+        if isinstance(found, DataError):
+            raise found
+        return found
+
+    def _checked_or_error(self, name: str) -> Benchmark | DataError:
+        try:
+            benchmark: Benchmark = super().__getitem__(name)
+        except Exception as error:
+            logger.debug("benchmark %s", name, exc_info=True)
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            return DataError(
+                f"benchmark {name} cannot be imported from {self._paths[name]}: {type(error).__name__}: "
+                f"{reason_of(error)} ({place.filename}, line {place.lineno})"
+            )
+        problems = problems_of(benchmark, name)
+        return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
+
+    def named(self, name: object, place: str) -> Benchmark:
+        """Return the benchmark that a setting names.
+
+        Args:
+            name: the setting's value.
+            place: where it stands, for messages.
+
+        Raises:
+            DataError: if there is none, or it cannot be used.
+        """
+        if name not in self:
+            near = did_you_mean(str(name), self)
+            raise DataError(f"{place} names the benchmark {name!r}, and there is none{near}; known: {', '.join(self)}")
+        return self[str(name)]
+
+    def problem(self, name: str) -> str | None:
+        """Return what keeps a benchmark from being used, in a line; None if nothing does."""
+        try:
+            self[name]
+        except DataError as error:
+            return str(error)
+        return None
+
+    @property
+    def problems(self) -> list[str]:
+        """What keeps benchmarks from being used, a line for each that cannot be."""
+        return [problem for name in self if (problem := self.problem(name))]
+
+    def usable(self, leave_out: Collection[str] = ()) -> list[Benchmark]:
+        """Return the benchmarks that can be used; those whose names are left out are not imported for it."""
+        return [self[name] for name in self if name not in leave_out and self.problem(name) is None]
+
+
+# ---- what is checked
+
+
+def problems_of(benchmark: object, name: str) -> list[str]:
+    """Return what is wrong with the benchmark that is registered by a name, in clauses; empty if nothing is."""
+    if not isinstance(benchmark, Benchmark):
+        return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
+    problems = []
+    for attribute, kind in get_type_hints(Benchmark).items():
+        expected = f"expected {_written(kind)}: {_MEANINGS.get(attribute, '')}".rstrip(": ")
+        if not hasattr(benchmark, attribute):
+            problems.append(f"{attribute} is missing ({expected})")
+        elif not _fits(getattr(benchmark, attribute), kind):
+            problems.append(f"{attribute} is {getattr(benchmark, attribute)!r:.80} ({expected})")
+    return problems or list(_contradictions(benchmark, name))
+
+
+def _written(kind: Any) -> str:
+    """Return a type as annotations write it, without modules."""
+    return re.sub(r"\b(\w+\.)+(?=\w)", "", formatannotation(kind))
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Return whether a value is of a type, as annotations of a benchmark write it."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return any(_fits(value, each) for each in arguments)
+    if origin is type:
+        return isinstance(value, type) and issubclass(value, arguments[0])
+    if origin is tuple:
+        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
+    if origin is Mapping:
+        key_kind, value_kind = arguments
+        return isinstance(value, Mapping) and all(_fits(k, key_kind) and _fits(v, value_kind) for k, v in value.items())
+    return isinstance(value, kind)
+
+
+def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
+    """Yield what of a benchmark's attributes does not go with the others, or is not there."""
+    if benchmark.name != name:
+        yield f"name is {benchmark.name!r}, and it is registered as {name!r}; the two have to be the same"
+    for attribute in ("title", "truth", "default_task", "checked_tasks", "repositories", "metrics"):
+        if not getattr(benchmark, attribute):
+            yield f"{attribute} is empty ({_MEANINGS.get(attribute, '')})"
+    if benchmark.written.count("%s") != 1:
+        yield f"written is {benchmark.written!r}, and has to have %s once ({_MEANINGS.get('written', '')})"
+    yield from _contradictions_of_metrics(benchmark)
+    if benchmark.abstention is not None:
+        yield from benchmark.abstention.problems(benchmark.answers, {metric.name for metric in benchmark.metrics})
+    for attribute in ("tasks", "sample"):
+        folder = getattr(benchmark, attribute)
+        if folder is None and name not in OWN:
+            yield f"{attribute} is missing (expected Path: {_MEANINGS.get(attribute, '')})"
+        elif folder is not None and not folder.is_dir():
+            yield f"{attribute} is {folder}, and there is no such folder"
+
+
+def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
+    names = [metric.name for metric in (*benchmark.metrics, *OF_REPEATS)]
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield f"metrics has {name} {count} times; those of repeats are added by the task"
+    mentions = {"compared": benchmark.compared, "beside": benchmark.beside, "marks": tuple(benchmark.marks)}
+    mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
+    for place, mentioned in mentions.items():
+        for name in mentioned:
+            if name not in names:
+                near = did_you_mean(name, names)
+                yield f"{place} names {name}{near}, which is not among metrics ({', '.join(names)})"
+    if benchmark.stratum is None:
+        for metric in benchmark.metrics:
+            if metric.aggregation in ("macro", "by_stratum"):
+                yield f"stratum is missing, and the metric {metric.name} is aggregated over strata"
+
+
+def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str) -> None:
+    """Refuse examples that lack a field which the benchmark names.
+
+    Args:
+        benchmark: whose they are.
+        examples: at least one; the fields of the first stand for all.
+        place: where they come from, for messages.
+
+    Raises:
+        DataError: naming the fields.
+    """
+    for attribute in ("truth", "cluster", "stratum"):
+        field = getattr(benchmark, attribute)
+        if field is not None and field not in examples[0]:
+            raise DataError(
+                f"{place}: {attribute} of the benchmark {benchmark.name} is {field!r}, and its examples have no such "
+                f"field{did_you_mean(field, examples[0])}; they have {', '.join(examples[0])}"
+            )
