@@ -1,4 +1,4 @@
-"""The console script ``medtasks``. Exit codes: 0 done, 1 the thing asked for failed, 2 wrong usage."""
+"""The console script ``medtasks``. Exit codes: 0 success, 1 the command failed, 2 wrong usage, 130 interrupted."""
 
 import argparse
 import gc
@@ -32,27 +32,28 @@ COMMANDS = Registry(
         "tool": "medtasks_utils.commands.tool:ToolByHand",
     },
 )
-"""By name: classes derived from :class:`.commands.flags.Command`."""
+"""The commands by name: classes derived from :class:`.commands.flags.Command`."""
 
 INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reads a command's arguments; errors are one line, and what help tells is looked up when it is asked for."""
+    """A parser of a command's arguments whose errors are one line; the help text is made only when it is asked for."""
 
     command: type[Command]
 
     def error(self, message: str) -> NoReturn:
-        """End with exit code 2."""
-        self.exit(2, f"medtasks: error: {message}; {self.prog} --help lists all\n")
+        """Print the error and exit with code 2."""
+        self.exit(2, f"medtasks: error: {message}; see {self.prog} --help\n")
 
     def format_help(self) -> str:
-        """With what the command says of itself."""
+        """Return the help, with the command's own text as the description."""
         self.description = self.command.help()
         return super().format_help()
 
 
 def _parse(words: Sequence[str]) -> Command:
+    """Return the command that the words of a command line name; exit with code 2 if they name none."""
     name, *others = words
     parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if name not in COMMANDS:
@@ -72,8 +73,8 @@ def _parse(words: Sequence[str]) -> Command:
 
 
 def overview() -> str:
-    """What there is."""
-    listed = "\n".join(f"  {name:<11} {command.help().partition(chr(10))[0]}" for name, command in COMMANDS.items())
+    """Return the list of commands, each with the first line of its help."""
+    listed = "\n".join(f"  {name:<11} {command.help().splitlines()[0]}" for name, command in COMMANDS.items())
     return (
         "Medical benchmarks for lm-evaluation-harness.\n\nusage: medtasks COMMAND ..., medtasks COMMAND --help, "
         f"medtasks --version\n\n{listed}"
@@ -81,7 +82,7 @@ def overview() -> str:
 
 
 def version() -> str:
-    """This package's version, and those that decide what a run does."""
+    """Return the versions of this package, of lm_eval and of Python."""
     from importlib.metadata import version
 
     return f"medtasks {version('medtasks')} (lm_eval {version('lm_eval')}, Python {sys.version.split()[0]})"
@@ -89,7 +90,7 @@ def version() -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    gc.set_threshold(100_000)  # imports and samples are millions of objects that stay, in which it finds nothing
+    gc.set_threshold(100_000)  # imports and samples are long-lived objects, which the collector would only scan
     words = sys.argv[1:] if argv is None else argv
     code = 0
     try:
@@ -102,9 +103,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        print("medtasks: stopped", file=sys.stderr)
+        print("medtasks: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has left, as head does
+    except BrokenPipeError:  # the reader of our output has closed it, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -114,10 +115,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_traceback(error: Exception) -> str:
-    """What an error that nobody foresaw says, and the file with its traceback."""
-    whole = "".join(traceback.format_exception(error))
+    """Return an unexpected error's message, with the path of a file that has its traceback."""
+    text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile("wb", prefix="medtasks_traceback_", suffix=".txt", delete=False) as file:
-        file.write(SECRETS.scrub(whole).encode(errors="backslashreplace"))
+        file.write(SECRETS.scrub(text).encode(errors="backslashreplace"))
     return f"{type(error).__name__}: {reason_of(error)} (the traceback is in {file.name})"
 
 

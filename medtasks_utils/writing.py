@@ -69,6 +69,11 @@ def plain(text: object) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with a regular noun in singular or plural, as in ``1 run`` and ``1,200 runs``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def one_line(text: str) -> str:
     """Return the text with each run of white space as one space."""
     return " ".join(text.split())

@@ -88,4 +88,4 @@ def test_an_error_and_an_interrupt_are_one_line(
     assert one_line(capsys.readouterr().err) == "no rows"
     monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=KeyboardInterrupt))
     assert cli.main(["selfcheck"]) == 130
-    assert capsys.readouterr().err == "medtasks: stopped\n"
+    assert capsys.readouterr().err == "medtasks: interrupted\n"

@@ -1,4 +1,4 @@
-"""``medtasks audit``: how often the rules misread saved responses (:mod:`medtasks_utils.audit`)."""
+"""``medtasks audit``: estimate how often the filters misread saved responses (:mod:`medtasks_utils.audit`)."""
 
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class Audit(JudgeCommand):
-    """Measure how often the rules misread a run's responses: an LLM reads a sample of them.
+    """Estimate how often the filters misread a run's responses, by having an LLM read a sample of them.
 
-    Asks an LLM, over any OpenAI-compatible endpoint, what responses state: all in which the rules found nothing or are
-    least certain, and a random sample of the others. Writes audit_<task>_<date>.json beside each sample log. Started
-    again, it asks only what was not answered. Exit code 1 if nothing could be read.
+    Asks an LLM at an OpenAI-compatible endpoint what responses state: the doubtful ones (in which a filter found
+    nothing, the filters disagree, or the flexible one was unsure) and a random sample of the others. Writes
+    audit_<task>_<date>.json beside each sample log. Re-run the same command after an interruption: answered calls are
+    reused. Exit code 1 if no reply of the LLM could be used.
 
     Attributes:
         runs: result folders or files, with samples
         model: the LLM
-        task: audit this task alone
-        sample: of a task's undoubted ones; default: 200
-        doubtful: of its others, at most; default: 1000
+        task: audit only this task
+        sample: how many responses to draw from those that are not doubtful, for each task; default: 200
+        doubtful: how many doubtful responses to read at most, for each task; default: 1000
     """
 
     runs: tuple[Path, ...]

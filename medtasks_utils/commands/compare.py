@@ -1,4 +1,4 @@
-"""``medtasks compare A B``: two runs on the same examples (:mod:`medtasks_utils.compare`)."""
+"""``medtasks compare A B``: compare two runs on the same examples (:mod:`medtasks_utils.compare`)."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -14,25 +14,25 @@ from .flags import Command
 
 @dataclass
 class Compare(Command):
-    """Compare two runs on the same examples: differences, intervals, p-values, what flipped.
+    """Compare two runs on the same examples: differences, confidence intervals, p-values, flipped examples.
 
-    Pairs the examples of two runs that lm_eval wrote with --log_samples and --output_path, and tests the differences:
-    McNemar's exact test for right or wrong, the t test for all else, clustered where examples share a question,
-    corrected for the number of comparisons by Holm's method. Refuses runs whose signatures say that they measure
-    different things. Exit code 1 if the runs cannot be compared.
+    Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
+    exact test for accuracy, the t test for other metrics. Standard errors are clustered where examples share a
+    question; p-values are corrected for the number of comparisons by Holm's method. Runs whose signatures differ in
+    what they measure are refused. Exit code 1 if the runs cannot be compared.
 
     Attributes:
         a: results file, or folder with one run
-        b: the other; differences are b minus a
-        task: these tasks only; A=B compares task A of the first run with task B of the second
-        filter: default: strict-match; both for both
-        metric: default: the benchmark's
-        common: compare the examples in both runs, where not all are
-        force: compare what signatures say is not comparable
+        b: the run to compare with a; differences are b minus a
+        task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
+        filter: strict-match, flexible-extract or both (repeatable); default: strict-match
+        metric: compare only this metric (repeatable); default: the benchmark's metrics
+        common: compare only the examples that both runs have, where they differ
+        force: compare runs even if their signatures differ
         all: show every group of every breakdown
-        show: show so many flipped examples each way
-        plan: instead: how many examples or repeats a true difference of so many points needs, judging by how a and b
-            differ
+        show: how many flipped examples to show each way; default: 0
+        plan: show instead how many examples or repeats are needed to detect a true difference of PLAN points, if two
+            models differ as a and b do
     """
 
     a: str
@@ -53,9 +53,12 @@ class Compare(Command):
         from medtasks_utils.compare.plan import plan
         from medtasks_utils.results import name_apart
 
-        tasks = [(first, second or first) for first, _, second in (name.partition("=") for name in self.task)]
-        a = one_run(self.a, [first for first, _ in tasks])
-        b = one_run(self.b, [second for _, second in tasks])
+        tasks = []
+        for argument in self.task:
+            task_a, _, task_b = argument.partition("=")
+            tasks.append((task_a, task_b or task_a))
+        a = one_run(self.a, [task_a for task_a, _ in tasks])
+        b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(
             a,

@@ -1,4 +1,4 @@
-"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options at hand (:mod:`.harness.evaluation`)."""
+"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options (:mod:`medtasks_utils.harness.evaluation`)."""
 
 import argparse
 import shlex
@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from medtasks_utils.writing import counted
 
 from .flags import Command, print_error
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Eval(Command):
-    """Run lm_eval with these tasks included: every flag of lm_eval run, a quicker start.
+    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a quicker start.
 
     examples:
       medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
@@ -28,9 +30,9 @@ class Eval(Command):
 
     Attributes:
         data: where the rows come from: hub, sample, or a directory
-        set: options, as in medhallu.difficulty=hard; a list as in rougeL,bleu
-        no_keep: keep no answers for the case that the run dies
-        fresh: ask anew what a run that died has kept
+        set: an option, as in medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
+        no_keep: do not keep answers on disk while the run lasts (they are reused if the run is interrupted)
+        fresh: ask again what an interrupted run has already answered
     """
 
     data: str | None = None
@@ -38,18 +40,18 @@ class Eval(Command):
     no_keep: bool = False
     fresh: bool = False
     arguments: argparse.Namespace = field(init=False)
-    """Of ``lm_eval run``."""
+    """The flags of ``lm_eval run``."""
 
     @classmethod
     def help(cls) -> str:
-        """With the tasks and options, which take a second to look up."""
+        """Return the docstring, followed by the tasks and options, which take a second to look up."""
         from medtasks_utils.harness.evaluation import tasks_and_options
 
         return f"{super().help()}\n\n{tasks_and_options()}"
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Ours first, then all flags of ``lm_eval run``, which adds them itself."""
+        """Add our own flags, then all those of ``lm_eval run``."""
         from medtasks_utils.harness.command_line import add_flags_of_run
 
         parser.usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
@@ -58,14 +60,15 @@ class Eval(Command):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Eval":
-        """The command, with those of ``lm_eval run`` as they are."""
-        given = vars(arguments)
-        command = cls(**{own.name: given.pop(own.name) for own in fields(cls) if own.name in given})
+        """Return the command with the arguments that were typed; those of ``lm_eval run`` are kept together."""
+        values = vars(arguments)
+        names = [field.name for field in fields(cls) if field.name in values]
+        command = cls(**{name: values.pop(name) for name in names})
         command.arguments = arguments
         return command
 
     def run(self) -> "EvalResult | None":
-        """Run the harness; return its scores, or None in a process that has none, as all but the first of several."""
+        """Run the harness; return its scores, or None in every process but the first of several."""
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.evaluation import Evaluation
         from medtasks_utils.harness.lm_eval_names import setup_logging
@@ -78,7 +81,7 @@ class Eval(Command):
             return None
         if evaluation.problem:
             print_error(evaluation.problem)
-        from medtasks_utils.report.short import ScoreTable, lines_of  # seconds that the first request need not wait for
+        from medtasks_utils.report.short import ScoreTable, lines_of  # imported late: it takes seconds
         from medtasks_utils.results import as_run, read_runs
 
         path = evaluation.path
@@ -129,15 +132,15 @@ class EvalResult:
         parts = [f"{self.evaluation.seconds:,.1f} s"]
         parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]
         if "answers_taken_over" in spent:
-            parts.append(f"{spent['answers_taken_over']} answers taken over")
+            parts.append(f"{counted(spent['answers_taken_over'], 'answer')} reused")
         for line in self.scores.lines:
             if line.tool_calls:
-                parts.append(f"{line.tool_calls:.2f} tool calls an example ({line.unit.name})")
+                parts.append(f"{line.tool_calls:.2f} tool calls per example ({line.unit.name})")
         return ", ".join(parts)
 
     def _next(self) -> str:
         """Return where the results are, and what to type next."""
         if self.evaluation.path is None:
-            return "not saved; with --output_path results --log_samples, medtasks report shows every sample"
+            return "not saved; add --output_path results --log_samples to see every sample with medtasks report"
         folder = shlex.quote(str(self.evaluation.path.parent))
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

@@ -1,4 +1,4 @@
-"""``medtasks extract``: what both filters read in a response, and the evidence that the flexible one weighed."""
+"""``medtasks extract``: show what both filters read in a response, and the evidence for each candidate."""
 
 import sys
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Extract(Command):
-    """Read answers out of text on standard input, or out of saved samples, and say how.
+    """Show what both filters read in a response from standard input, or in the responses of saved runs.
 
     Attributes:
-        paths: saved runs; none: text on standard input
+        paths: saved runs with samples; default: a response on standard input
         task: a task of this pack
-        explain: show the candidates and the evidence for and against
-        kind: what MedCalc-Bench asks the text for: decimal, integer, date or weeks_days; default: decimal
+        explain: show the candidates with the evidence for and against each
+        kind: what kind of answer MedCalc-Bench asks for: decimal, integer, date or weeks_days; default: decimal
     """
 
     paths: tuple[Path, ...] = ()

@@ -1,4 +1,4 @@
-"""``medtasks fetch``: all that a machine without internet will need (:mod:`medtasks_utils.harness.downloads`)."""
+"""``medtasks fetch``: download everything that an offline machine needs (:mod:`medtasks_utils.harness.downloads`)."""
 
 import os
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from .flags import Command, Printout
 
 @dataclass(kw_only=True)
 class Fetch(Command):
-    """Download all that a machine without internet will need.
+    """Download everything that runs need, for a machine without internet.
 
     Downloads the data sets and SciBERT into the hub's cache (HF_HOME), WordNet and Punkt's sentence model (punkt_tab)
-    into NLTK's folder (NLTK_DATA), and loads each as a run does. What is there already is kept, so that a fetch that
-    was stopped goes on with the rest. Then runs need no internet: set HF_HUB_OFFLINE=1. Exit code 1 if anything is
-    missing.
+    into NLTK's folder (NLTK_DATA), and loads each of them as a run does. Downloads that are complete are kept, so an
+    interrupted fetch continues where it stopped. Afterwards set HF_HUB_OFFLINE=1 and run without internet. Exit code 1
+    if anything is missing.
 
     Attributes:
-        only: some of what is listed without it, with commas between; default: all
-        check: download nothing, and say what is missing
+        only: comma-separated names of what to fetch; default: everything in the list that fetch prints
+        check: download nothing; say what is missing
     """
 
     only: str | None = None
@@ -26,7 +26,7 @@ class Fetch(Command):
     def run(self) -> Printout:
         """Fetch or check; the result failed if anything is missing."""
         if self.check:
-            os.environ["HF_HUB_OFFLINE"] = "1"  # before the hub's client, which reads it once, is imported
+            os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's client reads it once, when it is imported
         from huggingface_hub.errors import HfHubHTTPError
 
         from medtasks_utils.errors import MedtasksError, UsageError, reason_of
@@ -35,15 +35,19 @@ class Fetch(Command):
 
         items = list(downloads.items())
         known = [item.name for item in items]
-        wanted = self.only.split(",") if self.only else known
-        if not set(wanted) <= set(known):
-            raise UsageError(f"--only takes some of {', '.join(dict.fromkeys(known))}, not {self.only}")
+        selected = self.only.split(",") if self.only else known
+        if not set(selected) <= set(known):
+            raise UsageError(f"--only takes names among {', '.join(dict.fromkeys(known))}, not {self.only}")
         data, rows = [], []
-        for item in (item for item in items if item.name in wanted):
+        for item in (item for item in items if item.name in selected):
             missing = None
             try:
                 item.load()
-            except (MedtasksError, OSError, *HfHubHTTPError.__bases__) as error:  # whichever HTTP library it uses
+            except (
+                MedtasksError,
+                OSError,
+                *HfHubHTTPError.__bases__,
+            ) as error:  # the base classes depend on the HTTP library in use
                 missing = reason_of(error)
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))

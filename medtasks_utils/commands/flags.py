@@ -1,4 +1,4 @@
-"""What a command is: its fields are what may be typed after its name, and its docstring is its help."""
+"""The base class of commands: a command's fields are its arguments, and its docstring is its help."""
 
 import argparse
 import json
@@ -17,7 +17,8 @@ from medtasks_utils.writing import SECRETS, CommandResult
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
 
-_LISTS: dict[Any, Any] = {tuple: "+", Sequence: 1}
+_NARGS: dict[Any, Any] = {tuple: "+", Sequence: 1}
+"""How many words an argument of these types takes each time that it is given, as argparse writes it."""
 _FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 
 
@@ -25,33 +26,35 @@ _FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 class Command(ABC):
     """A command of the console script.
 
-    Each field of a command is an argument, of its type and with its default: a flag where it is for keywords alone.
-    A tuple takes several words, a sequence one each time that its flag is given. What ``Attributes`` says of a field is
-    its help, and what the docstring says above is that of the command.
+    Each field is an argument of its type and with its default; keyword-only fields are flags. A tuple takes several
+    words, a sequence one word each time that its flag is given. The help of a field is its line under ``Attributes`` in
+    the docstring, and the help of the command is the text above.
 
     Attributes:
-        json: print JSON
+        json: print the result as JSON
     """
 
     json: bool = False
 
     @classmethod
     def help(cls) -> str:
-        """What the command does; the first line stands for all of it in the list of commands."""
+        """Return what the command does; the list of commands shows the first line."""
         return str(getdoc(cls)).partition("\n\nAttributes:")[0]
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add an argument for each field."""
         kinds = get_type_hints(cls, include_extras=True)
-        described = dict(found for kind in reversed(cls.__mro__) for found in _FIELD.findall(str(getdoc(kind))))
+        descriptions: dict[str, str] = {}
+        for ancestor in reversed(cls.__mro__):
+            descriptions |= _FIELD.findall(str(getdoc(ancestor)))
         for field in (field for field in fields(cls) if field.init):
             kind, is_required = kinds[field.name], field.default is MISSING
-            settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": described[field.name]}
+            settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": descriptions[field.name]}
             if kind is bool:
                 settings["action"] = "store_true"
-            elif get_origin(kind) in _LISTS:
-                nargs = _LISTS[get_origin(kind)] if field.kw_only or is_required else "*"
+            elif get_origin(kind) in _NARGS:
+                nargs = _NARGS[get_origin(kind)] if field.kw_only or is_required else "*"
                 settings |= {"type": _reader_of(get_args(kind)[0]), "action": "extend", "nargs": nargs}
             else:
                 settings["type"] = _reader_of(kind)
@@ -63,7 +66,7 @@ class Command(ABC):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
-        """The command with what was typed."""
+        """Return the command with the arguments that were typed."""
         return cls(**vars(arguments))
 
     @abstractmethod
@@ -98,7 +101,7 @@ class Printout:
 
 
 def _reader_of(kind: Any) -> Callable[[str], Any]:
-    """A reader of words of a command line."""
+    """Return a function that converts a word of the command line to a type, for argparse."""
     adapter = TypeAdapter(kind)
 
     def read(word: str) -> Any:
@@ -117,12 +120,12 @@ class JudgeCommand(Command):
 
     Attributes:
         model: the LLM; default: gpt-4o-mini
-        base: the endpoint, as in http://localhost:8000/v1; default: OpenAI's
-        key_var: environment variable that holds the key; default: JUDGE_API_KEY, else OPENAI_API_KEY
-        max_tokens: of a reply, reasoning included; default: 4096
-        max_retries: further tries of a failed call; default: 6
-        concurrency: calls in flight at once, at most; default: 16
-        cache: file of answered calls; default: in the user's cache folder
+        base: base URL of the endpoint, as in http://localhost:8000/v1; default: OpenAI's
+        key_var: environment variable that holds the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY
+        max_tokens: most tokens of a reply, reasoning included; default: 4096
+        max_retries: how often a failed call is retried; default: 6
+        concurrency: most calls in flight at once; default: 16
+        cache: file that keeps answered calls; default: one in the user's cache folder
     """
 
     model: str | None = None
@@ -134,7 +137,7 @@ class JudgeCommand(Command):
     cache: str | None = None
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
-        """How the LLM is asked; ``pause`` in seconds, after each call."""
+        """Return how the LLM is asked, with a pause of so many seconds after each call."""
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
 
         return JudgeSettings.from_environment(

@@ -1,4 +1,4 @@
-"""``medtasks import``: runs of the defining environments (:mod:`medtasks_utils.results.importing`)."""
+"""``medtasks import``: import runs of the defining environments (:mod:`medtasks_utils.results.importing`)."""
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -8,16 +8,17 @@ from .flags import Command, Printout, warn
 
 @dataclass
 class Import(Command):
-    """Write runs of the defining environments (results.jsonl) as the harness's files.
+    """Import runs of the defining environments (results.jsonl) as the harness's result files.
 
-    Reads results.jsonl, as vf-eval -s writes it, scores its responses anew under both filters, and writes results and
-    samples as lm_eval does, for report, compare and rescore. Exit code 1 if a file cannot be told or matched.
+    Reads results.jsonl, as vf-eval -s writes it, scores its responses again under both filters, and writes results and
+    samples as lm_eval does, for report, compare and rescore. Exit code 1 if a file's benchmark or rows cannot be
+    identified.
 
     Attributes:
         paths: results.jsonl, or folders with such files
         output: the folder to write into; default: imported
-        task: the task that the rows are of; default: the benchmark's own
-        data: where the task's rows come from; default: as for runs
+        task: the task that the rows belong to; default: the benchmark's main task
+        data: where the task's rows come from: hub, sample, or a directory; default: as for runs
     """
 
     paths: tuple[Path, ...]
@@ -31,7 +32,9 @@ class Import(Command):
         from medtasks_utils.errors import MedtasksError
         from medtasks_utils.results.importing import import_run
 
-        files = [p for path in self.paths for p in (sorted(path.rglob("results.jsonl")) if path.is_dir() else [path])]
+        files = []
+        for path in self.paths:
+            files += sorted(path.rglob("results.jsonl")) if path.is_dir() else [path]
         if not files:
             raise MedtasksError(f"no results.jsonl in {', '.join(map(str, self.paths))}")
         data = []

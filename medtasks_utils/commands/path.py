@@ -1,4 +1,4 @@
-"""``medtasks path``: where the tasks are."""
+"""``medtasks path``: print the folder with the tasks."""
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 

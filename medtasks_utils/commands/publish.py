@@ -1,4 +1,4 @@
-"""``medtasks publish``: a run's results in the form of the hub (:mod:`medtasks_utils.report.publish`)."""
+"""``medtasks publish``: write a run's results in the Hub's format (:mod:`medtasks_utils.report.publish`)."""
 
 import shlex
 from dataclasses import KW_ONLY, dataclass
@@ -14,8 +14,8 @@ class Publish(Command):
     Attributes:
         results: a results file, or a folder with one run
         model_repo: the model's repository on the Hub, as in ORG/NAME
-        output: the folder to put .eval_results/ into; default: one of the model's name
-        allow_partial: also results of a part of the rows, or of files of your own
+        output: the folder in which .eval_results/ is written; default: a folder with the model's name
+        allow_partial: also write results on only part of the rows, or on rows from local files
     """
 
     results: Path

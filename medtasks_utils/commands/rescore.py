@@ -1,4 +1,4 @@
-"""``medtasks rescore``: explanations in saved samples, judged by LLMs (:mod:`medtasks_utils.rescore`)."""
+"""``medtasks rescore``: have LLMs judge the explanations in saved samples (:mod:`medtasks_utils.rescore`)."""
 
 import sys
 from dataclasses import dataclass
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 class Rescore(JudgeCommand):
     """Judge the explanations in saved MedExQA samples with G-Eval and FActScore.
 
-    Judges the explanations that lm_eval --log_samples wrote, over any OpenAI-compatible endpoint, into
-    <prefix>geval.csv and <prefix>factscore.csv. Started again, it asks only what was not answered. Exit code 1 if
-    nothing could be judged.
+    Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
+    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: answered calls are
+    reused. Exit code 1 if every judgement failed.
 
     Attributes:
         judge: both, geval or factscore; default: both
-        input_glob: sample logs, or their folders
-        out_csv_prefix: of the files to write, as in results/judged_
-        sleep_ms: rest after each call; default: 0
-        use_coverage: FActScore: verify the references' claims too
-        filter: whose answers decide what is right, strict-match or flexible-extract; default: strict-match
-        verbose: a line for each judgement, not for failures alone
+        input_glob: sample logs, or folders with sample logs
+        out_csv_prefix: path prefix of the files to write, as in results/judged_
+        sleep_ms: pause after each call in milliseconds; default: 0
+        use_coverage: also verify the claims of the references (FActScore)
+        filter: the filter whose answers count as right or wrong, strict-match or flexible-extract; default:
+            strict-match
+        verbose: print a line for each judgement, not only for failures
     """
 
     judge: Literal["both", "geval", "factscore"] = "both"

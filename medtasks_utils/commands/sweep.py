@@ -1,4 +1,4 @@
-"""``medtasks sweep``: models × tasks × options, here or on a Ray cluster (:mod:`medtasks_utils.sweep`)."""
+"""``medtasks sweep``: run models × tasks on this machine or a Ray cluster (:mod:`medtasks_utils.sweep`)."""
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -12,14 +12,17 @@ from .flags import Command
 
 @dataclass
 class Sweep(Command):
-    """Run many models on many tasks, here or on a Ray cluster, resumed, ending in one report.
+    """Run many models on many tasks, on this machine or a Ray cluster, and write one report.
+
+    Each model on each run of the plan is a job. Re-run the same command after an interruption: finished jobs are
+    skipped, and the answers of the others are reused. Exit code 1 if a job failed.
 
     Attributes:
-        plan: a YAML file
-        dry_run: print the jobs and how large they are, and run nothing
-        ray: a Ray cluster: its address, or auto
-        cpus: processors of this machine to use; default: all
-        gpus: GPUs of this machine to use; default: all
+        plan: the plan, a YAML file
+        dry_run: print the jobs and their sizes, and run nothing
+        ray: address of a Ray cluster, or auto for the one that this machine belongs to
+        cpus: how many processors of this machine to use; default: all
+        gpus: how many GPUs of this machine to use; default: all
     """
 
     plan: Path
@@ -31,10 +34,10 @@ class Sweep(Command):
 
     @classmethod
     def help(cls) -> str:
-        """With what a plan looks like."""
-        from medtasks_utils.sweep import plan
+        """Return the docstring, followed by an example of a plan."""
+        from medtasks_utils.sweep.plan import EXAMPLE
 
-        return f"{super().help()}\n\n{plan.__doc__}"
+        return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> CommandResult:
         """Run the jobs that are not done; the result failed if any job did."""
@@ -44,7 +47,7 @@ class Sweep(Command):
         from medtasks_utils.sweep.plan import read_plan
         from medtasks_utils.sweep.run import JobList, SweepResult, report, sweep
 
-        logging.getLogger("lm_eval").setLevel(logging.ERROR)  # each job's own log has what the harness warns of
+        logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
         if self.dry_run:
             return JobList(plan)

@@ -1,4 +1,4 @@
-"""``medtasks tool``: a tool of MedCalc-Bench by hand, by the very path of a run."""
+"""``medtasks tool``: call a tool by hand, by the same code path as a run."""
 
 import sys
 from contextlib import closing
@@ -12,12 +12,14 @@ from .flags import Command, Printout
 
 @dataclass
 class ToolByHand(Command):
-    """Run one call of a tool: code or an expression on standard input, the result on standard output.
+    """Call a tool: code or an expression on standard input, the result on standard output.
+
+    Exit code 1, with the error on standard error, if the call fails.
 
     Attributes:
-        name: python runs code in the sandbox, calculator evaluates arithmetic
-        timeout: seconds that the code may take; default: 10
-        layers: show which layers of the sandbox are on, and end
+        name: python (runs code in the sandbox) or calculator (evaluates an arithmetic expression)
+        timeout: most seconds that the call may take; default: 10
+        layers: only show which layers of the sandbox are on
     """
 
     name: str
@@ -32,7 +34,7 @@ class ToolByHand(Command):
         from medtasks_utils.writing import printable
 
         if self.name not in TOOLS:
-            raise UsageError(f"there is no tool {self.name!r}; there are {', '.join(TOOLS)}")
+            raise UsageError(f"there is no tool {self.name!r}; the tools are {', '.join(TOOLS)}")
         if self.layers:
             return self._layers()
         argument = printable(sys.stdin.read())
@@ -47,7 +49,7 @@ class ToolByHand(Command):
         from medtasks_utils.sandbox import Sandbox
 
         with Sandbox(weak=True) as sandbox:
-            layers, found = sandbox.layers, sandbox.started()
+            layers, zygote = sandbox.layers, sandbox.started()
         lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
-        data = {"layers": layers, "missing": found.missing}
-        return Printout("\n".join([*lines, found.description]), data, failed=bool(found.missing))
+        data = {"layers": layers, "missing": zygote.missing}
+        return Printout("\n".join([*lines, zygote.description]), data, failed=bool(zygote.missing))

@@ -1,31 +1,4 @@
-"""What to run: models, and what to run on each.
-
-::
-
-    output: results/sweep            # folders of jobs, and report.html
-    data: hub                        # as in medtasks eval --data
-    wait: 600                        # seconds for which a server that does not answer yet is waited for; default: 0
-    env: [OPENAI_API_KEY, "HF_*"]    # what travels to the nodes of a cluster; default: keys, the hub's, proxies
-    runs:
-      - {name: answers, tasks: [medmcqa_openmed, medhallu]}
-      - name: tools
-        tasks: medcalc_bench_tools
-        options: {medcalc_bench: {max_turns: 10}}
-        flags: {confirm_run_unsafe_code: true}
-    models:
-      - name: qwen-7b
-        model: hf
-        model_args: {pretrained: Qwen/Qwen2.5-7B-Instruct, dtype: bfloat16}
-        flags: {apply_chat_template: true, batch_size: auto}
-        resources: {gpus: 1, cpus: 4}
-      - name: served
-        model: local-chat-completions
-        model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
-        flags: {apply_chat_template: true, gen_kwargs: {max_gen_toks: 4096}}
-        runs: [answers]
-
-``flags`` are those of ``medtasks eval``; a model's and a run's are merged, the run's standing.
-"""
+"""The plan of a sweep: a YAML file that names models and what to run on each (:data:`EXAMPLE`)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,6 +15,34 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
+
+EXAMPLE = """\
+example of a plan:
+  output: results/sweep            # folder of the jobs and of report.html
+  data: hub                        # as in medtasks eval --data
+  wait: 600                        # seconds to wait for a server that does not answer yet; default: 0
+  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a cluster get; default: API keys, the hub's, proxies
+  runs:
+    - {name: answers, tasks: [medmcqa_openmed, medhallu]}
+    - name: tools
+      tasks: medcalc_bench_tools
+      options: {medcalc_bench: {max_turns: 10}}
+      flags: {confirm_run_unsafe_code: true}
+  models:
+    - name: qwen-7b
+      model: hf
+      model_args: {pretrained: Qwen/Qwen2.5-7B-Instruct, dtype: bfloat16}
+      flags: {apply_chat_template: true, batch_size: auto}
+      resources: {gpus: 1, cpus: 4}
+    - name: served
+      model: local-chat-completions
+      model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
+      flags: {apply_chat_template: true, gen_kwargs: {max_gen_toks: 4096}}
+      runs: [answers]              # default: all runs
+
+flags are those of medtasks eval; where a model and a run both set one, the run's counts.
+"""
+"""An example of a plan, shown by ``medtasks sweep --help``."""
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that a job sets itself."""
