@@ -86,6 +86,8 @@ def is_unfinished(symbols: Symbols) -> bool:
         return loops(symbols.text)
     if pattern("(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $").search(symbols.symbols):
         return True  # such as "92 / 3.24"
+    if pattern(_FORMULA).search(symbols.symbols):
+        return True
     return loops(symbols.text) or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
 
 
@@ -99,6 +101,12 @@ def only_plans(symbols: Symbols) -> bool:
     return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
 
 
+# A formula without its result, after which no number is stated: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
+_FORMULA = (
+    "(?:eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
+    " [^ eq arrow is gives stop line]*"
+    " (?:(?:stop|line) [^ cand text weak eq]*)? $"
+)
 _LEAD = "(?:word|dash|digits|open|the){0,2}"
 _CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not (?:word|the|input){0,2} (?:answer|result|final) ~4 calc"
 _CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"

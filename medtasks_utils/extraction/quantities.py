@@ -1,6 +1,7 @@
 r"""Numbers as people write them: found in a text, each with its value."""
 
 import math
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -16,7 +17,15 @@ _SIGNS = str.maketrans(
     {**dict.fromkeys("–—﹣－", "-"), **dict.fromkeys("·⋅∙✕", "×"), "٫": ".", "٪": "%", "〜": "-", "～": "-"}
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
-_OUT_OF = later(r"(?<![\w/.])(\d{1,2})\s?(?:/|out of|of)\s?(\d{1,2})(?![\d/]|\.\d)")
+_OUT_OF = later(
+    r"(?<![\w/.])(\d{1,2})\s?(?:(?:points?|pts)\s?[(,]?\s?)?"
+    r"(?:/|out of|of)\s?(?:a\s)?(?:(?:total|possible|maximum)\s)?(?:of\s)?(\d{1,2})(?![\d/]|\.\d)",
+    re.IGNORECASE,
+)
+_FRACTION = later(
+    r"(?:(\d{1,9})(?: |(?=\()))?\(?(\d{1,9}(?:\.\d{1,9})?)\)? ?/ ?\(?(\d{1,9}(?:\.\d{1,9})?)\)?\.?"
+    r"(?: ?[^\W\d_][^\d=≈]{0,20})?"
+)
 _POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
@@ -87,6 +96,18 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _DECIMAL_COMMA.sub(r"\1.\2", text)
+
+
+def fraction_value(text: str) -> float | None:
+    r"""Return the value of a bare fraction, with or without a unit; None for anything else.
+
+    >>> fraction_value("1800/72"), fraction_value(r"\frac{1}{2}"), fraction_value("1 1/2"), fraction_value("3/4 = 0.7")
+    (25.0, 0.5, 1.5, None)
+    """
+    match = _FRACTION.fullmatch(prepared(text).strip())
+    if match is None or float(match[3]) == 0:
+        return None
+    return float(match[1] or 0) + float(match[2]) / float(match[3])
 
 
 def numbers(text: str) -> Iterator[Found]:

@@ -11,7 +11,7 @@ from .containers import containers_of, first_reading
 from .dates import written_dates
 from .durations import written_ages
 from .plain import BOLD, tidied, unformatted
-from .quantities import Percentage, numbers, prepared
+from .quantities import Percentage, fraction_value, numbers, prepared
 from .weighing import NOTHING, Candidate, Reading, choose, rows, weighed
 from .words import Found, Symbols, symbols_of
 
@@ -21,7 +21,7 @@ TABLE = rows(
     """
 A = [about the fill open eq colon so calc]*
 G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
-U = (?:word|pct|close|op|the|line){0,3}
+U = (?:word|pct|close|op|the|line|result|day|week){0,3}
 C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
 66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
@@ -34,15 +34,16 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 55 equals: [eq arrow] {A} @
 55 gives: gives [about the fill open eq colon so calc result]* @@
 46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
-46 counted: @@ (?=(?:about the [cand weak])? [^ not comma stop line cand text]{0,3}? met)
+46 counted: @@ (?=(?:about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
 45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
 44 is: is {A} @@
 40 colon: colon {A} @
 48 result: result [the about open]* @@
 30 linked: [about to] @
+45 alone: ^ {A} # (?={U} stop* $)
 45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
 5 mention: @
--70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line cand]{1,5} close)? op [^ line])
+-70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line close]{1,6} close)? op [^ line])
 -70 operand: op open* @
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
@@ -52,8 +53,12 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
 -90 list: [colon comma] @ (?=close)
--30 input: input [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
--40 earlier: earlier ~4 @@
+-30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
+44 it is: so {A} @ (?={U} (?:stop|line|$))
+52 given as: (?:because|input) word because {A} @
+56 right: @ (?=(?:word|pct){0,2} close? is [the fill]* right)
+52 remains: result is (?:fill|word|the|about){0,5} (?:earlier|input) (?:input|word|the){0,3} [comma about]* @
+-40 earlier: (?<!is the )(?<!is )earlier ~4 @@
 -60 earlier: draft ~8 @@
 -60 aged: @@ (?=[word dash]{0,3} old)
 -60 whole: [cand weak] about the @@
@@ -67,7 +72,7 @@ _OF_KIND = {  # what a birth is to a date, and to an age
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
-    "integer": rows("-45 risk: risk ~6 @@"),
+    "integer": rows("-45 risk: risk [^ stop line cand text eq op]{0,6}? @@"),
     "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
@@ -77,6 +82,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "weeks_days": written_ages,
 }
 _STATED = 44.0  # the weight of a statement
+_LEAST = 20.0  # what weighs less is hardly stated
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # characters; a longer text states no single value
 _MOST = 250  # candidates
@@ -159,6 +165,8 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
         if one.support < least:
             one.support = 0.0
         _look_at(one, kind)
+        if one.weight < _LEAST:
+            one.discard("hardly stated")
     last = max((one.start for one in candidates if one.weight >= 30), default=-1)
     unfinished = nothing.is_unfinished(symbols)
     if unfinished or nothing.lacks(symbols, after=last):
@@ -187,6 +195,8 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
+    if kind == "decimal" and (fraction := fraction_value(text)) is not None:
+        return Reading(fraction, "fraction")
     symbols, candidates = _candidates(text, kind)
     for one in candidates:
         _look_at(one, kind)
