@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import GENERATION_TASKS, table
+from conftest import GENERATION_TASKS, ROOT, table
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
@@ -20,6 +22,8 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.audit import disagreements, read_audit
 from medtasks_utils.audit.auditor import Asked, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, Estimate, share
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.replies import UnreadableError
 from medtasks_utils.results import read_runs
 
@@ -58,14 +62,30 @@ def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything(
 # ---- the line
 
 
+def toy_benchmark() -> Any:
+    """The benchmark of another distribution, of yes and no, without that distribution."""
+    spec = spec_from_file_location("toy_benchmark", ROOT / "tests" / "toy" / "toybench" / "benchmark.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.BENCHMARK
+
+
+def example_of(kind: str, **fields: Any) -> tuple[Benchmark, dict[str, Any]]:
+    """A benchmark, and an example of it whose answers are of a kind."""
+    names = {"letter": "medmcqa", "verdict": "medhallu"}
+    labels = "physicians" if kind == "days" else ""
+    example = {"question": "Q?", "options": list("abcd"), "answer": "So.", "judgement": kind, "labels": labels,
+               "category": "lab_test", "note": "N.", "calculator_name": "C"} | fields  # fmt: skip
+    return benchmarks()[names.get(kind, "medcalc_bench")], example
+
+
 @pytest.mark.parametrize(("kind", "reply", "stated"), table("audit_lines"))
 def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, stated: str | None) -> None:
-    import asyncio
-
     async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
         return read(reply)
 
-    case = Asked(kind, kind == "days", "Q?", (), "", "So.")
+    case = Asked(*example_of(kind), "So.")
     if stated is None:
         with pytest.raises(UnreadableError):
             asyncio.run(Auditor().judge(case, ask))
@@ -78,14 +98,28 @@ def test_readings_of_the_same_answer_and_right_ones() -> None:
                              ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
                              ("N/A", "N/A", "days"),
                              ("(4 weeks, 3 days)", "(4 weeks, 3 days)", "weeks_days")):  # fmt: skip
-        assert same(one, other, kind)
+        assert same(one, other, *example_of(kind))
     for one, other, kind in (("A", "B", "letter"), ("A", "none", "letter"), ("4.2", "4.3", "decimal"),
                              ("N/A", "3", "decimal")):  # fmt: skip
-        assert not same(one, other, kind)
-    within = {"judgement": "decimal", "ground_truth": "0.83", "lower_limit": 0.8, "upper_limit": 0.85}
-    assert (
-        right("83%", within, "decimal") and not right("83", within, "decimal") and not right("none", within, "decimal")
-    )
+        assert not same(one, other, *example_of(kind))
+    within = example_of("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
+    assert [reading for reading in ("83%", "83", "none", "0.81") if right(reading, *within)] == ["83%", "0.81"]
+
+
+def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words() -> None:
+    toy, example = toy_benchmark(), {"prompt": "Is snow white?", "answer": "yes"}
+    question = toy.audit_question(example)
+    assert (question.form, question.pattern) == ("one of: yes, no", "yes|no")
+    assert same("yes", "yes", toy, example) and not same("yes", "no", toy, example)
+    assert right("yes", toy, example) and not right("no", toy, example) and not right("none", toy, example)
+
+    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+        return read("STATED: **YES**.")
+
+    assert asyncio.run(Auditor().judge(Asked(toy, example, "So."), ask)).output == {"stated": "yes"}
+    toy.answers = {}
+    found = asyncio.run(Auditor().judge(Asked(toy, example, "So."), ask)).output["stated"]
+    assert found == "YES" and same(found, "yes", toy, example) and right(found, toy, example)
 
 
 # ---- a run

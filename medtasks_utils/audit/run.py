@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import UNANSWERED
-from medtasks_utils.benchmarks.medcalc_bench.kinds import NOT_AVAILABLE
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.filters import FILTERS, FLEXIBLE
@@ -18,7 +17,7 @@ from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import write_whole
 
-from .auditor import Asked, Auditor, kind_of, right, same
+from .auditor import Asked, Auditor, right, same
 from .estimate import Counts, Estimate, changed, share
 
 DOUBTFUL, OTHERS = "doubtful", "others"
@@ -28,11 +27,11 @@ _END = 300
 
 @dataclass(frozen=True)
 class Item:
-    """A response: its example, its number among the example's, and what the filters read in it."""
+    """A response: its benchmark and example, its number among the example's, and what the filters read in it."""
 
+    benchmark: Benchmark
     sample: Sample
     generation: int
-    kind: str
 
     def read(self, filter_name: str) -> str:
         """What the filter read."""
@@ -46,18 +45,20 @@ class Item:
     def is_doubtful(self) -> bool:
         """Whether a filter found nothing, the filters differ, or the flexible one was unsure."""
         strict, flexible = map(self.read, FILTERS)
-        if UNANSWERED in (strict, flexible) or not same(strict, flexible, self.kind):
+        if UNANSWERED in (strict, flexible) or not self.is_same(strict, flexible):
             return True
         certainty = self.sample.details[FLEXIBLE].get("certainty")
         own = certainty[self.generation] if isinstance(certainty, list) else certainty
         return own is not None and own < _UNSURE_BELOW
 
-    def asked(self, may_abstain: bool) -> Asked:
-        """What the LLM is given: neither the truth nor what the rules read."""
-        doc, response = self.sample.doc, final_text(self.sample.responses[self.generation]).strip()
-        options = tuple(map(str, doc.get("options") or ())) if self.kind == "letter" else ()
-        shown = str(doc.get("answer", "")) if self.kind == "verdict" else ""
-        return Asked(self.kind, may_abstain, str(doc.get("question", "")), options, shown, response)
+    def is_same(self, one: str, other: str) -> bool:
+        """Whether two readings are of the same answer, or both of none."""
+        return same(one, other, self.benchmark, self.sample.doc)
+
+    def asked(self) -> Asked:
+        """What the LLM is asked about: the text after the reasoning."""
+        response = final_text(self.sample.responses[self.generation]).strip()
+        return Asked(self.benchmark, self.sample.doc, response)
 
 
 def audit(
@@ -101,16 +102,15 @@ def audit(
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    for sample in task.samples:
-        kind = kind_of(sample.doc) if task.benchmark else None
-        if kind and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
-            yield from (Item(sample, generation, kind) for generation in range(len(sample.responses)))
+    card = task.card
+    for sample in task.samples if card else ():
+        if card and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
+            yield from (Item(card, sample, generation) for generation in range(len(sample.responses)))
 
 
 def _audited(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
 ) -> dict[str, Any]:
-    may_abstain = any(item.sample.doc.get("ground_truth") == NOT_AVAILABLE for item in items)
     chance = random.Random(f"{run.model} {task.task} {len(items)}")  # the same responses whenever it is typed
     auditor = Auditor()
     strata, readings = {}, []
@@ -118,7 +118,7 @@ def _audited(
     for name, limit in limits.items():
         members = [item for item in items if item.is_doubtful is (name == DOUBTFUL)]
         drawn = chance.sample(members, min(limit, len(members)))
-        asked = [item.asked(may_abstain) for item in drawn]
+        asked = [item.asked() for item in drawn]
         for item, judgement in zip(drawn, judge_all(auditor, settings, asked, check_first=True), strict=True):
             stated = judgement.output.get("stated")  # not where it failed
             facts = {} if stated is None else _facts(item, stated)
@@ -168,11 +168,11 @@ def _audited(
 
 def _facts(item: Item, stated: str) -> dict[str, bool]:
     """What an LLM's reading says of the filters' (``misread``, ``missed``), and what the flexible one costs."""
-    is_right, was_right = right(stated, item.sample.doc, item.kind), item.is_right(FLEXIBLE)
+    is_right, was_right = right(stated, item.benchmark, item.sample.doc), item.is_right(FLEXIBLE)
     facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
     for name in FILTERS:
         own = item.read(name)
-        differs = not same(own, stated, item.kind)
+        differs = not item.is_same(own, stated)
         facts |= {f"missed {name}": differs and own == UNANSWERED, f"misread {name}": differs and own != UNANSWERED}
     return facts
 

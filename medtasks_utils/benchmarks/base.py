@@ -6,6 +6,7 @@ Nothing here, and nothing in a benchmark, knows the harness. Data flows one way:
 """
 
 import itertools
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric, Score
+from medtasks_utils.writing import one_line
 
 from .options import Options
 from .tables import Row, Table
@@ -126,6 +128,24 @@ class Abstention:
         for metric in dict.fromkeys([self.rate_metric, *(row.metric for row in self.rows)]):
             if metric not in metrics:
                 yield f"abstention names the metric {metric!r}, which is not among metrics"
+
+
+class AuditQuestion(NamedTuple):
+    """What an auditor is told of an example beside a response: neither the right answer nor what the rules read.
+
+    Attributes:
+        form: what the response may state, in words.
+        pattern: a regular expression that a stated answer matches as a whole, in upper or lower case.
+        question: the question.
+        options: the texts of the choices A to D; empty without choices.
+        shown: the answer that the response judges; empty if it judges none.
+    """
+
+    form: str
+    pattern: str
+    question: str
+    options: tuple[str, ...] = ()
+    shown: str = ""
 
 
 class Scores(NamedTuple):
@@ -395,6 +415,36 @@ class Benchmark(ABC):
         """
         return None
 
+    # ---- audits: an LLM says what responses state, beside what the filters read
+
+    def audit_question(self, example: Example) -> AuditQuestion:
+        """Return what an auditor is asked about a response to an example."""
+        form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
+        meanings = {answer: meaning for answer, meaning in self.answers.items() if answer != UNANSWERED}
+        if meanings:
+            listed = [answer if meaning == answer else f"{answer} ({meaning})" for answer, meaning in meanings.items()]
+            form, pattern = f"one of: {', '.join(listed)}", "|".join(map(re.escape, meanings))
+        return AuditQuestion(form, pattern, str(example.get("question", "")))
+
+    def as_logged(self, stated: str) -> str:
+        """Return an answer that an auditor writes as the filters log it."""
+        return next((answer for answer in self.answers if answer.casefold() == stated.casefold()), stated)
+
+    def values_of(self, answer: str, example: Example) -> list[Any]:
+        """Return the values that an answer, as logged, may stand for; none where it is no answer."""
+        value = self.value(answer, example, self.options())
+        return [] if value is None else [value]
+
+    def is_same(self, value: Any, other: Any) -> bool:
+        """Return whether two values are the same answer; of texts, white space and case do not matter."""
+        if isinstance(value, str) and isinstance(other, str):
+            return one_line(value).casefold() == one_line(other).casefold()
+        return bool(value == other)
+
+    def is_right(self, value: Any, example: Example) -> bool:
+        """Return whether a value is the right answer, as ``score`` has it."""
+        return self.score(Answer(value), example, self.options()).values["acc"] == 1.0
+
 
 # ---- benchmarks of choices
 
@@ -442,6 +492,11 @@ class ChoiceBenchmark(Benchmark):
     def read(self, text: str, example: Example, options: Any) -> Reading:
         """What is weighed to find a letter, boxes among it."""
         return read_letter(final_text(without_continuation(text)), example["options"])
+
+    def audit_question(self, example: Example) -> AuditQuestion:
+        """Return which letter the response states, with the texts of the choices."""
+        options = tuple(map(str, example["options"]))
+        return super().audit_question(example)._replace(form="one of the letters A, B, C and D", options=options)
 
 
 def order_of(generation: int, first: str) -> str:

@@ -3,7 +3,9 @@
 Its rows are in ``rows``, its kinds of answer in ``kinds``.
 """
 
+import math
 import re
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -12,6 +14,7 @@ from pydantic import BeforeValidator, PositiveInt
 
 from medtasks_utils.benchmarks.base import (
     Answer,
+    AuditQuestion,
     Benchmark,
     Breakdown,
     Example,
@@ -35,7 +38,7 @@ from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
 
-from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, is_right
+from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
 from .rows import (
     add_other_labels,
     add_solved_examples,
@@ -222,6 +225,34 @@ class MedCalcBench(Benchmark):
         """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""
         content = _contents(final_text(text), options)[0][1] or ""
         return re.search(r"\d", content) is not None or (options.is_corrected and says_not_available(content))
+
+    def audit_question(self, example: Example) -> AuditQuestion:
+        """Return which value the response states; or ``N/A``, where the labels are the physicians'."""
+        kind = KINDS[example["judgement"]]
+        form, pattern = kind.form, kind.pattern
+        if example.get("labels") == "physicians":
+            form = f"{form}; or {NOT_AVAILABLE} if it says that the note lacks what is needed"
+            pattern = f"{pattern}|{NOT_AVAILABLE}"
+        return AuditQuestion(form, pattern, example["question"])
+
+    def as_logged(self, stated: str) -> str:
+        """Return a stated value as the filters log it."""
+        return NOT_AVAILABLE if stated.upper() == NOT_AVAILABLE else stated.lower()
+
+    def values_of(self, answer: str, example: Example) -> list[Any]:
+        """Return the value; of a percentage the fraction that it means, and the number that it shows."""
+        if answer == NOT_AVAILABLE:
+            return [answer]
+        with suppress(ValueError):
+            return [float(answer)]
+        value = self.value(answer.lower(), example, self.options())
+        shown = [float(answer[:-1])] if re.fullmatch(f"{NUMBER}%", answer) else []
+        return [each for each in (value, *shown) if each is not None]
+
+    def is_same(self, value: Any, other: Any) -> bool:
+        """Return whether two values are the same answer; numbers are, to six digits."""
+        are_numbers = isinstance(value, float) and isinstance(other, float)
+        return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
 
     # ---- scores
 

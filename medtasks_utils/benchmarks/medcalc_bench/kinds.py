@@ -21,6 +21,9 @@ from medtasks_utils.extraction.weighing import Reading
 NOT_AVAILABLE = "N/A"
 """The right answer where the note lacks what is needed, in the rows that have such a label."""
 
+NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
+"""The pattern of a number."""
+
 _WEEKS_AND_DAYS = re.compile(
     r"""(\d{1,4})\s?weeks?["']?\s?(?:,|and\b|&)?\s?["']?(\d{1,4})\s?(?:days?\b|["')\]]|$)"""
     r"""|[(\[]\s?["']?(\d{1,4})["']?\s?,\s?["']?(\d{1,4})["']?\s?[)\]]""",
@@ -44,11 +47,15 @@ class Kind:
     Attributes:
         name: what examples call it as ``judgement``.
         read: the authors' reading of a content without line breaks and quotes around it; None for none.
+        form: how an auditor writes such an answer, in words.
+        pattern: the same as a regular expression.
         shown: a value as samples show it.
     """
 
     name: str
     read: Callable[[str], Any]
+    form: str
+    pattern: str
     shown: Callable[[Any], str] = str
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
@@ -137,11 +144,28 @@ def _number(cell: str, column: str) -> float:
 
 
 _EVERY = (
-    Kind("date", strict_date, lambda value: f"{value.month}/{value.day}/{value.year}"),
-    Kind("weeks_days", strict_weeks_days, lambda value: f"({value[0]} weeks, {value[1]} days)"),
-    Days("days", days_in),
-    Integer("integer", numbers.strict_integer),
-    Decimal("decimal", numbers.strict_decimal),
+    Kind(
+        "date",
+        strict_date,
+        "a date as month/day/year, as in 4/3/2023",
+        "[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}",
+        lambda value: f"{value.month}/{value.day}/{value.year}",
+    ),
+    Kind(
+        "weeks_days",
+        strict_weeks_days,
+        "weeks and days, as in (4 weeks, 3 days)",
+        r"\([0-9]+ weeks, [0-9]+ days\)",
+        lambda value: f"({value[0]} weeks, {value[1]} days)",
+    ),
+    Days("days", days_in, "a number of days, as in 31", NUMBER),
+    Integer("integer", numbers.strict_integer, "a number without unit, as in 3", NUMBER),
+    Decimal(
+        "decimal",
+        numbers.strict_decimal,
+        "a number without unit, with a % if it is stated in per cent, as in 4.2, or 12.5%",
+        f"{NUMBER}%?",
+    ),
 )
 KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _EVERY}
 

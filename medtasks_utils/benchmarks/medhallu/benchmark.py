@@ -12,6 +12,7 @@ from medtasks_utils.benchmarks.base import (
     Abstention,
     AbstentionRow,
     Answer,
+    AuditQuestion,
     Benchmark,
     Breakdown,
     Example,
@@ -168,6 +169,11 @@ class MedHallu(Benchmark):
     def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
         """What is weighed, boxes among it."""
         return read_verdict(final_text(without_continuation(text)))
+
+    def audit_question(self, example: Example) -> AuditQuestion:
+        """Return which verdict the response gives, with the answer that it judges."""
+        form = "0 if it calls the answer to judge factual, 1 if hallucinated, 2 if it is unsure"
+        return super().audit_question(example)._replace(form=form, shown=example["answer"])
 
     # ---- scores
 
