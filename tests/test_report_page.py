@@ -143,18 +143,6 @@ def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
             assert [row[0] for row in page.tables[caption][1:]] == ["silent", "in all"]
 
 
-def test_an_abstention_names_what_the_benchmark_has() -> None:
-    for benchmark in benchmarks().values():
-        names = [metric.name for metric in benchmark.metrics]
-        assert benchmark.abstention is None or not list(benchmark.abstention.problems(benchmark.answers, names))
-    wrong = Abstention("maybe", "maybe_rate", (AbstentionRow("of all", "acc"), AbstentionRow("F1", "f2")))
-    assert list(wrong.problems({"yes", "no"}, ["acc"])) == [
-        "abstention.answer is 'maybe', which is not among answers",
-        "abstention names the metric 'maybe_rate', which is not among metrics",
-        "abstention names the metric 'f2', which is not among metrics",
-    ]
-
-
 # ---- what may be compared, and what is said of it
 
 
