@@ -60,19 +60,19 @@ class Options(BaseModel):
         return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
 
 
-def _switch(tool: str) -> str:
+def switch_of(tool: str) -> str:
     """Return the name of the option that turns a tool on."""
     return f"add_{tool}_tool"
 
 
 _SWITCHES: dict[str, Any] = {
-    _switch(name): (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
+    switch_of(name): (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
 }
 
 
 def tools_in(options: Mapping[str, Any]) -> list[str]:
     """Return the names of the tools that options turn on, as a run has saved them."""
-    return [name for name in TOOLS if options.get(_switch(name))]
+    return [name for name in TOOLS if options.get(switch_of(name))]
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from typing import Any, Protocol
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark
-from medtasks_utils.benchmarks.options import ToolOptions
+from medtasks_utils.benchmarks.options import ToolOptions, switch_of
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.statistics.metrics import OF_TOOLS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
@@ -68,7 +68,7 @@ class ToolTurns:
         if chat_template is None:
             raise UsageError(
                 f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template "
-                "(or switch add_python_tool and add_calculator_tool off)"
+                f"(or switch {' and '.join(map(switch_of, self._tools))} off)"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
         self._format = ToolFormat(task.model, self._tools, self._wanted, task.config.generation_kwargs or {})

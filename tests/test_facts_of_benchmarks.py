@@ -1,0 +1,77 @@
+"""No room but the benchmarks' knows a benchmark by its name, or by what its rows, metrics and groups are called."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+from conftest import GENERATION_TASKS, documents, load
+
+import medtasks_utils
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.registered import OWN
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_REPEATS, OF_TOOLS
+
+PACKAGE = Path(medtasks_utils.__file__).parent
+NAMES = {name.removesuffix("_bench") for name in OWN}
+
+EXAMPLES = {
+    "harness/checks.py": {"medhallu"},
+    "harness/command_line.py": {"medhallu"},
+    "sweep/plan.py": {"medcalc", "medhallu", "medmcqa"},
+}
+"""Messages that show by an example what to write, by file."""
+
+TO_BE_MOVED = {
+    "commands/extract.py": {"judgement", "calculator_id"},
+    "rescore/run.py": {"specialty"},
+    "rescore/samples.py": {"medexqa"},
+    "results/importing.py": {"medcalc", "medexqa", "medhallu", "medmcqa"},
+    "scoring.py": {"shown"},
+}
+"""What has not moved to the benchmarks yet, by file."""
+
+PLAIN_WORDS = {
+    *("answer", "category", "choices", "explanation", "format", "id", "knowledge", "labels", "note", "options"),
+    *("output_type", "question", "row", "target"),  # fields of requests, of tasks and of logs too
+    *("coverage", "f1", "precision", "recall", "reward", "support"),  # of judges, of training, and in general
+}
+"""Fields and metrics of benchmarks whose names mean something elsewhere too."""
+
+
+def facts() -> set[str]:
+    """The fields of the benchmarks' examples, their own metrics, and groups that have an order."""
+    found = {field for task in GENERATION_TASKS for example in documents(load(task)) for field in example}
+    for name in OWN:
+        benchmark = benchmarks()[name]
+        found.update(metric.name for metric in benchmark.metrics)
+        found.update(group for breakdown in benchmark.breakdowns for group in breakdown.order)
+    return found - PLAIN_WORDS - {metric.name for metric in (ACC, ANSWERED, *OF_REPEATS, *OF_TOOLS)}
+
+
+def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
+    """The texts of a module but its documentation, and the names that its code uses."""
+    documentation = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    texts, names = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
+            texts.add(node.value)
+        for field in ("id", "attr", "arg", "name", "module"):
+            names.add(str(getattr(node, field, "")))
+    return texts, names
+
+
+def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts() -> None:
+    known = facts()
+    assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable", "easy"} <= known
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        place = path.relative_to(PACKAGE).as_posix()
+        if not place.startswith("benchmarks/"):
+            texts, names = texts_and_names(ast.parse(path.read_text(encoding="utf-8")))
+            named = {benchmark for benchmark in NAMES for word in texts | names if benchmark in word.lower()}
+            found[place] = named | (texts & known)
+    for place, words in TO_BE_MOVED.items():
+        found[place] -= words
+    assert {place: words for place, words in found.items() if words} == EXAMPLES
