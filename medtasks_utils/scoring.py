@@ -75,7 +75,8 @@ class Scorer:
             row: as in the data set. MedMCQA's ``cop`` is, as on the hub, 0 to 3 for A to D if it is a number: of one
                 row alone, it cannot be told whether its file counts from 1.
             response: the model's text; where it used tools, its last reply.
-            shown: for MedHallu, whose rows make two examples: ``ground_truth`` or ``hallucinated``, which was shown.
+            shown: of a row that makes several examples, which one: for MedHallu ``ground_truth`` or ``hallucinated``,
+                the answer that was shown.
 
         Returns:
             By filter, ``strict-match`` and ``flexible-extract``.
@@ -103,16 +104,40 @@ class Scorer:
         return [{name: self._scored(example, answer) for name, answer in own.items()} for example, own in found]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
-        """The example that a row makes, or of MedHallu's two the one in which the answer of that name is shown."""
+        """Return the example that a row makes, or of several the one that ``shown`` tells apart.
+
+        Raises:
+            UsageError: for a row that makes several examples, or none that is meant.
+            DataError: for a row that cannot be used.
+        """
         report = LoadReport()
         examples = self.benchmark.examples(Table([row]), self._of_rows, report)
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
-        chosen = [example for example in examples if shown in (None, example.get("shown"))]
-        if len(chosen) != 1:
-            listed = " or shown=".join(repr(example.get("shown")) for example in examples)
-            raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
-        return chosen[0]
+        field = self.benchmark.told_apart_by
+        values = [example[field] if field else None for example in examples]
+        chosen = [example for example, value in zip(examples, values, strict=True) if shown in (None, value)]
+        if len(chosen) == 1:
+            return chosen[0]
+        if field is None:
+            raise UsageError(f"{self.info.name}: a row makes {len(examples)} examples; nothing is told apart by shown")
+        listed = " or shown=".join(map(repr, values))
+        raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
+
+    def blank_example(self, kind: str | None = None) -> Example:
+        """Return an example with no more than what reading a response needs.
+
+        Args:
+            kind: what is asked for, of a benchmark with several kinds of answer; None for the first.
+
+        Raises:
+            UsageError: for a kind that the benchmark does not have.
+        """
+        kinds = self.benchmark.kinds or ("",)
+        if kind is not None and kind not in self.benchmark.kinds:
+            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "left out: there is one kind of answer"
+            raise UsageError(f"{self.info.name}: kind has to be {known}, not {kind!r}")
+        return self.benchmark.blank_example(kinds[0] if kind is None else kind)
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """In lines, what each filter reads in a response and how it was found; with ``explain`` the candidates too.
@@ -162,12 +187,13 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
     Args:
         benchmark: a benchmark, or a task of it.
         filter_name: ``strict-match`` or ``flexible-extract``.
-        metric: what is given: ``reward`` for MedHallu, ``acc`` for the others, unless another is named.
+        metric: what is given; None for the benchmark's own: ``reward`` for MedHallu, ``acc`` for the others.
         options: of the benchmark.
 
     Returns:
         ``f(completions, **columns)``: one number for each completion, a text or a list of messages (the last is the
-        response). Columns are those of the data set, a list each; for MedHallu also ``shown``.
+        response). Columns are those of the data set, a list each, and the field that tells the examples of a row apart,
+        for MedHallu ``shown``.
 
     Raises:
         UsageError: for a benchmark, filter, metric or option that does not exist; by the function, for a column that is
@@ -176,7 +202,8 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
         raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
-    wanted = metric or ("reward" if "reward" in scorer.metrics else "acc")
+    wanted = metric or scorer.benchmark.rewarded
+    told_apart_by = scorer.benchmark.told_apart_by or ""
     if wanted not in scorer.metrics:
         raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(scorer.metrics))}")
 
@@ -186,7 +213,7 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
         for index, completion in enumerate(completions):
             row = {name: values[index] for name, values in listed.items()}
             try:
-                scored = scorer(row, _text(completion), shown=row.get("shown"))
+                scored = scorer(row, _text(completion), shown=row.get(told_apart_by))
             except DataError as error:
                 raise UsageError(
                     f"reward: {error}. Columns of the data set reach a reward only if the trainer keeps them "

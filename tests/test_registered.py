@@ -52,6 +52,7 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
             "abstention.answer is 'maybe', which is not among answers",
         ),
         ({"abstention": Abstention("2", "unsure")}, "abstention names the metric 'unsure'"),
+        ({"rewarded": "prize"}, "rewarded names prize"),
         ({"marks": {"tool_error": "failed"}}, "marks names tool_error"),
         ({"written": "answer"}, "written is 'answer', and has to have %s once"),
         ({"sample": Path("nowhere")}, "sample is nowhere, and there is no such folder"),
@@ -72,10 +73,10 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
     assert "not an object of a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
 
 
-@pytest.mark.parametrize("attribute", ["truth", "cluster", "stratum"])
+@pytest.mark.parametrize("attribute", ["truth", "cluster", "stratum", "told_apart_by"])
 def test_a_field_that_the_examples_lack_ends_loading(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MedHallu, attribute, "questoin")
-    with pytest.raises(DataError, match=r"is 'questoin', and its examples have no such field \(did you mean question"):
+    with pytest.raises(DataError, match=r"names 'questoin', and its examples have no such field \(did you mean q"):
         load("medhallu")
 
 

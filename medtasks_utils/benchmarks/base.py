@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
@@ -25,6 +25,9 @@ from medtasks_utils.writing import one_line
 
 from .options import Options
 from .tables import Row, Table
+
+if TYPE_CHECKING:
+    from medtasks_utils.judging import Case
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
@@ -265,6 +268,12 @@ class Benchmark(ABC):
         truth: the field with the right answer, in the form that is asked for.
         written: a response that gives an answer, with ``%s`` for it.
         default_task: the task, or group of tasks, that people mean by the benchmark's name.
+        whole_task: the one task of all its rows, where ``default_task`` is a group; None where it is that task.
+        environments: lower-case parts of the names of environments that run it, without signs; its own name if empty.
+        shown_fields: fields of an example that every prompt shows, by which a prompt's example is found.
+        told_apart_by: the field that tells the examples of one row apart; None where a row makes one example.
+        kinds: the kinds of answer that examples ask for, the commonest first; empty where there is but one.
+        rewarded: the metric that a reward for training is, unless another is asked for.
         checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where its rows are, by the version that options choose; the first is the default.
         metrics: all that its tasks may report, the most important first.
@@ -290,6 +299,12 @@ class Benchmark(ABC):
     truth: str
     written: str = "\\boxed{%s}"
     default_task: str
+    whole_task: str | None = None
+    environments: tuple[str, ...] = ()
+    shown_fields: tuple[str, ...] = ("question",)
+    told_apart_by: str | None = None
+    kinds: tuple[str, ...] = ()
+    rewarded: str = "acc"
     checked_tasks: tuple[str, ...]
     repositories: Mapping[str, Repository]
     metrics: tuple[Metric, ...]
@@ -348,6 +363,18 @@ class Benchmark(ABC):
             DataError: for columns that are missing, or rows that cannot be understood.
         """
 
+    def blank_example(self, kind: str) -> Example:
+        """Return an example with no more than what reading a response needs, for texts without a row.
+
+        Args:
+            kind: one of ``kinds``; empty where there are none.
+        """
+        return {}
+
+    def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options under which the responses of an environment's run are read, given its arguments."""
+        return {}
+
     # ---- reading
 
     @abstractmethod
@@ -398,6 +425,18 @@ class Benchmark(ABC):
         """``acc``, ``answered`` and other metrics, with the example's cluster and stratum."""
         values = {"acc": float(right), "answered": float(answer.value is not None), **others}
         return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
+
+    def case_of(self, example: Example, response: str) -> "Case":
+        """Return the explanation in a response as judges see it, its choices lettered from A.
+
+        A benchmark whose examples have reference explanations defines this; ``medtasks rescore`` takes no other.
+        """
+        raise NotImplementedError(f"{self.name} has no explanations to judge")
+
+    @property
+    def has_explanations(self) -> bool:
+        """Whether judges can score explanations in its responses."""
+        return type(self).case_of is not Benchmark.case_of
 
     def batch_scorer(
         self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
@@ -474,6 +513,7 @@ class ChoiceBenchmark(Benchmark):
 
     are_numbered = False
     truth = "answer_letter"
+    shown_fields = ("question", "options")
     stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
@@ -484,6 +524,10 @@ class ChoiceBenchmark(Benchmark):
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
         """The example as the prompt's template takes it, with its choices in another order."""
+
+    def blank_example(self, kind: str) -> Example:
+        """Return an example whose choices have no text."""
+        return {"options": [""] * len(LETTERS)}
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
         """One letter A–D."""

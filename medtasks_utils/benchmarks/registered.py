@@ -156,6 +156,7 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
         if count > 1:
             yield f"metrics has {name} {count} times; those of repeats are added by the task"
     mentions = {"compared": benchmark.compared, "beside": benchmark.beside, "marks": tuple(benchmark.marks)}
+    mentions["rewarded"] = (benchmark.rewarded,)
     mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
     for place, mentioned in mentions.items():
         for name in mentioned:
@@ -179,10 +180,10 @@ def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str
     Raises:
         DataError: naming the fields.
     """
-    for attribute in ("truth", "cluster", "stratum"):
-        field = getattr(benchmark, attribute)
+    named = {name: getattr(benchmark, name) for name in ("truth", "cluster", "stratum", "told_apart_by")}
+    for attribute, field in [*named.items(), *(("shown_fields", field) for field in benchmark.shown_fields)]:
         if field is not None and field not in examples[0]:
             raise DataError(
-                f"{place}: {attribute} of the benchmark {benchmark.name} is {field!r}, and its examples have no such "
-                f"field{did_you_mean(field, examples[0])}; they have {', '.join(examples[0])}"
+                f"{place}: {attribute} of the benchmark {benchmark.name} names {field!r}, and its examples have no "
+                f"such field{did_you_mean(field, examples[0])}; they have {', '.join(examples[0])}"
             )

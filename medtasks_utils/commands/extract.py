@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .flags import Command, Printout, warn
 
@@ -20,14 +20,14 @@ class Extract(Command):
         paths: saved runs with samples; default: a response on standard input
         task: a task of this pack
         explain: show the candidates with the evidence for and against each
-        kind: what kind of answer MedCalc-Bench asks for: decimal, integer, date or weeks_days; default: decimal
+        kind: the kind of answer asked for, where the benchmark has several; default: its first
     """
 
     paths: tuple[Path, ...] = ()
     _: KW_ONLY
     task: str
     explain: bool = False
-    kind: Literal["decimal", "integer", "date", "weeks_days"] = "decimal"
+    kind: str | None = None
 
     def run(self) -> Printout:
         """Read answers; return what was read."""
@@ -37,9 +37,8 @@ class Extract(Command):
         scorer = Scorer(self.task)
         if self.paths:
             lines = list(self._samples(scorer))
-        else:  # a document of what reading needs, without the texts of choices
-            doc = {"options": [""] * 4, "judgement": self.kind, "calculator_id": -1, "note": "", "question": ""}
-            lines = list(scorer.told(printable(sys.stdin.read()), doc, self.explain))
+        else:
+            lines = list(scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain))
         return Printout("\n".join(lines), lines)
 
     def _samples(self, scorer: "Scorer") -> Iterator[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Rescore(JudgeCommand):
-    """Judge the explanations in saved MedExQA samples with G-Eval and FActScore.
+    """Judge the explanations in saved samples with G-Eval and FActScore.
 
     Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
     <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: answered calls are

@@ -64,8 +64,14 @@ def load(name: str) -> Template:
 
 @lru_cache
 def examples(specialty: str) -> list[dict[str, Any]]:
-    """Return the two or three worked examples of a specialty: ``question``, ``explanation`` and 5–7 ``claims``."""
-    worked: list[dict[str, Any]] = json.loads(_all_examples()[specialty])
+    """Return the two or three worked examples of a specialty: ``question``, ``explanation`` and 5–7 ``claims``.
+
+    Of a specialty without any, return one example of each that has some.
+    """
+    files = _all_examples()
+    if specialty not in files:
+        return [json.loads(text)[0] for text in files.values()]
+    worked: list[dict[str, Any]] = json.loads(files[specialty])
     return worked
 
 

@@ -9,6 +9,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,7 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "run_file": response.path,
         "specialty": case.specialty,
         "question": case.question,
-        **dict(zip(LETTERS, case.options, strict=True)),
+        **dict(zip_longest(LETTERS, case.options, fillvalue="")),
         "answer": case.answer_letter,
         "completion": response.text,
         **theirs.get(judge.name, {}),

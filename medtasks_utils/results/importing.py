@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.imported_run import Message, Reply, save
 from medtasks_utils.harness.task import MedTask
 
 from .samples import Row, content_of, number, numbered_lines
-
-_TASKS = {"medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all", "medcalc": "medcalc_bench", "medhallu": "medhallu"}
-"""The task that an environment's rows are of, by what its name has in it."""
 
 _NO_REWARDS = {
     *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
@@ -64,14 +63,17 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
     metadata: Row = json.loads(beside.read_bytes()) if beside.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
     name = task or _task_of(path, f"{lines[0].task} {metadata.get('env_id')} {environment}")
-    options: Row = {"medexqa": {"use_explanations": False}}
-    if metadata.get("env_args", {}).get("answer_format") == "boxed":
-        options["medcalc_bench"] = {"answer_format": "boxed"}
+    arguments = metadata.get("env_args") or {}
+    options: Row = {
+        each.name: {**each.options.without_costly(), **each.options_of_environment(arguments)}
+        for each in benchmarks().usable()
+    }
     manager = manager_for([name], metadata=options if data is None else {**options, "medtasks_data": data})
     built = manager.load([name])["tasks"].get(name)
     if not isinstance(built, MedTask):
-        raise UsageError(f"--task {name}: name one task of this pack, such as {', '.join(_TASKS.values())}")
-    found = _by_document(lines, built.eval_docs)
+        known = ", ".join(map(_whole_task, benchmarks().usable()))
+        raise UsageError(f"--task {name}: name one task of this pack, such as {known}")
+    found = _by_document(lines, built.eval_docs, built.benchmark.shown_fields)
     unmatched = found.pop(_NOWHERE, [])
     if unmatched:
         problems.append(
@@ -89,14 +91,27 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
 
 def _task_of(path: Path, names: str) -> str:
     """The task whose rows a file is of, as its lines, its metadata or its folder name it."""
-    plain = re.sub(r"[^a-z0-9]", "", names.lower())
-    for part, task in _TASKS.items():
-        if part in plain:
-            return task
+    plain = _letters_and_digits(names)
+    by_part = {
+        part: benchmark
+        for benchmark in benchmarks().usable()
+        for part in (benchmark.environments or (_letters_and_digits(benchmark.name),))
+    }
+    found = max((part for part in by_part if part in plain), key=len, default=None)
+    if found is not None:
+        return _whole_task(by_part[found])
     raise MedtasksError(
         f"{path}: neither its lines nor metadata.json nor its folder tell which benchmark it is of; name the task "
         "with --task"
     )
+
+
+def _whole_task(benchmark: Benchmark) -> str:
+    return benchmark.whole_task or benchmark.default_task
+
+
+def _letters_and_digits(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def _read_lines(path: Path) -> tuple[list[Line], list[str]]:
@@ -141,12 +156,13 @@ def _chat(messages: Any) -> list[Message]:
 # ---- which document
 
 
-def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> dict[int, list[Line]]:
+def _by_document(lines: Sequence[Line], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Line]]:
     """The responses to each document by its place, and under -1 those whose prompt shows none.
 
-    Where a prompt shows all of several, the longest is meant; of equal ones the first.
+    A prompt shows a document if it has the text of all ``fields``. Of several, the longest is meant; of equal ones the
+    first.
     """
-    shown = [list(filter(None, map(_plain, _parts(doc)))) for doc in documents]
+    shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # so that not all are looked for
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
@@ -159,9 +175,9 @@ def _by_document(lines: Sequence[Line], documents: Sequence[Row]) -> dict[int, l
     return found
 
 
-def _parts(doc: Row) -> Iterator[str]:
-    """What a prompt shows of a document."""
-    for value in map(doc.get, ("note", "question", "answer", "options")):
+def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
+    """Yield the texts in some fields of a document, each of a list by itself."""
+    for value in map(doc.get, fields):
         yield from map(str, value if isinstance(value, list) else [value or ""])
 
 

@@ -5,6 +5,7 @@ Its rows are in ``rows``, its kinds of answer in ``kinds``.
 
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -92,6 +93,9 @@ class MedCalcBench(Benchmark):
     truth = "shown_truth"
     written = "<answer>%s</answer>"
     default_task = "medcalc_bench"
+    environments = ("medcalc",)
+    shown_fields = ("note", "question")
+    kinds = ("decimal", "integer", "date", "weeks_days")
     checked_tasks = ("medcalc_bench", "medcalc_bench_corrected")
     repositories = {
         "verified": Repository("nsk7153/MedCalc-Bench-Verified", "591157b3343b4dda247294f9d929da4c75026fa8"),
@@ -172,6 +176,14 @@ class MedCalcBench(Benchmark):
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
         """Rows as examples."""
         return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
+
+    def blank_example(self, kind: str) -> Example:
+        """Return an example that asks for a kind of answer."""
+        return {"judgement": kind, "calculator_id": -1, "note": "", "question": ""}
+
+    def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the form of the answer, where it is not our default."""
+        return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     # ---- reading
 

@@ -23,10 +23,11 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.judging import Case
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 from .authors import authors_answer, misspelt_option, only_letter
-from .explanations import Explanations, references, scored
+from .explanations import Explanations, case_of, references, scored
 from .metrics import METRICS as EXPLANATION_METRICS
 from .options import SPECIALTIES, MedExQAOptions, Specialty
 
@@ -45,6 +46,7 @@ class MedExQA(ChoiceBenchmark):
     options = MedExQAOptions
     written = "The answer is %s."
     default_task = "medexqa"
+    whole_task = "medexqa_all"
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
     metrics = (
@@ -179,6 +181,10 @@ class MedExQA(ChoiceBenchmark):
         """``acc``, also for the macro average over specialties, 0–1; ``answer_accuracy`` 0 or 100; ``answered``."""
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
+
+    def case_of(self, example: Example, response: str) -> Case:
+        """See :class:`Benchmark`."""
+        return case_of(example, response)
 
     def batch_scorer(
         self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1

@@ -100,6 +100,9 @@ class MedHallu(Benchmark):
     options = MedHalluOptions
     truth = "target"
     default_task = "medhallu"
+    shown_fields = ("question", "answer")
+    told_apart_by = "shown"
+    rewarded = "reward"
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
     metrics = (
