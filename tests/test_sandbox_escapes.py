@@ -27,8 +27,8 @@ import sandbox_escapes_kernel as kernel
 from conftest import table
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox import Result, Sandbox
-from medtasks_utils.sandbox.process import Session
+from medtasks_utils.sandbox import ExecutionResult, Sandbox
+from medtasks_utils.sandbox.workers import Session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no boundary to test")
 
@@ -178,7 +178,7 @@ def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes:
     return {name: traces for name, traces in found.items() if traces}
 
 
-def told(of_class: str, result: Result) -> list[str]:
+def told(of_class: str, result: ExecutionResult) -> list[str]:
     result.text.encode("utf-8")
     if of_class == "machine":
         return [each for each in of_the_machine() if each in result.text or each[::-1] in result.text]
@@ -272,12 +272,12 @@ def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
     with Sandbox(_off=off) as sandbox, pytest.raises(MedtasksError) as caught:
         sandbox.run([("a", "1 + 1")])
     message = str(caught.value)
-    assert "\n" not in message and "weak_sandbox: true" in message and "libseccomp" in message
+    assert "\n" not in message and "weak_sandbox=true" in message and "libseccomp" in message
     assert all(f"{layer}: switched off" in message for layer in off)
 
 
 def test_without_namespaces_it_runs() -> None:
     with Sandbox(_off=["namespaces"]) as sandbox:
         skip_without(sandbox, "landlock", "seccomp", "limits")
-        assert sandbox.run([("a", "1 + 1")]) == [Result("2", False)]
+        assert sandbox.run([("a", "1 + 1")]) == [ExecutionResult("2", False)]
         assert re.match(r"plain Python, confined by .*seccomp", sandbox.started().description)

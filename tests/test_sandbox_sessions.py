@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox import Result, Sandbox, capacity
-from medtasks_utils.sandbox.output import readable
+from medtasks_utils.sandbox import ExecutionResult, Sandbox, capacity
+from medtasks_utils.sandbox.execution_result import readable
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield sandbox
 
 
-def texts(results: list[Result]) -> list[str]:
+def texts(results: list[ExecutionResult]) -> list[str]:
     return [result.text for result in results]
 
 
@@ -73,7 +73,7 @@ def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tupl
     seen: dict[str, list[int]] = {"u": [], "v": [], "w": []}
     for (session, n), result in zip(calls, results, strict=True):
         seen[session].append(n)
-        assert result == Result(repr(seen[session]), False)
+        assert result == ExecutionResult(repr(seen[session]), False)
 
 
 # ---- limits and texts
@@ -88,7 +88,7 @@ def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh() -> None:
     with Sandbox(timeout=0.5) as sandbox:
         results = sandbox.run([(key, code) for key in codes for code in ("x = 1", key, "x")])
     for shown, slow, after in zip(codes.values(), results[1::3], results[2::3], strict=True):
-        assert slow == Result(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
+        assert slow == ExecutionResult(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
         assert after.text.endswith("NameError: name 'x' is not defined")
 
 
@@ -161,7 +161,9 @@ def test_a_session_without_room_says_that_it_is_lost() -> None:
         again = sandbox.run([(session, "x") for session in sessions])
         assert sum("no room" in each.text and "all variables were lost" in each.text for each in again) == 5
         assert all(
-            each == Result(session, False) for session, each in zip(sessions, again, strict=True) if not each.failed
+            each == ExecutionResult(session, False)
+            for session, each in zip(sessions, again, strict=True)
+            if not each.failed
         )
         (fresh,) = [key for key, each in zip(sessions, again, strict=True) if each.failed][:1]
         assert texts(sandbox.run([(fresh, "x = 'anew'\nx")])) == ["'anew'"]
@@ -189,7 +191,7 @@ def test_a_sandbox_that_is_killed_is_started_anew(sandbox: Sandbox, caplog: pyte
     with caplog.at_level(logging.WARNING):
         first, second = sandbox.run([("a", "2"), ("a", "3")])
     assert first.failed and first.text.endswith("all variables were lost")
-    assert second.text == "3" and "lost and started anew" in caplog.text
+    assert second.text == "3" and "lost and is started again" in caplog.text
 
 
 def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -289,8 +291,8 @@ def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
             ),
         ]
     ) == [
-        Result("1\n2\n25.25\n{'x': 4}", False),
-        Result("(2, 2024, 4)", False),
+        ExecutionResult("1\n2\n25.25\n{'x': 4}", False),
+        ExecutionResult("(2, 2024, 4)", False),
     ]
 
 

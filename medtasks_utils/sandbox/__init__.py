@@ -1,16 +1,16 @@
-"""Python for models: code runs in processes that can do nothing but compute; ``docs/sandbox.md`` has the whole story.
+"""A sandbox for Python code that models write; ``docs/sandbox.md`` describes it in full.
 
-========================  ==========================================================================================
-:mod:`.client`            the interface, :class:`Sandbox`; which session has a process
-:mod:`.capacity`          how much there is room for
-:mod:`.process`           the process that forks, and a session with its own, as seen from outside; the clock
-:mod:`.output`            what a process wrote, as text of bounded length
-:mod:`.layout`            the files that code may read, under a path of their own
-:mod:`.inside`            what runs on the other side: it knows no example but the one that a process is for
-========================  ==========================================================================================
+=========================  ===========================================================================================
+:mod:`.sandbox`            the interface, :class:`Sandbox`; decides which sessions have a process
+:mod:`.capacity`           how many processes and how much memory the machine can spare
+:mod:`.workers`            the forking process and a session's worker process, as seen from outside; timeouts
+:mod:`.execution_result`   a process's output as text of bounded length
+:mod:`.layout`             the files that code may read, linked under neutral paths
+:mod:`.inside`             the code that runs inside the boundary
+=========================  ===========================================================================================
 """
 
-from .client import Sandbox
-from .output import Result
+from .execution_result import ExecutionResult
+from .sandbox import Sandbox
 
-__all__ = ["Result", "Sandbox"]
+__all__ = ["ExecutionResult", "Sandbox"]

@@ -1,47 +1,51 @@
-"""How much there is room for: descriptors, processes of the user, memory of the machine or a control group."""
+"""How many processes and how much memory the machine can spare: open files, processes of the user, cgroup limits."""
 
 import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-_GROUPS = Path("/sys/fs/cgroup")
-_FILES = {"": ("memory.max", "anon"), "memory": ("memory.limit_in_bytes", "total_rss")}
-"""By controller (none in version 2): the file with a group's limit, and how its statistics call what it holds."""
+_CGROUPS = Path("/sys/fs/cgroup")
+_CGROUP_FILES = {"": ("memory.max", "anon"), "memory": ("memory.limit_in_bytes", "total_rss")}
+"""By controller ("" for cgroup version 2): the file with a group's limit, and the key of its use in memory.stat."""
 
 
-def sessions(most: int) -> int:
-    """How many live sessions, up to ``most``, leave half of the descriptors and of the user's processes to others.
+def most_sessions(wanted: int) -> int:
+    """Return how many live sessions there may be, at most ``wanted``.
 
-    The limit on open files is raised as far as they need and it can be.
+    They use no more than half of the open files and of the user's processes that are allowed. The soft limit on open
+    files is raised as far as it is needed and can be.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = max(soft, min(hard, 4 * most))  # each takes two
+    files = max(soft, min(hard, 4 * wanted))  # a session takes two
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     processes, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    return max(1, min(most, files // 4, most if processes < 0 else processes // 2))
+    return max(1, min(wanted, files // 4, wanted if processes < 0 else processes // 2))
 
 
 def is_memory_short(wanted: int) -> bool:
-    """Whether less is left than wanted, and than an eighth of all.
+    """Return True if less memory is free than wanted, and less than an eighth of the total.
+
+    The machine and every control group that this process is in are looked at.
 
     Args:
-        wanted: bytes, of the machine or of a control group that this process is in.
+        wanted: bytes.
     """
     if sys.platform != "linux":
         return False
-    found = _numbers(Path("/proc/meminfo"))
-    rooms = [(found["MemAvailable:"] << 10, found["MemTotal:"] << 10)]
+    machine = _numbers(Path("/proc/meminfo"))
+    free_and_total = [(machine["MemAvailable:"] << 10, machine["MemTotal:"] << 10)]
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controller, path = line.split(":", 2)
-        limit, held = _FILES.get(controller, ("", ""))
-        inner = Path(_GROUPS, controller, path.lstrip("/"))
-        for group in (inner, *inner.parents):
-            with suppress(OSError, ValueError):  # no group, or without a limit
-                total = int((group / limit).read_text())
-                rooms.append((total - _numbers(group / "memory.stat")[held], total))
-    return any(left < min(wanted, total // 8) for left, total in rooms)
+        limit_file, used_key = _CGROUP_FILES.get(controller, ("", ""))
+        innermost = Path(_CGROUPS, controller, path.lstrip("/"))
+        for group in (innermost, *innermost.parents):
+            with suppress(OSError, ValueError):  # not a control group, or one without a limit
+                total = int((group / limit_file).read_text())
+                free_and_total.append((total - _numbers(group / "memory.stat")[used_key], total))
+    return any(free < min(wanted, total // 8) for free, total in free_and_total)
 
 
 def _numbers(file: Path) -> dict[str, int]:
+    """Return the numbers in a file of lines such as ``MemTotal: 123 kB``, by name."""
     return {name: int(value) for name, value, *_ in map(str.split, file.read_text().splitlines())}

@@ -1,7 +1,7 @@
-"""What keeps a worker in: namespaces, Landlock, seccomp, limits; each is on only if an attempt that it must stop fails.
+"""The layers that confine a worker: namespaces, Landlock, seccomp and limits.
 
-Nothing here raises where a kernel lacks something: a layer is off then, with a reason. A layer that was on and fails
-in a worker ends that worker.
+A layer counts as on only if it stops an attempt that it must stop. A kernel that lacks a layer is no error: the layer
+is off, with a reason. If a layer that is on fails in a worker, the worker ends.
 """
 
 import mmap
@@ -12,14 +12,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from . import filters, root
-from .filters import Layer
+from . import kernel_filters, root
+from .kernel_filters import Layer
 from .system import die_with_parent, give_up_privileges, open_process
 
-_WITNESS = "/proc/self/status"  # a file that code must not read
+_FORBIDDEN_FILE = "/proc/self/status"  # code must not be able to read it
 _LINUX = sys.platform == "linux"
-_EITHER = {"namespaces", "landlock"}  # of these, one will do
-_NOTHING_OF = "CORE FSIZE NPROC MEMLOCK MSGQUEUE SIGPENDING"
+_EITHER = {"namespaces", "landlock"}  # one of the two is enough
+_ZERO_LIMITS = ("CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE", "SIGPENDING")
 
 
 class Confinement:
@@ -27,76 +27,82 @@ class Confinement:
 
     Args:
         folder: the folder with the libraries.
-        entries: what of it code may read.
-        memory_mb: megabytes that code may add.
+        entries: what code may read, as pairs of the path inside and the real path.
+        memory_mb: megabytes of memory that code may use on top of the interpreter's own.
         off: layers to leave out, for tests.
-        anyway: whether plain Python runs even so, for tests.
+        anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
-        layers: by name, why a layer is off, or an empty string.
-        filters: what puts a worker under them for good, to be called in their order there.
-        missing: what has to be on for plain Python, and is not: seccomp; limits; one of namespaces and Landlock.
+        layers: the reason why each layer is off, or an empty string if it is on.
+        filters: functions that confine a worker for good; the worker calls them in this order.
+        missing: the layers that plain Python needs and that are off. It needs seccomp, limits, and one of namespaces
+            and Landlock.
     """
 
     def __init__(self, *, folder: str, entries: list[root.Entry], memory_mb: int, off: list[str], anyway: bool) -> None:
         self._folder, self._entries, self._memory = folder, entries, memory_mb << 20
         self.filters: list[Layer] = [die_with_parent] if _LINUX else []
 
-        tried: dict[str, tuple[list[Layer], list[Layer]]] = {  # by name: how it is put on, and what it must stop
-            "namespaces": (
-                [root.enter_namespaces, lambda: root.enter_root(folder, entries)],
-                [lambda: os.open(_WITNESS, os.O_RDONLY)],
-            ),
+        def read_a_file() -> int:
+            return os.open(_FORBIDDEN_FILE, os.O_RDONLY)
+
+        experiments: dict[str, tuple[list[Layer], list[Layer]]] = {  # by layer: how to apply it, and what it must stop
+            "namespaces": ([root.enter_namespaces, lambda: root.enter_root(folder, entries)], [read_a_file]),
             "landlock": (
                 [give_up_privileges, lambda: self._landlock()()],
-                [lambda: os.open(_WITNESS, os.O_RDONLY), lambda: os.open(folder, os.O_TMPFILE | os.O_WRONLY)],
+                [read_a_file, lambda: os.open(folder, os.O_TMPFILE | os.O_WRONLY)],
             ),
-            "seccomp": ([give_up_privileges, lambda: filters.seccomp()()], [socket.socket, os.fork]),
-            "limits": (  # among them the means by which the run stops and ends a worker
+            "seccomp": ([give_up_privileges, lambda: kernel_filters.seccomp()()], [socket.socket, os.fork]),
+            "limits": (  # they include pidfds, by which a worker is paused and ended
                 [lambda: open_process(os.getpid()), lambda: _limit(_address_space() + (256 << 20))],
                 [lambda: mmap.mmap(-1, 512 << 20)],
             ),
         }
-        self.layers = {
-            name: "switched off" if name in off else _reason(*attempt) if _LINUX else "only on Linux"
-            for name, attempt in tried.items()
-        }
-        lacking = {name for name, reason in self.layers.items() if reason}
-        self.missing = sorted(set() if anyway else lacking if lacking >= _EITHER else lacking - _EITHER)
+        self.layers = dict.fromkeys(experiments, "only on Linux")
+        if _LINUX:
+            for name, (steps, attempts) in experiments.items():
+                self.layers[name] = "switched off" if name in off else _reason_off(steps, attempts)
+        missing = {name for name, reason in self.layers.items() if reason}
+        if not missing >= _EITHER:
+            missing -= _EITHER
+        self.missing = [] if anyway else sorted(missing)
 
     def _landlock(self) -> Layer:
-        return filters.landlock([self._folder, *(inside for inside, _ in self._entries)])
+        return kernel_filters.landlock([self._folder, *(inside for inside, _ in self._entries)])
 
     def enter_namespaces(self) -> None:
-        """For the process that starts the one that forks."""
+        """Enter the namespaces, if they are on. Called in the process that starts the zygote."""
         if not self.layers["namespaces"]:
             root.enter_namespaces()
 
     def confine_zygote(self) -> None:
-        """For the process that forks, once it has imported everything: a root with nothing but the libraries."""
+        """Confine the zygote, and prepare the workers' filters. Called once the zygote has imported everything."""
         if not self.layers["limits"]:
             memory = _address_space() + self._memory
             self.filters.append(lambda: _limit(memory))
         if not self.layers["seccomp"]:
-            self.filters.append(filters.seccomp())
+            self.filters.append(kernel_filters.seccomp())
         if not self.layers["namespaces"]:
             root.enter_root(self._folder, self._entries)
         if not self.layers["landlock"]:
             self.filters.insert(0, self._landlock())
         if _LINUX:
-            with suppress(OSError):  # it is not root
+            with suppress(OSError):  # this process is not root
                 os.setgroups([])
                 os.setresgid(*[root.NOBODY] * 3)
                 os.setresuid(root.NOBODY, root.NOBODY, 0)
-                is_enough = os.path.exists(self._entries[0][0])  # for it to read the libraries
-                os.setresuid(*[root.NOBODY if is_enough else 0] * 3)
+                can_read = os.path.exists(self._entries[0][0])  # nobody may lack the right to read the libraries
+                os.setresuid(*[root.NOBODY if can_read else 0] * 3)
             give_up_privileges()
             die_with_parent()
-        self._entries.clear()  # where they are outside is no worker's business
+        self._entries.clear()  # workers must not find the machine's paths in their memory
 
 
-def _reason(steps: list[Layer], attempts: list[Layer]) -> str:
-    """Why a layer is off, or an empty string: a process made for that puts it on, and tries what it must stop."""
+def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
+    """Return why a layer does not work, or an empty string if it does.
+
+    A child process applies the layer and then makes the attempts that it must stop.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -108,24 +114,25 @@ def _reason(steps: list[Layer], attempts: list[Layer]) -> str:
                     attempt()
                     raise RuntimeError("it has no effect")
             os.write(writing, b" ")
-        except Exception as error:  # a library or kernel without it
+        except Exception as error:  # the kernel or a library lacks the layer
             os.write(writing, str(error).encode())
         finally:
             os._exit(0)
     os.close(writing)
-    said = os.read(reading, 999).decode(errors="replace") or "it ended a process"
+    reason = os.read(reading, 999).decode(errors="replace") or "it ended a process"
     os.close(reading)
     os.waitpid(child, 0)
-    return said.strip()
+    return reason.strip()
 
 
 def _limit(memory: int) -> None:
+    """Limit this process's resources, with so many bytes of address space."""
     os.nice(5)
-    for name, value in {**dict.fromkeys(_NOTHING_OF.split(), 0), "NOFILE": 64, "AS": memory}.items():
-        with suppress(ValueError):  # the limit that this process was given is lower still
+    for name, value in {**dict.fromkeys(_ZERO_LIMITS, 0), "NOFILE": 64, "AS": memory}.items():
+        with suppress(ValueError):  # the hard limit is lower
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process has taken."""
+    """Return the bytes of address space that this process uses."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE

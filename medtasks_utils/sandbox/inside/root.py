@@ -1,4 +1,4 @@
-"""Namespaces: no process, network or host name of the machine's, and a root of nothing but the libraries."""
+"""Namespaces that hide the machine's processes, network and host name, and a root that holds only the libraries."""
 
 import os
 import socket
@@ -8,42 +8,63 @@ from pathlib import Path
 from .system import libc
 
 NOBODY = 65534
+"""User and group of processes in the sandbox."""
 
-_NEW_USER = 0x10000000
-_NEW_OTHERS = 0x00020000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
-"""Mount, host name, IPC, process and network."""
-_READ_ONLY, _NO_SUID, _NO_DEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-_KEPT, _RELATIVE_TIMES = 8 | 1024 | 2048, 4096
-"""As statvfs gives the flags of a mount: noexec, noatime, nodiratime, as mount takes them; relatime, nine bits away."""
+# Flags of unshare(2), from linux/sched.h.
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWUTS = 0x04000000
+_CLONE_NEWIPC = 0x08000000
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWPID = 0x20000000
+_CLONE_NEWNET = 0x40000000
+_NEW_NAMESPACES = _CLONE_NEWNS | _CLONE_NEWUTS | _CLONE_NEWIPC | _CLONE_NEWPID | _CLONE_NEWNET
+
+# Flags of mount(2) and umount2(2), from linux/mount.h.
+_MS_RDONLY = 1
+_MS_NOSUID = 2
+_MS_NODEV = 4
+_MS_NOEXEC = 8
+_MS_REMOUNT = 32
+_MS_NOATIME = 1024
+_MS_NODIRATIME = 2048
+_MS_BIND = 4096
+_MS_REC = 16384
+_MS_PRIVATE = 1 << 18
+_MS_RELATIME = 1 << 21
+_MNT_DETACH = 2
+_READ_ONLY = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
+
+_KEPT_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME  # statvfs(3) reports these with mount's own numbers
+_ST_RELATIME = 4096  # and this one with another
 
 Entry = tuple[str, str]
-"""A path inside, and what is there: a path of the machine's."""
+"""A path inside, and the machine's path that is mounted there."""
 
 
 def enter_namespaces() -> None:
-    """Take namespaces of one's own; the process namespace is for the next fork.
+    """Move this process to new namespaces; the new process namespace takes effect with the next fork.
 
     Raises:
         OSError: if the kernel refuses.
     """
     user, group = os.geteuid(), os.getegid()
     try:
-        libc("unshare", _NEW_OTHERS)
+        libc("unshare", _NEW_NAMESPACES)
     except OSError:
-        libc("unshare", _NEW_OTHERS | _NEW_USER)
+        libc("unshare", _NEW_NAMESPACES | _CLONE_NEWUSER)
         for name, text in ("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1"):
             Path("/proc/self", name).write_text(text)
-    _mount("none", "/", _REC | _PRIVATE)
+    _mount("none", "/", _MS_REC | _MS_PRIVATE)
 
 
 def enter_root(folder: str, entries: Iterable[Entry]) -> None:
-    """Make the entries all that there is, read-only. For a process in namespaces of its own.
+    """Make ``folder`` the root, with nothing in it but the entries, read-only. For a process in its own namespaces.
 
     Raises:
         OSError: if the kernel refuses.
     """
     socket.sethostname("python")
-    _mount("tmpfs", folder, _NO_SUID | _NO_DEV, "tmpfs")
+    _mount("tmpfs", folder, _MS_NOSUID | _MS_NODEV, "tmpfs")
     for inside, outside in entries:
         target = Path(folder + inside)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,15 +72,15 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
             target.mkdir(exist_ok=True)
         else:
             target.touch()
-        _mount(outside, str(target), _BIND | _REC)
+        _mount(outside, str(target), _MS_BIND | _MS_REC)
         flags = os.statvfs(target).f_flag
-        kept = flags & _KEPT | (flags & _RELATIVE_TIMES) << 9
-        _mount("none", str(target), _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV | kept)
+        kept = flags & _KEPT_FLAGS | (_MS_RELATIME if flags & _ST_RELATIME else 0)
+        _mount("none", str(target), _MS_REMOUNT | _MS_BIND | _READ_ONLY | kept)
     os.chdir(folder)
     libc("pivot_root", b".", b".")
-    libc("umount2", b".", 2)  # even while it is in use
+    libc("umount2", b".", _MNT_DETACH)
     os.chdir("/")
-    _mount("none", "/", _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_DEV)
+    _mount("none", "/", _MS_REMOUNT | _MS_BIND | _READ_ONLY)
 
 
 def _mount(source: str, target: str, flags: int, kind: str = "none") -> None:

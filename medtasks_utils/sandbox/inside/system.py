@@ -1,44 +1,54 @@
-"""Calls of the C library that Python's own modules lack."""
+"""Calls of the C library for which Python has no function."""
 
 import ctypes
 import os
 import signal
 from typing import Any
 
+# Numbers of system calls, the same on every architecture; not every build of Python has these two.
+_PIDFD_SEND_SIGNAL = 424
+_PIDFD_OPEN = 434
+
+# Options of prctl(2).
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_NO_NEW_PRIVS = 38
+
+_CAPABILITY_VERSION_3 = 0x20080522  # of capset(2)
+
 
 def libc(function: str, *arguments: Any) -> int:
-    """Call a function that returns -1 and sets ``errno`` when it fails; whole numbers are passed as ``long``.
+    """Call a function of the C library and return its result; integers are passed as ``long``.
 
     Raises:
-        OSError: if it fails.
+        OSError: if the function returns -1, with its ``errno``.
     """
-    called = getattr(ctypes.CDLL(None, use_errno=True), function)
-    result: int = called(*(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
+    address = getattr(ctypes.CDLL(None, use_errno=True), function)
+    converted = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
+    result: int = address(*converted)
     if result == -1:
         code = ctypes.get_errno()
         raise OSError(code, f"{function}: {os.strerror(code)}")
     return result
 
 
-# Not every build of Python has the two below; their numbers are the same on every architecture.
-
-
 def open_process(pid: int) -> int:
-    """A descriptor of a process, which never stands for another one.
+    """Return a descriptor of a process (a pidfd), which never comes to mean another process as a PID can.
 
     Raises:
-        OSError: if there is no such process, or the system has no such descriptors (Linux before 5.3).
+        OSError: if there is no such process, or the kernel has no pidfds (Linux before 5.3).
     """
-    return libc("syscall", 434, pid, 0)
+    return libc("syscall", _PIDFD_OPEN, pid, 0)
 
 
 def signal_process(descriptor: int, number: int) -> None:
-    """Send a signal to the process that a descriptor stands for.
+    """Send a signal to the process of a descriptor.
 
     Raises:
-        OSError: if it is gone.
+        OSError: if the process has ended.
     """
-    libc("syscall", 424, descriptor, number, None, 0)
+    libc("syscall", _PIDFD_SEND_SIGNAL, descriptor, number, None, 0)
 
 
 def prctl(option: int, value: Any, more: Any = 0) -> None:
@@ -47,12 +57,13 @@ def prctl(option: int, value: Any, more: Any = 0) -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends; to be called after any change of user."""
-    prctl(1, signal.SIGKILL)
+    """Have the kernel kill this process when its parent ends. A change of user undoes this, so call it afterwards."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def give_up_privileges() -> None:
-    """Have no capability and none to be gained, and let no other process look into this one's memory."""
-    prctl(38, 1)  # no new privileges
-    libc("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
-    prctl(4, 0)  # not dumpable
+    """Drop all capabilities and the means to gain any, and let no other process read this one's memory."""
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    header, no_capabilities = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    libc("capset", header, no_capabilities)
+    prctl(PR_SET_DUMPABLE, 0)

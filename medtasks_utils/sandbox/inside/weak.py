@@ -1,6 +1,6 @@
-"""RestrictedPython in place of plain Python, where the kernel offers no boundary: only for models that one trusts.
+"""RestrictedPython in place of plain Python, where the kernel cannot confine a process.
 
-It is no boundary. It keeps honest code from files, and nobody who means harm from anything.
+It is no security boundary: it keeps well-meant code away from files, and stops no attack.
 """
 
 import builtins
@@ -8,34 +8,36 @@ import importlib
 import types
 from typing import Any
 
-from .worker import Session
+from .worker import Interpreter
 
 MODULES = ("math", "statistics", "datetime", "decimal", "fractions")
-"""What can be imported: the public names of these, never the modules themselves. None formats what it is given by the
-names of attributes, as ``str.format`` does, or hands on what does."""
+"""The modules whose public names can be imported. None of those names reads attributes by name, as ``str.format``
+does, or returns anything that does."""
 
 _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min next reversed set sum"
 
 
 def _import(name: str, *others: Any) -> types.SimpleNamespace:
+    """Return a namespace of a module's public names, for ``__import__``."""
     if name not in MODULES:
         raise ImportError(f"no module {name!r} in the weak sandbox; there are {', '.join(MODULES)}")
     module = vars(importlib.import_module(name))
-    public = module.get("__all__") or [each for each in module if not each.startswith("_")]
-    return types.SimpleNamespace(**{each: module[each] for each in public})
+    public = module.get("__all__") or [key for key in module if not key.startswith("_")]
+    return types.SimpleNamespace(**{key: module[key] for key in public})
 
 
 def _in_place(operation: str, value: Any, other: Any) -> Any:
+    """Return the result of an in-place operation such as ``+=``."""
     scope = {"value": value, "other": other}
-    exec(f"value {operation} other", scope)  # the operation is a sign out of RestrictedPython's own list
+    exec(f"value {operation} other", scope)  # RestrictedPython passes only operators of its own list
     return scope["value"]
 
 
-class WeakSession(Session):
-    """As :class:`Session`, in RestrictedPython's language."""
+class RestrictedInterpreter(Interpreter):
+    """An :class:`.Interpreter` of RestrictedPython's language."""
 
     def predefined(self) -> dict[str, Any]:
-        """The guards, and :mod:`math`."""
+        """Return RestrictedPython's guards, and ``math``."""
         from RestrictedPython import Eval, Guards, safe_builtins
 
         printer = types.SimpleNamespace(_call_print=print)
@@ -56,7 +58,7 @@ class WeakSession(Session):
         }
 
     def compile(self, *arguments: Any) -> Any:
-        """Compile under RestrictedPython's policy."""
+        """Compile code under RestrictedPython's policy."""
         from RestrictedPython import compile_restricted
 
         return compile_restricted(*arguments)

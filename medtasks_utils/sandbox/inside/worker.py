@@ -1,8 +1,8 @@
-"""A session's process: runs the calls of one example one after the other, and keeps its variables between them.
+"""A session's process: it runs the session's calls one after the other, and keeps the variables between them.
 
-A request is 16 bytes, new with each call, the seconds after which the process ends itself (0: never), a length, and
-code. An answer is the 16 bytes, what is written to descriptor 1, the 16 bytes again, and ``0``, or ``1`` if the code
-failed. So nothing that was written before the call can pass for its answer.
+A request is a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the code's length,
+and the code. An answer is the mark, everything that is written to descriptor 1, the mark again, and ``0``, or ``1`` if
+the code failed. The mark is new with each call, so nothing written before a call can pass for its answer.
 """
 
 import ast
@@ -19,16 +19,16 @@ from contextlib import suppress
 from typing import Any
 
 SOCKET = 3
-"""The descriptor of the worker's socket; its output goes the same way."""
+"""The descriptor of the worker's socket; descriptors 1 and 2 are copies of it."""
 
 MARK = 16
-"""Bytes that an answer begins and ends with."""
+"""The mark's length in bytes."""
 
 HEADER = struct.Struct(f"!{MARK}sdI")
 _ABSENT = (
     "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."
 )
-"""What follows the traceback of an error that the confinement caused."""
+"""The hint that follows the traceback of an error which the confinement caused. The model reads it."""
 
 _LIBRARIES = """
 numpy numpy.testing numpy.polynomial numpy.ma scipy scipy.stats scipy.special scipy.optimize scipy.integrate
@@ -42,42 +42,42 @@ _strptime encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_8_sig
 
 
 def import_libraries() -> None:
-    """Import what code is likely to use, so that a fork has it at once; what is missing here is missing for code."""
+    """Import what code is likely to use, so that forks need not; a package that is not installed is skipped."""
     import site
 
-    site.setquit()  # a file of a user's own has these, and site itself was not to look around
+    site.setquit()  # scripts have quit() and help(), but site itself is switched off, since it looks for files
     site.sethelper()
     for name in _LIBRARIES.split():
         with suppress(ImportError):
             __import__(name)
 
 
-class _Nowhere(str):
-    """The path of a file that swallows all; opened, it is the worker's own descriptor of that file."""
+class _NullDevice(str):
+    """The path of the null device; opening it gives a copy of the worker's own descriptor of that device."""
 
     def __index__(self) -> int:
         return os.dup(0)
 
 
 def forget_the_machine() -> None:
-    """Take out of this process what Python keeps of how and where it was built and started."""
+    """Remove what Python remembers of the machine: how and where it was built and started."""
     import platform
     import sysconfig
 
     sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
-    # What is asked for by code is read again, and a path in a text does not show.
+    # Code that asks for these gets them read again; paths in them are removed from its output.
     vars(sysconfig).update(_PROJECT_BASE="", _CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)
-    os.devnull = _Nowhere(os.devnull)
-    os.system = os.chroot  # type: ignore[assignment] # refused as well, but with an error in place of a number
+    os.devnull = _NullDevice(os.devnull)
+    os.system = os.chroot  # type: ignore[assignment] # also refused, but by an exception instead of a number
     os.environ.clear()
-    sys.path.pop()  # what is this side's own
+    sys.path.pop()  # the folder with this package
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
     real = platform.uname()
     platform._uname_cache = real._replace(node="python", release="", version="")  # type: ignore[attr-defined]
 
 
-class Session:
-    """The variables of one example, and the code that runs on them, as the file of a user's own."""
+class Interpreter:
+    """The variables of one session, and a way to run code on them as if it were the file ``main.py``."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -88,7 +88,7 @@ class Session:
         sys.modules["__main__"] = main
 
     def predefined(self) -> dict[str, Any]:
-        """Names that are there without an import."""
+        """Return the names that code can use without an import."""
         import math
 
         import numpy
@@ -97,7 +97,7 @@ class Session:
         return {"np": numpy, "numpy": numpy, "math": math, "scipy": scipy, "sp": scipy}
 
     def run(self, code: str) -> bool:
-        """Run code as a file, but show a last expression as a REPL does; returns whether it failed."""
+        """Run code as a file, except that a last expression is shown as in a REPL; return whether the code failed."""
         self._calls += 1
         name = "main.py" if self._calls == 1 else f"main{self._calls}.py"
         linecache.cache[name] = (len(code), None, [f"{line}\n" for line in code.split("\n")], name)
@@ -105,9 +105,9 @@ class Session:
             tree = ast.parse(code, name)
             last = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
             body = self.compile(tree, name, "exec", 0, True)
-            shown = self.compile(ast.Interactive(last), name, "single", 0, True)
+            last_expression = self.compile(ast.Interactive(last), name, "single", 0, True)
             exec(body, self.globals)
-            exec(shown, self.globals)
+            exec(last_expression, self.globals)
         except SystemExit as end:
             if not isinstance(end.code, (int, type(None))):
                 print(end.code, file=sys.stderr)
@@ -121,40 +121,42 @@ class Session:
 
 
 def _show(problem: BaseException) -> None:
-    """Print an error as the interpreter does, without the frames of this file."""
+    """Print an exception's traceback without the frames of this file."""
     try:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if isinstance(problem, SyntaxError) and problem.text is None:  # the compiler looked for a file of that name
+        if (
+            isinstance(problem, SyntaxError) and problem.text is None
+        ):  # Python looked for the line in a file of that name
             problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
         text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
         print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
-    except BaseException:  # the code's own __str__ may fail, its stream may be closed, or memory may be short
+    except BaseException:  # its __str__ may fail, the stream may be closed, or memory may be short
         os.write(1, b"Error: the code failed, and so did describing how\n")
 
 
 def _hint(problem: BaseException) -> str:
-    """What helps beyond the traceback."""
-    absent = "PermissionError", "URLError", "gaierror"
-    is_absent = type(problem).__name__ in absent or problem.args == ("can't start new thread",)
-    return f"\n{_ABSENT}" if is_absent else ""
+    """Return the hint appended to errors that the sandbox caused, or an empty string for other errors."""
+    names = "PermissionError", "URLError", "gaierror"
+    is_caused_by_sandbox = type(problem).__name__ in names or problem.args == ("can't start new thread",)
+    return f"\n{_ABSENT}" if is_caused_by_sandbox else ""
 
 
-def serve(session: Session) -> None:
+def serve(interpreter: Interpreter) -> None:
     """Answer calls until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
     random.seed()  # forks would all draw the same numbers
     with suppress(KeyError):
         sys.modules["numpy"].random.seed()
-    requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - of the process, and not of this function
+    requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - open as long as the process lives
     output: Any = None
     while header := requests.read(HEADER.size):
         mark, seconds, length = HEADER.unpack(header)
-        signal.setitimer(signal.ITIMER_REAL, seconds)  # where the run has no hold on it
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # for systems on which the run cannot end this process
         os.write(SOCKET, mark)
         output = _streams(output)
-        failed = session.run(requests.read(length).decode())
+        failed = interpreter.run(requests.read(length).decode())
         for flush in (lambda: sys.stdout.flush(), output.flush):
             with suppress(BaseException):  # the code may have closed or replaced it
                 flush()
@@ -163,16 +165,17 @@ def serve(session: Session) -> None:
 
 
 def _streams(output: Any) -> Any:
-    """Standard streams, whatever the last call did to them; errors go where the output goes, in order.
+    """Restore the standard streams, whatever the last call did to them, and return the output stream.
 
-    The last call's ``output`` stays if it works: a logger that was set up then writes to it. Each line is sent as it is
-    printed, so that it is there if the call does not end.
+    Errors go to the output stream too, so that their order is kept. The last call's ``output`` is used again if it
+    works, since a logger that was set up then writes to it. Each line is sent as it is printed, so that it arrives even
+    if the call does not end.
     """
     standard: Any = sys
-    standard.stdout = standard.stderr = None  # what code put there may close the file below as it goes
+    standard.stdout = standard.stderr = None  # an object that code put there may close descriptor 1 when it is deleted
     try:
         output.flush()
-    except BaseException:  # there is none, or the code closed it, or took it apart
+    except BaseException:  # this is the first call, or code closed or changed it
         output = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
     standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
     standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -1,9 +1,10 @@
-"""The process that forks: it imports what code may use, confines itself, and forks a worker for each that is asked for.
+"""The forking process: it imports what code may use, confines itself, and forks a worker on request.
 
-It is started as a fresh interpreter in a folder of links to the libraries, with no environment and one socket; its
-settings are JSON on standard input, and what it is confined by is JSON on standard output. A request is one byte, the
-worker's own socket, and that worker's ``/dev/null``: no code and no output ever comes here, and a worker inherits none.
-It answers on that socket with one byte and the worker's process as a descriptor, or closes it if there can be none.
+It runs as a fresh interpreter in a folder of links to the libraries, with no environment and one socket. It reads its
+settings as JSON from standard input and reports the layers that confine it as JSON on standard output. A request is one
+byte with two descriptors: the worker's own socket and its own ``/dev/null``. The zygote answers on that socket with one
+byte and the worker's pidfd, or closes the socket if it cannot fork. No code and no output ever reaches the zygote, so a
+worker inherits none.
 """
 
 import gc
@@ -20,7 +21,7 @@ from typing import NoReturn
 from . import confine, weak, worker
 from .system import open_process
 
-# Run before the first fork, so that the interpreter adapts its code here and not in each fork, on pages of its own.
+# Run before the first fork, so that the interpreter specialises its bytecode once, on memory that the forks share.
 _WARM_UP = """
 import math, re, json, statistics, decimal, fractions, datetime, itertools, functools, collections
 class A:
@@ -38,61 +39,63 @@ print(f"{values.mean():.2f} {stats.norm.cdf(1.96):.4f}", np.median(values))
 
 
 def main(descriptor: int) -> None:
-    """Entry point of the fresh interpreter."""
+    """Run the zygote until the run closes its socket, whose descriptor is the argument."""
     control = socket.socket(fileno=descriptor)
     settings = json.load(sys.stdin)
-    with suppress(OSError):  # if memory runs out, these go before the run, and the largest of them first
+    with suppress(OSError):  # if memory runs out, the kernel kills these processes before the run
         Path("/proc/self/oom_score_adj").write_text("900")
     confinement = confine.Confinement(**settings)
-    settings.clear()  # no worker shall find the machine's paths in its memory
+    settings.clear()  # workers must not find the machine's paths in their memory
     confinement.enter_namespaces()
     child = os.fork()
     if child == 0:
         _serve(control, confinement)
         os._exit(0)
     control.close()
-    os.waitpid(child, 0)  # it ends with the run, whose end of the socket is closed then
+    os.waitpid(child, 0)  # the child ends when the run does, which closes its end of the socket
     os._exit(0)
 
 
 def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
+    """Import the libraries, confine this process, report the layers, and fork workers until the socket closes."""
     if not confinement.missing:
         worker.import_libraries()
-    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+    with redirect_stdout(io.StringIO()) as ignored, redirect_stderr(ignored):
         for _ in range(20):
-            _session(confinement).run(_WARM_UP)  # weak ones will not, and have imported then what they need
+            _interpreter(confinement).run(_WARM_UP)  # RestrictedPython refuses it, but is imported by then
     confinement.confine_zygote()
     worker.forget_the_machine()
     gc.collect()
-    gc.freeze()  # a collection in a fork would write to every page
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leave no dead child behind
+    gc.freeze()  # a collection in a fork would copy every page
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leave no zombies
     print(json.dumps({"layers": confinement.layers, "missing": confinement.missing}), flush=True)
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not request:
             return
-        connection, nowhere = socket.socket(fileno=descriptors[0]), descriptors[1]
-        with connection, suppress(OSError):  # there can be none, or the run has lost interest
+        connection, null = socket.socket(fileno=descriptors[0]), descriptors[1]
+        with connection, suppress(OSError):  # fork failed, or the run closed the socket
             pid = os.fork()
             if pid == 0:
-                _work(connection.fileno(), nowhere, confinement)
+                _work(connection.fileno(), null, confinement)
             process = [] if confinement.layers["limits"] else [open_process(pid)]
             socket.send_fds(connection, [b"."], process)
             for descriptor in process:
                 os.close(descriptor)
-        os.close(nowhere)
+        os.close(null)
 
 
-def _work(connection: int, nowhere: int, confinement: confine.Confinement) -> NoReturn:
+def _work(connection: int, null: int, confinement: confine.Confinement) -> NoReturn:
+    """Confine this new process and serve calls; descriptor 0 is the null device, and 1 to 3 are the socket."""
     try:
-        for source, number in enumerate((nowhere, connection, connection, connection)):
-            os.dup2(number, source)
+        for number, descriptor in enumerate((null, connection, connection, connection)):
+            os.dup2(descriptor, number)
         for apply in confinement.filters:
             apply()
-        worker.serve(_session(confinement))
+        worker.serve(_interpreter(confinement))
     finally:
         os._exit(0)
 
 
-def _session(confinement: confine.Confinement) -> worker.Session:
-    return weak.WeakSession() if confinement.missing else worker.Session()
+def _interpreter(confinement: confine.Confinement) -> worker.Interpreter:
+    return weak.RestrictedInterpreter() if confinement.missing else worker.Interpreter()

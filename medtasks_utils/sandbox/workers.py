@@ -1,4 +1,4 @@
-"""The process that forks, and a worker that it forked, as the run sees them."""
+"""The forking process and a session's worker process, as seen from outside the sandbox."""
 
 import json
 import os
@@ -19,16 +19,17 @@ from .inside.worker import HEADER, MARK
 from .layout import Layout
 
 MAX_BYTES = 16 << 20
-"""Bytes after which a call that does nothing but write is ended."""
+"""Most bytes that a call may write before it is ended."""
 
 _WEAK = "WEAK: RestrictedPython, which is not a boundary: only for models you trust"
 _MISSING = (
-    "the Python tool needs a kernel that can confine it, by seccomp, limits, and namespaces or Landlock; here lack {}. "
-    "Use Linux 5.4 or later with libseccomp, and namespaces or Landlock (in Docker, the default profile will do), or "
-    "accept, with weak_sandbox: true, RestrictedPython, which is not a boundary: only for models you trust"
+    "the Python tool needs a kernel that can confine it by seccomp, limits, and namespaces or Landlock; "
+    "missing here: {}. Use Linux 5.4 or later with libseccomp and with namespaces or Landlock (Docker's default "
+    "profile is enough), or set weak_sandbox=true to run RestrictedPython, which is not a boundary: only for models "
+    "you trust"
 )
 PATIENCE = 60.0
-"""Seconds for what takes a moment unless something is very wrong, or the machine is full."""
+"""Seconds to wait for a worker, which takes a moment unless the machine is full."""
 
 _START = """
 import sys
@@ -37,7 +38,7 @@ from inside.zygote import main
 main(int(sys.argv[1]))
 """
 
-# numpy's threads would neither survive a fork nor be allowed; local time is the same everywhere.
+# numpy must not start threads, which neither survive a fork nor are allowed; local time is UTC on every machine.
 _ENVIRONMENT = {
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"),
     "LC_ALL": "C.UTF-8",
@@ -46,19 +47,20 @@ _ENVIRONMENT = {
 
 
 class Zygote:
-    """A fresh interpreter that forks workers.
+    """The forking process: a fresh interpreter that imports the libraries once and forks a worker for each session.
 
     Args:
-        settings: what :class:`medtasks_utils.sandbox.inside.confine.Confinement` takes but for the files.
-        accepts_weak: whether it is to run RestrictedPython rather than nothing.
+        settings: arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, without ``folder`` and
+            ``entries``.
+        accepts_weak: True to run RestrictedPython if the kernel cannot confine plain Python.
 
     Attributes:
-        layers: by layer, why it is off, or an empty string.
-        missing: the layers without which it runs RestrictedPython, or nothing.
-        paths: of this machine, that must not show in a text.
+        layers: the reason why each layer is off, or an empty string if it is on.
+        missing: the layers that plain Python needs and that are off; empty if plain Python runs.
+        paths: paths of this machine to remove from outputs.
 
     Raises:
-        MedtasksError: if it cannot start.
+        MedtasksError: if it cannot start, or cannot confine plain Python and must not run RestrictedPython.
     """
 
     def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
@@ -87,62 +89,64 @@ class Zygote:
             self.end()
             raise MedtasksError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
         if not self.layers["namespaces"]:
-            self._layout.remove()  # it has a root of its own by now
+            self._layout.remove()  # the zygote has its own root by now
         self._next = self._order()
 
     def _greet(self, settings: dict[str, Any]) -> Any:
-        said = "it ended"
+        """Send the settings; return the layers that the zygote reports, or raise with what it printed instead."""
+        line = "it ended"
         with suppress(BrokenPipeError), cast(IO[str], self._process.stdin) as stdin:
             json.dump(settings, stdin)
-        for said in cast(IO[str], self._process.stdout):
-            if said.startswith('{"layers"'):
-                return json.loads(said)
+        for line in cast(IO[str], self._process.stdout):
+            if line.startswith('{"layers"'):
+                return json.loads(line)
         self.end()
-        raise MedtasksError(f"the sandbox cannot start: {said.strip()}")
+        raise MedtasksError(f"the sandbox cannot start: {line.strip()}")
 
     @property
     def description(self) -> str:
-        """What runs the code, and what confines it."""
+        """A sentence on what runs the code and which layers confine it."""
         on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
         return f"{_WEAK if self.missing else 'plain Python'}, confined by {on}"
 
     def _order(self) -> socket.socket:
-        """Wish for a worker; it answers on this socket."""
+        """Ask the zygote for a worker; return the socket on which the worker will answer."""
         ours, theirs = socket.socketpair()
-        with theirs, open(os.devnull, "r+b", buffering=0) as nowhere:
-            socket.send_fds(self._control, [b"."], [theirs.fileno(), nowhere.fileno()])
+        with theirs, open(os.devnull, "r+b", buffering=0) as null:
+            socket.send_fds(self._control, [b"."], [theirs.fileno(), null.fileno()])
         ours.settimeout(PATIENCE)
         return ours
 
     def spawn(self, session: "Session") -> None:
-        """Give a session a worker; not to be called by two threads at once.
+        """Start a worker for a session. Not thread-safe.
 
         Raises:
-            ConnectionError: if this process has ended.
-            OSError: if no worker can be had now.
+            ConnectionError: if the zygote has ended.
+            OSError: if it could not fork.
         """
-        connection, self._next = self._next, self._order()  # which is forked while the first works
+        connection, self._next = self._next, self._order()  # the next worker is forked while this one runs
         answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if not answer:
-            raise BlockingIOError("the system gives no more")
+            raise BlockingIOError("the system allows no further process")
         session.connection, session.process = connection, descriptors[0] if descriptors else None
 
     def end(self) -> None:
-        """End it and all its workers."""
+        """End the zygote and all of its workers."""
         self._control.close()
         with self._process:
-            self._process.kill()  # the kernel ends its children with it, and theirs with them
+            self._process.kill()  # the kernel ends its children with it, and their children
         self._layout.remove()
 
 
 class Session:
-    """One example, and its process, which is stopped but for the time of a call.
+    """A session and its worker process, which is paused (SIGSTOP) except during a call.
 
     Attributes:
         lock: held while a call runs.
-        connection: the socket to the process; None before the first call, and once the process has ended.
-        process: its descriptor; None also in weak mode where the system has none, and it ends by itself.
-        evicted: why it had to make room for another, which its next call will say; else an empty string.
+        connection: the socket to the process; None before the first call and after the process has ended.
+        process: the process's descriptor (pidfd); None without a process, and in weak mode on systems without pidfds,
+            where the process ends itself.
+        evicted: the message for the next call if the process was ended to make room; else an empty string.
     """
 
     def __init__(self) -> None:
@@ -152,10 +156,10 @@ class Session:
         self.evicted = ""
 
     def run(self, code: str, seconds: float) -> tuple[bytes, bool, str]:
-        """Run code for so long at most, with the lock held.
+        """Run code for at most so many seconds. The caller holds the lock.
 
         Returns:
-            What it wrote; whether it failed; why the process cannot go on, or an empty string.
+            The bytes written, whether the code failed, and why the process cannot go on (empty if it can).
         """
         connection, data, mark = cast(socket.socket, self.connection), bytearray(), os.urandom(MARK)
         deadline, problem = time.monotonic() + seconds, ""
@@ -186,22 +190,22 @@ class Session:
 
     @property
     def memory(self) -> int:
-        """Pages that the process holds for itself; 0 where there is none, or no way to see it."""
+        """Pages of memory that the process does not share; 0 without a process, or if that cannot be read."""
         with suppress(OSError):
-            about = Path(f"/proc/self/fdinfo/{self.process}").read_text()
-            number = about.partition("Pid:")[2].split()[0]
-            _, resident, shared, *_ = Path(f"/proc/{number}/statm").read_text().split()
+            info = Path(f"/proc/self/fdinfo/{self.process}").read_text()
+            pid = info.partition("Pid:")[2].split()[0]
+            _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
             return int(resident) - int(shared)
         return 0
 
     def end(self) -> None:
-        """Kill the process, once its call has ended, and give back what it took."""
+        """Kill the process once its current call has ended, and close its descriptors."""
         with self.lock:
             self._signal(signal.SIGKILL)
             if self.process:
-                gone = select.poll()
-                gone.register(self.process, select.POLLIN)
-                gone.poll(1000)
+                exited = select.poll()
+                exited.register(self.process, select.POLLIN)
+                exited.poll(1000)  # milliseconds
                 os.close(self.process)
             if self.connection:
                 self.connection.close()
@@ -210,5 +214,5 @@ class Session:
 
     def _signal(self, number: int) -> None:
         if self.process:
-            with suppress(OSError):  # it is gone
+            with suppress(OSError):  # it has ended
                 signal_process(self.process, number)

@@ -1,0 +1,39 @@
+"""A process's output as text of bounded length: decoded, cleaned and cut on the trusted side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ExecutionResult:
+    """The result of running a piece of code.
+
+    Attributes:
+        text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback if it
+            failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the middle, where it says
+            how much is left out.
+        failed: True if the code raised an exception, does not compile or timed out, or its process ended.
+    """
+
+    text: str
+    failed: bool
+
+
+def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
+    """Return a process's output as text, followed by an error message.
+
+    Args:
+        data: the bytes that the process wrote.
+        limit: most characters of the text, the error included; a longer output is cut in the middle.
+        paths: paths of this machine to remove from the output, longest first.
+        error: the last line, if any; shorter than the limit.
+    """
+    text = data.decode("utf-8", "replace").rstrip("\n")
+    for path in paths:
+        text = text.replace(f"{path}/", "").replace(path, "")
+    error = f"\n{error}" if error and text else error
+    if len(text) + len(error) <= limit:
+        return text + error
+    note = f"\n[some {len(text) - limit + len(error):,} characters left out]\n"
+    room = limit - len(note) - len(error)
+    return text[: room - room // 3] + note + text[len(text) - room // 3 :] + error
