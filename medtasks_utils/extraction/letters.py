@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .options import LETTERS as LETTERS
-from .options import latin_letters, same_text, spoken_of
+from .options import latin_letters, same_text, similar_text, spoken_of
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -22,7 +22,7 @@ I = [the fill option open dash head digits stop op bar cmp]*
 N = (?=[stop line close dash comma because colon is]|$)
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
 66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
-60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so)+ [the fill so comma]* (?:right|answer))
+60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so|colon)+ [the fill so comma]* (?:right|answer))
 58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
@@ -31,6 +31,13 @@ N = (?=[stop line close dash comma because colon is]|$)
 56 it is: @@ (?=close* so (?:stop|line|comma|$))
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
 50 colon: right ~4 colon {I} @@
+F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [word right fill]{1,2}))
+66 false: {F} is {L} <cand> (?=close|stop|line|comma|text|$)
+66 odd: odd [^ stop line cand text is]{0,3} [is colon]+ {L} @@
+60 odd: (?:^|stop|line) fill [^ stop line comma cand text]{0,8} versus {L} @@ (?=close* (?:stop|line|$))
+46 ends: open option {L} @ (?=close+ stop* line* $)
+40 in parentheses: open option @ (?=close+ (?:stop|line|$))
+54 most: fill [fill right] ~12 is to [word calc] the? <text>
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 64 alone: ^ line* # line+
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
@@ -63,7 +70,7 @@ H = [^ stop line cand text choose right]{0,20}?
     """
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
-_OPEN = ("named", "said to be")
+_OPEN = ("named", "said to be", "in parentheses")
 _LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){%d,}"
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _ASKED = later(r"[)\]'\"]?\s?\?")
@@ -72,6 +79,7 @@ _AGAINST = {"denied", "not chosen"}
 _BEFORE_ITEM = later(
     r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )  # a marker, "Option", a number
+_CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
 _AFTER_COLON, _LINE_END = later(rf":{JOINED}\W{{0,12}}$"), later(r"\W{0,4}?(?:\n|$)")
 _OF_AN_ITEM = ("answer", "correct", "it is", "ticked")  # cues that make an item of a list the answer
 
@@ -110,6 +118,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     last = max((one.end for one in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
+    odd = _odd_one(candidates)
     _discard_unfinished(candidates, symbols, whole, breaks_off)
     if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):
         _discard(candidates, "the answer is several", lambda one: one.cue != "answer")  # such as "A or B"
@@ -120,9 +129,20 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
             _discard(candidates, f"several are {cue}", lambda one, cue=cue: one.cue == cue)  # type: ignore[misc]
     reading = choose(candidates, _OPEN)
-    if not reading.value and whole == len(plain) and (left := _left_over(candidates)):
+    if not reading.value and whole == len(plain) and (left := odd or _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
+    if not reading.value and whole == len(plain) and (meant := _misspelt(plain, symbols, options)):
+        return Reading(meant, "text", reading.candidates, 0.9)
     return reading if reading.value else Reading(None, "none", reading.candidates)
+
+
+def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
+    """Return the letter of the option that the last "the answer is …" or the whole text all but quotes."""
+    ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+ the?").finditer(symbols.symbols)]
+    places = [*symbols.places, len(plain)]
+    start = places[ends[-1]] if ends else 0
+    clause = _CLAUSE.match(plain, start)
+    return similar_text(clause[0], options) if clause else None
 
 
 def _discard(candidates: Sequence[Candidate], reason: str, condition: Callable[[Candidate], bool]) -> None:
@@ -180,6 +200,14 @@ def _left_over(candidates: list[Candidate]) -> str | None:
     return left.pop() if len(left) == 1 and not several else None
 
 
+def _odd_one(candidates: Sequence[Candidate]) -> str | None:
+    """Return the option that alone is called false where the three others are called true."""
+    called_true = {one.value for one in candidates if one.cue == "correct" and not one.evidence}
+    called_false = {one.value for one in candidates if "denied" in one.evidence}
+    odd = {*LETTERS} - called_true
+    return odd.pop() if len(called_true) == 3 and odd == called_false else None
+
+
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
     symbols = symbols_of(plain, found)
@@ -190,6 +218,8 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
         if one.value != other.value and one.value and other.value:
             one.evidence["one of several"] = other.evidence["one of several"] = -200
     for one in candidates:
+        if one.cue in ("false", "odd"):
+            one.evidence.pop("denied", None)
         if _ASKED.match(plain, one.end):
             one.evidence["asked"] = -60
     return symbols, candidates

@@ -8,14 +8,14 @@ from .patterns import later
 from .words import Found, Symbols, pattern, words_of
 
 
-def retracted_until(symbols: Symbols) -> int:
-    """The place in the text up to which statements are taken back; -1 for none.
+def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
+    """Return the place in the text up to which statements are taken back by such words; -1 for none.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
     (9, -1)
     """
-    matches = pattern("(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* wait").finditer(symbols.symbols)
+    matches = pattern(f"(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* {words}").finditer(symbols.symbols)
     return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
 
@@ -68,6 +69,7 @@ def letters_in(text: str) -> Iterator[Found]:
 
 _SPACE = later(r"\s+")
 _DASHES = str.maketrans("–—", "--")
+_SIGNS = str.maketrans("–—", "--", "$`")
 _FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
@@ -76,7 +78,7 @@ _TRIMMED = " .;,\"'“”\n"
 def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """The options' texts as they are looked for, each with its letter, the longest first; none twice."""
     names = [
-        (_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_DASHES), letter)
+        (_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS), letter)
         for option, letter in zip(options, LETTERS, strict=False)
     ]
     every = [name for name, _ in names]
@@ -106,6 +108,24 @@ def same_text(content: str, options: Sequence[str]) -> str | None:
     """
     words, *own = (_FORM.sub("", text).lower() for text in (content, *options[: len(LETTERS)]))
     return LETTERS[own.index(words)] if words and own.count(words) == 1 else None
+
+
+_ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: how like an option a text must be, and how much less the next one
+
+
+def similar_text(text: str, options: Sequence[str]) -> str | None:
+    """Return the letter of the one option that a text all but quotes, misspelt or with other signs.
+
+    >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("E coli", ["E. coli", "C. coli"])
+    ('A', None)
+    """
+    words, *names = (_FORM.sub(" ", one).lower().strip() for one in (text, *options[: len(LETTERS)]))
+    if len(words) < 6 or not names or len(words) > 2 * max(map(len, names)):
+        return None
+    ratios = [SequenceMatcher(None, words, name, autojunk=False).ratio() for name in names]
+    best, *others = sorted(ratios, reverse=True)
+    alike = best >= _ALIKE_ENOUGH and all(best - other >= _APART for other in others)
+    return LETTERS[ratios.index(best)] if alike else None
 
 
 _INSIDE = later(r"(?<=\w)(?!e?s\b)\w")  # within a word, but for a plural's ending

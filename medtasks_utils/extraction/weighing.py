@@ -81,7 +81,6 @@ def rows(table: str) -> tuple[Row, ...]:
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
     """The candidates of a text in their order, each with the rows that hold of it."""
-    until = retracted_until(symbols)
     candidates = {
         at: Candidate(one.value, one.start, one.end, symbols.text, "mention", 0.0) for at, one in symbols.found.items()
     }
@@ -92,10 +91,17 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 one.evidence[row.name] = row.weight
             elif row.weight > one.support:
                 one.cue, one.support = row.name, row.weight
+    until = retracted_until(symbols)
+    if not any(one.start > until and one.weight >= _ANOTHER for one in candidates.values()):
+        until = retracted_until(symbols, "wait")  # a hesitation that ends in no other answer takes nothing back
     for one in candidates.values():
         if one.start < until:
             one.evidence["taken back"] = -60.0
     return list(candidates.values())
+
+
+_ANOTHER = 20.0
+"""From this weight on, what follows a hesitation is another answer."""
 
 
 OUTRIGHT = 50.0
