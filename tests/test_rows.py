@@ -211,7 +211,7 @@ def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, 
     ("task", "benchmark", "split"), [("medmcqa_openmed", "medmcqa", "train"), ("medexqa_all", "medexqa", "dev")]
 )
 def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, benchmark: str, split: str) -> None:
-    with pytest.raises(UsageError, match=r"few-shot examples .* evaluated on"):
+    with pytest.raises(UsageError, match=r"few-shot examples other than"):
         evaluate(task, metadata={benchmark: {"split": split}}, num_fewshot=1)
 
 

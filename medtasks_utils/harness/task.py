@@ -1,12 +1,12 @@
-"""A benchmark as a task of the harness: options and rows in, prompts out, answers and scores back.
+"""A benchmark as a task of lm_eval: it takes options and rows, gives prompts, and turns replies into scores.
 
-The order in which the harness calls::
+lm_eval calls, in this order::
 
-    __init__             options are checked, rows are loaded and checked
-    build_all_requests   prompts
+    __init__             checks options, loads and checks rows
+    build_all_requests   makes the prompts
     (the model)
-    apply_filters        further turns with tools; the harness's own filters; scores that are best computed together
-    process_results      the metrics of one example under one filter
+    apply_filters        runs further turns with tools and the filters; scores what is best scored in a batch
+    process_results      returns the metrics of one example under one filter
 """
 
 import re
@@ -50,7 +50,7 @@ from .tool_turns import ToolTurns
 
 
 class Rows(Sequence[Any]):
-    """The examples of a split as a data set has them: the fields' names, and a copy each time that one is looked at."""
+    """The examples of a split, as lm_eval uses a data set: ``features`` has the names of the fields."""
 
     def __init__(self, rows: Sequence[Example]) -> None:
         self._rows = rows
@@ -60,31 +60,31 @@ class Rows(Sequence[Any]):
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        """An example, or some; functions of a user's own may change it."""
+        """Return a copy of an example, or of several, since functions of the user may change it."""
         return deepcopy(self._rows[index])
 
 
 def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of the harness that renders a template over a document, over which it gets the options too."""
+    """Return a method of lm_eval that renders a template over a document and, as ``settings``, the options."""
 
-    def rendered(self: Any, doc: Example, *template: Any) -> Any:
+    def render(self: Any, doc: Example, *template: Any) -> Any:
         return method(self, {**doc, "settings": self.options}, *template)
 
-    return rendered
+    return render
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of the harness that holds a benchmark.
+    """A task of lm_eval that runs a benchmark.
 
     In YAML, ``benchmark`` names it, ``dataset_kwargs`` sets its options, and prompts are Jinja templates over the
-    example's fields and ``settings`` (the options). All other fields are the harness's own, and work as in any task.
+    example's fields and ``settings``, the options. All other fields are lm_eval's, and work as in any task.
 
     Raises:
         UsageError: for options that do not exist or have bad values.
-        DataError: for rows that cannot be had, read or understood, or a field that a task of this pack cannot take.
+        DataError: for rows that cannot be downloaded, read or understood, or a field that this pack does not support.
     """
 
-    model: LM | None = None  # known once requests are built
+    model: LM | None = None  # set when requests are built
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
@@ -96,7 +96,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         check_fields(self.info, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
-        said = self.benchmark.check(self.info, self.options)
+        remarks = self.benchmark.check(self.info, self.options)
         for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
             logger.warning("%s: %s", self.info.name, line)
         tools = getattr(self.options, "tools", ())
@@ -106,69 +106,78 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
-        ours, theirs = self._metrics(settings.get("metric_list"), callable(settings.get("process_results")))
+        our_metrics, other_entries = self._metrics(
+            settings.get("metric_list"), callable(settings.get("process_results"))
+        )
         if any(tool.runs_code for tool in tools):
-            settings["unsafe_code"] = True  # the harness asks for --confirm_run_unsafe_code
+            settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
         settings |= {
             "dataset_kwargs": self.options.model_dump(),
             "dataset_path": self.benchmark.repository(self.options).name,
             "repeats": self.options.repeats,
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
-            "metric_list": theirs,
+            "metric_list": other_entries,
         }
         super().__init__(config=settings)
-        self._add_metrics(ours)
+        self._add_metrics(our_metrics)
         for ensemble in self._filters:
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
-        for line in said:
+        for line in remarks:
             self.remark(line)
 
     # ---- metrics
 
     def _metrics(
-        self, named: Sequence[Mapping[str, Any]] | None, has_own_results: bool
+        self, metric_list: Sequence[Mapping[str, Any]] | None, has_process_results: bool
     ) -> tuple[list[Metric], list[Mapping[str, Any]]]:
-        """Our metrics that the task reports, and the entries of ``metric_list`` that are the harness's or its own."""
+        """Return the metrics of ours that the task reports, and the entries of ``metric_list`` for other metrics.
+
+        Args:
+            metric_list: the field of the task's YAML; None if it is not given.
+            has_process_results: whether the YAML has a ``process_results``, which may define metrics.
+        """
         ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
-        if named is None:
+        if metric_list is None:
             return ours, []
         known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPEATS)}
-        theirs = [
-            entry for entry in named if entry["metric"] not in known or (has_own_results and "aggregation" in entry)
+        others = [
+            entry
+            for entry in metric_list
+            if entry["metric"] not in known or (has_process_results and "aggregation" in entry)
         ]
-        if not has_own_results:
-            check_metrics(self.info, self.benchmark, theirs)
-        chosen = {entry["metric"] for entry in named if entry not in theirs}
-        return [metric for metric in ours if metric.name in chosen], theirs
+        if not has_process_results:
+            check_metrics(self.info, self.benchmark, others)
+        chosen = {entry["metric"] for entry in metric_list if entry not in others}
+        return [metric for metric in ours if metric.name in chosen], others
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
-        """Ours have aggregations of their own, and the harness looks none of them up."""
+        """Add our metrics with their own aggregations, which lm_eval would look up by name."""
         self._ours = {metric.name: AGGREGATES[metric.aggregation] for metric in ours}
         self._aggregation_list |= self._ours
         self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
-        if not self.info.generates:  # the harness computes them
+        if not self.info.generates:  # lm_eval computes them
             self._metric_fn_list |= dict.fromkeys(self._ours)
         listed = [
-            {"metric": each.name, "aggregation": self._ours[each.name], "higher_is_better": each.higher_is_better}
-            for each in ours
+            {"metric": metric.name, "aggregation": self._ours[metric.name], "higher_is_better": metric.higher_is_better}
+            for metric in ours
         ]
         self.config.metric_list = [*listed, *(self.config.metric_list or [])]
 
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows; called by the harness when it makes the task."""
+        """Load and check the rows; lm_eval calls this when it makes the task."""
         name = self.config.test_split or self.config.validation_split
         self.dataset = {name: self._data_of(self.split)}
 
     def _data_of(self, split: str) -> Any:
-        """The examples of a split; what is to be known of those to evaluate on is put into the results."""
+        """Return the examples of a split; remarks on those that are evaluated go into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
         if not rows:
-            raise DataError(f"{self.info.name}: no rows are left of {split} ({self.files.name})")
+            raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
         check_examples(self.benchmark, rows, self.info.name)
         if split == self.split:
             for text in report.remarks:
@@ -179,10 +188,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return Rows(rows)
         from datasets import Dataset  # with pandas and pyarrow, half a second
 
-        return Dataset.from_list(rows)  # whose methods the function calls
+        return Dataset.from_list(rows)  # process_docs calls its methods
 
     def remark(self, text: str) -> None:
-        """Say something that readers of the results have to know: now, and in the results."""
+        """Log a remark that readers of the results need, and put it into the results."""
         logger.warning("%s: %s", self.info.name, text)
         self.config.metadata.setdefault("remarks", []).append(text)
 
@@ -194,44 +203,49 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     doc_to_prefix = _with_settings(ConfigurableTask.doc_to_prefix)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
-        """A field of the document, or a template rendered over it."""
+        """Return a field of the document, or a template rendered over it."""
         text = super().resolve_field({**doc, "settings": self.options}, field)
         if text and field == self.config.description and not self._has_chat_template:
-            text += self.config.fewshot_delimiter  # the harness puts nothing between it and the question
+            text += self.config.fewshot_delimiter  # lm_eval puts nothing between it and the question
         return text
 
     def fewshot_docs(self) -> None:
-        """Nothing yet: they are read when a run asks for them (:meth:`build_all_requests`), not in every run."""
+        """Return None: few-shot rows are read by :meth:`build_all_requests`, only if the run uses them."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Remember the seed for the sampler that is made later."""
         self._fewshot_seed = seed
 
     def _prepare_fewshot(self) -> None:
+        """Load the rows from which few-shot examples are drawn, and make the sampler, if the run has few-shot examples.
+
+        Raises:
+            UsageError: if there are only the rows that are evaluated.
+        """
         if not self.config.num_fewshot:
             return
         samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
                 raise UsageError(
-                    f"{self.info.name} has no rows to draw few-shot examples from but those it is evaluated on "
+                    f"{self.info.name} has no rows for few-shot examples other than those that are evaluated "
                     f"(fewshot_split: {split}). Leave --num_fewshot out"
                 )
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         sampler = self.fewshot_cfg.sampler
-        kind = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = kind(self._fewshot_rows, rnd=self._fewshot_seed)
+        make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
+        self.sampler: ContextSampler = make_sampler(self._fewshot_rows, rnd=self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the prompts; with ``--cache_requests``, under a key that pins everything a prompt is made of."""
+        """Build the prompts; with ``--cache_requests``, the key covers everything that a prompt depends on."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of_the_run.get()
         if self.turns is not None:
-            settled, kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
-            self.config.metadata |= settled
-            self.options = self.options.model_copy(update={"tool_format": settled["tool_format"]})
+            details, kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
+            self.config.metadata |= details
+            self.options = self.options.model_copy(update={"tool_format": details["tool_format"]})
         if self.info.generates and not self.predict_only:
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
@@ -247,12 +261,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def _reordered(self) -> ChoiceBenchmark | None:
-        """The benchmark, where the generations of an example have prompts of their own, by the order of choices."""
-        several = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
-        return self.benchmark if several and isinstance(self.benchmark, ChoiceBenchmark) else None
+        """The benchmark, if each generation of an example shows the choices in another order; else None."""
+        varies = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
+        return self.benchmark if varies and isinstance(self.benchmark, ChoiceBenchmark) else None
 
     def fewshot_context(self, doc: Example, *arguments: Any, **settings: Any) -> Any:
-        """The prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
+        """Return the prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
         benchmark = self._reordered
         if benchmark is None:
             return super().fewshot_context(doc, *arguments, **settings)
@@ -267,7 +281,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return prompts
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
-        """The requests of an example; where text is generated, one for each generation, numbered by ``idx``."""
+        """Return the requests of an example; if text is generated, one for each generation, numbered by ``idx``."""
         if not self.info.generates:
             return super().construct_requests(doc, ctx, **kwargs)
         task, doc_id, _ = kwargs.pop("metadata")
@@ -282,10 +296,44 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
-        """Put the signatures of the results to come into the metadata, given the arguments of build_all_requests."""
-        config, left_out = self.config, self.benchmark.unsigned_fields
-        docs = self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples"))  # of all processes
-        documents = [{key: doc[key] for key in doc if key not in left_out} for _, doc in docs]
+        """Put the signature of the results under each filter into the metadata.
+
+        Args:
+            settings: the arguments of :meth:`build_all_requests`.
+        """
+        documents = self._signed_documents(settings)
+        scorers = self._scorer.signatures if self._scorer is not None else {}
+        fields = {
+            "data": {HUB: f"hub@{self.files.commit[:8]}", "sample": "sample"}.get(self.files.name, "files"),
+            "rows": digest_of_rows(documents),
+            "n": len(documents),
+            **options_as_signed(self.options),
+            "prompt": digest(self._signed_prompt(settings)),
+            "chat": "yes" if self._has_chat_template else "no",
+            "shots": self.config.num_fewshot or 0,
+            "gen": generation_as_signed(self.config.generation_kwargs or {}),
+            "repeats": self.options.repeats,
+            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NOTHING,
+        }
+        signatures = {}
+        for name, signed_name in filters_as_signed(self.config, self.filter_names).items():
+            fields_of_filter = {**fields, "filter": signed_name, "v": self.VERSION}
+            signatures[name] = signature(self.info.name, fields_of_filter, self.benchmark.packages)
+        self.config.metadata["signature"] = signatures
+        if scorers:
+            self.config.metadata["scorers"] = scorers
+
+    def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
+        """Return the documents that all processes evaluate, without the fields that a signature leaves out."""
+        left_out = self.benchmark.unsigned_fields
+        documents = []
+        for _, doc in self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples")):
+            documents.append({name: value for name, value in doc.items() if name not in left_out})
+        return documents
+
+    def _signed_prompt(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all that prompts are made of, besides documents and options."""
+        config = self.config
         prompt: dict[str, Any] = {
             "templates": list(map(as_signed, (config.description, config.doc_to_text, config.doc_to_choice))),
             "system": settings.get("system_instruction"),
@@ -293,34 +341,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if config.gen_prefix:
             prompt["prefix"] = config.gen_prefix
         if self.turns is not None:
-            prompt["parts"] = [
-                text
-                for tool in self.options.tools
-                for text in (tool.name, tool.argument, tool.description, tool.example)
-            ]
+            parts: list[str] = []
+            for tool in self.options.tools:
+                parts += (tool.name, tool.argument, tool.description, tool.example)
+            prompt["parts"] = parts
         if config.num_fewshot:
-            shown = re.sub(" at 0x[0-9a-f]+", "", repr(config.fewshot_config))  # where a function is in memory
-            prompt["fewshot"] = [shown, self._fewshot_seed, self._fewshot_rows]
+            without_addresses = re.sub(" at 0x[0-9a-f]+", "", repr(config.fewshot_config))  # of functions
+            prompt["fewshot"] = [without_addresses, self._fewshot_seed, self._fewshot_rows]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
-        scorers = self._scorer.signatures if self._scorer is not None else {}
-        fields = {
-            "data": {HUB: f"hub@{self.files.commit[:8]}", "sample": "sample"}.get(self.files.name, "files"),
-            "rows": digest_of_rows(documents),
-            "n": len(documents),
-            **options_as_signed(self.options),
-            "prompt": digest(prompt),
-            "chat": "yes" if self._has_chat_template else "no",
-            "shots": config.num_fewshot or 0,
-            "gen": generation_as_signed(config.generation_kwargs or {}),
-            "repeats": self.options.repeats,
-            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NOTHING,
-        }
-        config.metadata["signature"] = {
-            name: signature(self.info.name, {**fields, "filter": shown, "v": self.VERSION}, self.benchmark.packages)
-            for name, shown in filters_as_signed(config, self.filter_names).items()
-        }
-        if scorers:
-            config.metadata["scorers"] = scorers
+        return prompt
 
     # ---- answers
 
@@ -330,24 +359,29 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return [ensemble.name for ensemble in self._filters]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
+        """Return the answer in a response, without its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = response if self.turns is None else self.turns.without_calls(response)
         return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
 
     def apply_filters(self) -> None:
-        """Let the model finish, the harness apply its filters, and what is best scored together be scored."""
+        """Run further turns with tools, apply the filters, and score what is best scored in a batch.
+
+        Raises:
+            MedtasksError: if no request of a task without tools has an answer.
+        """
         if not self.info.generates:
             super().apply_filters()
             return
         for instance in self.instances:
-            # Under several processes the harness pads the last request with extra responses, to even the ranks out.
+            # With several processes, lm_eval pads the last request of a process with extra responses.
             instance.resps = [printable(instance.resps[0] or "")]
         if self.turns is not None:
             self.turns.finish()
-        refusals = [each.refusal for each in self.instances if hasattr(each, "refusal")]
+        refusals = [instance.refusal for instance in self.instances if hasattr(instance, "refusal")]
         if len(refusals) == len(self.instances) and self.turns is None:
-            raise MedtasksError(f"{self.info.name}: no request has an answer: {refusals[0]}")
+            raise MedtasksError(f"{self.info.name}: none of the requests was answered: {refusals[0]}")
         if refusals:
-            self.remark(f"{len(refusals)} of {len(self.instances)} requests have no answer: {refusals[0]}")
+            self.remark(f"{len(refusals)} of {len(self.instances)} requests were not answered: {refusals[0]}")
         super().apply_filters()
         answers = []
         for instance in self.instances:
@@ -358,7 +392,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self._scorer.score(answers)
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
-        """What the last filter gave; a text is taken as the strict reader takes the content of a box or tag."""
+        """Return the answer that the last filter gave.
+
+        A text of another filter is read as the strict reader reads the content of a box or tag.
+        """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""
         if isinstance(filtered, Answer):
@@ -375,28 +412,34 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def predict_only(self) -> bool:
-        """Whether the harness runs without scoring (``--predict_only``)."""
+        """Whether lm_eval runs without scoring (``--predict_only``)."""
         return "bypass" in self.aggregation()
 
     def process_results(self, doc: Example, results: list[Any]) -> dict[str, Any]:
-        """The metrics of one example under one filter, each the mean over its generations; details for its sample."""
+        """Return the metrics of one example under one filter, each the mean over its generations, and details.
+
+        Args:
+            doc: the example.
+            results: the answer of each generation, shape ``(repeats,)``.
+        """
         if not self.info.generates:
             return super().process_results(doc, results)  # type: ignore[no-any-return]
         first = results[0].details
-        details = first if len(results) == 1 else {name: [each.details[name] for each in results] for name in first}
+        details = {name: [answer.details[name] for answer in results] for name in first} if len(results) > 1 else first
         texts = [str.__str__(answer) for answer in results]
-        has_theirs = self._metric_fn_list or callable(self.config.process_results)
-        theirs = super().process_results(doc, texts) if has_theirs else {}
+        has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
+        other_scores = super().process_results(doc, texts) if has_other_metrics else {}
         if self.predict_only:
-            return ScoresAndDetails(theirs, details)
-        each = [self.benchmark.score(answer, doc, self.options) for answer in results]
-        values = [{**own.values, **answer.scores} for own, answer in zip(each, results, strict=True)]
-        scores = {name: [own[name] for own in values] for name in values[0] if name in self._ours}
+            return ScoresAndDetails(other_scores, details)
+        of_answers = [self.benchmark.score(answer, doc, self.options) for answer in results]
+        values = [{**score.values, **answer.scores} for score, answer in zip(of_answers, results, strict=True)]
+        names = [name for name in values[0] if name in self._ours]
+        scores = {name: [of_answer[name] for of_answer in values] for name in names}
         if len(results) > 1:
-            right = [own["acc"] == 1.0 for own in values]
+            right = [of_answer["acc"] == 1.0 for of_answer in values]
             together = generations.scores_together([answer.value for answer in results], right)
             scores |= {name: [score] for name, score in together.items() if name in self._ours}
-        cluster, stratum = each[0].cluster, each[0].stratum
-        ours = {name: combined(own, cluster, stratum) for name, own in scores.items()}
-        needed = {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}  # by aggregation, later
-        return ScoresAndDetails({**ours, **theirs}, {**details, **needed})
+        cluster, stratum = of_answers[0].cluster, of_answers[0].stratum
+        our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
+        per_generation = {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}  # for later aggregation
+        return ScoresAndDetails({**our_scores, **other_scores}, {**details, **per_generation})

@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
-from medtasks_utils.harness.imported_run import Message, Reply, save
+from medtasks_utils.harness.imported_run import ImportedReply, Message, save
 from medtasks_utils.harness.task import MedTask
 
 from .samples import Row, content_of, number, numbered_lines
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
     number: int
     task: str
-    reply: Reply
+    reply: ImportedReply
 
 
 def import_run(path: Path, folder: Path, task: str | None = None, data: str | None = None) -> tuple[Path, list[str]]:
@@ -139,7 +139,7 @@ def _line(place: int, values: Row) -> Line:
         for name, value in given.items()
         if name not in _NO_REWARDS and number(value) is not None and not isinstance(value, bool)
     }
-    return Line(place, str(values.get("task")), Reply(_chat(values["prompt"]), completion, response, rewards))
+    return Line(place, str(values.get("task")), ImportedReply(_chat(values["prompt"]), completion, response, rewards))
 
 
 def _chat(messages: Any) -> list[Message]:
