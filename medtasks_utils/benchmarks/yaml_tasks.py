@@ -41,10 +41,13 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
 
 @cache
 def _settings(path: Path) -> dict[str, Any]:
-    """What a file sets, over what it includes."""
+    """Return what a file sets, over what it includes: one file or a list, of which the later ones win."""
     own: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    included = _settings(path.parent / own.pop("include")) if "include" in own else {}
-    return {**included, **own}
+    named = own.pop("include", [])
+    settings: dict[str, Any] = {}
+    for included in named if isinstance(named, list) else [named]:
+        settings |= _settings(path.parent / included)
+    return settings | own
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
