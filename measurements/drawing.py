@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from medtasks_utils.compare import Contrast, compare_runs
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
-from medtasks_utils.statistics.aggregation import Scores
-from medtasks_utils.statistics.metrics import JudgedScore, Score
+from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score
 
 Rng = np.random.Generator
 Array = NDArray[Any]
@@ -166,9 +165,9 @@ def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[
     return found[0], found[1]
 
 
-def as_scores(rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> Scores:
+def as_scores(rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> MetricScores:
     """Scores as arrays."""
     nothing = np.zeros(len(rows), dtype=np.intp)
-    return Scores.of(
+    return MetricScores.of(
         rows, np.arange(len(rows)) if clusters is None else clusters, nothing if strata is None else strata
     )

@@ -33,7 +33,7 @@ import numpy as np
 
 from medtasks_utils import Scorer
 from medtasks_utils.benchmarks.tables import read_rows
-from medtasks_utils.statistics.aggregation import AGGREGATES, combined
+from medtasks_utils.harness.aggregates import HarnessAggregation, combined
 from medtasks_utils.tools.calculator import Calculator
 
 MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
@@ -310,7 +310,7 @@ def medhallu(folder: Path, data: Path) -> None:
             file.flush()
             there = theirs["postprocess_medhallu"](file.name)
         for name, their_name in names.items():
-            ours = AGGREGATES[how[name]]([value for value in values[name] if value is not None])
+            ours = HarnessAggregation(how[name])([value for value in values[name] if value is not None])
             kept = there["kept"] > 0
             cause = "unexplained" if kept else "nothing answered: no accuracy here, 0 there"
             tally.add(ours if isinstance(ours, str) else round(ours, 12), round(there[their_name], 12), cause, name)

@@ -41,8 +41,9 @@ from drawing import (
 
 from medtasks_utils.compare import compare_runs, corrected
 from medtasks_utils.report.ranking import ranking
+from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, RATIO, Aggregation
 from medtasks_utils.statistics.intervals import estimate
-from medtasks_utils.statistics.metrics import Aggregation, Metric
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import examples_of_mcnemar
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
@@ -80,7 +81,7 @@ def share_cells() -> Iterator[Coverage]:
 
             def draw_macro(rng: Rng, sizes: tuple[int, ...] = sizes, p: float = p) -> Found:
                 strata = np.repeat(np.arange(len(sizes)), sizes)
-                return interval(Metric("macro_acc", "macro"), plain(rng.random(len(strata)) < p), strata=strata)
+                return interval(Metric("macro_acc", MACRO), plain(rng.random(len(strata)) < p), strata=strata)
 
             yield Coverage(f"macro average; strata of {min(sizes)}–{max(sizes)}, truth {p}", sum(sizes), draw_macro, p)
 
@@ -88,12 +89,12 @@ def share_cells() -> Iterator[Coverage]:
 def ratio_cells() -> Iterator[Coverage]:
     """F1, precision, recall and clustered accuracy."""
     cases: list[tuple[str, str, Aggregation, int, dict[str, float]]] = [
-        *(("F1", "f1", "f1", rows, {"hit": 0.8, "false_alarm": 0.3}) for rows in (20, 100, 1000)),
-        *(("F1, 98 % unsure", "f1", "f1", 1000, {"hit": 0.8, "false_alarm": 0.3, "unsure": u}) for u in (0.98,)),
-        *(("F1, flags 98 %", "f1", "f1", rows, {"hit": 0.98, "false_alarm": 0.98}) for rows in (100, 1000)),
-        ("precision, 30 flags, half right", "precision", "ratio", 1000, {"hit": 0.015, "false_alarm": 0.015}),
-        ("precision, 100 flags", "precision", "ratio", 1000, {"hit": 0.095, "false_alarm": 0.005}),
-        *(("recall", "recall", "ratio", 100, {"hit": hit, "false_alarm": 0.1}) for hit in (0.03, 0.5, 0.97)),
+        *(("F1", "f1", F1, rows, {"hit": 0.8, "false_alarm": 0.3}) for rows in (20, 100, 1000)),
+        *(("F1, 98 % unsure", "f1", F1, 1000, {"hit": 0.8, "false_alarm": 0.3, "unsure": u}) for u in (0.98,)),
+        *(("F1, flags 98 %", "f1", F1, rows, {"hit": 0.98, "false_alarm": 0.98}) for rows in (100, 1000)),
+        ("precision, 30 flags, half right", "precision", RATIO, 1000, {"hit": 0.015, "false_alarm": 0.015}),
+        ("precision, 100 flags", "precision", RATIO, 1000, {"hit": 0.095, "false_alarm": 0.005}),
+        *(("recall", "recall", RATIO, 100, {"hit": hit, "false_alarm": 0.1}) for hit in (0.03, 0.5, 0.97)),
     ]
     for name, metric, how, rows, model in cases:
         truth = truth_of(metric, *verdicts(np.random.default_rng(0), _LARGE // 2, **model))
@@ -233,7 +234,7 @@ def family_nulls() -> Iterator[Rejection]:
 
     def draw_ranks(rng: Rng) -> bool:
         chance = rng.beta(1, 0.5, 300)
-        ratios = [as_scores(plain(rng.random(300) < chance)).ratio() for _ in range(8)]
+        ratios = [MEAN.ratio(as_scores(plain(rng.random(300) < chance))) for _ in range(8)]
         return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios))
 
     yield Rejection("any sure rank for 8 models; accuracy, 300 examples", 300, draw_ranks)

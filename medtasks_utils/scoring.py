@@ -17,7 +17,7 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.statistics.metrics import value_of
+from medtasks_utils.statistics.scores import value_of
 from medtasks_utils.writing import printable
 
 _SHOWN = 20  # candidates

@@ -14,6 +14,7 @@ from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.registered import problems_of
 from medtasks_utils.errors import DataError
+from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, Metric
 
 REQUIRED = ("name", "title", "options", "truth", "default_task", "checked_tasks", "repositories", "metrics")
@@ -46,7 +47,11 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
         ({"beside": ("accc",)}, "beside names accc (did you mean acc?)"),
         ({"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}, "the breakdown 'kind' names exact"),
         ({"metrics": (ACC, *MedHallu.metrics)}, "metrics has acc 2 times"),
-        ({"metrics": (*MedHallu.metrics, Metric("mean", "macro"))}, "stratum is missing, and the metric mean"),
+        ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, and the metric mean"),
+        (
+            {"metrics": (*MedHallu.metrics, Metric("other", "f1"))},  # type: ignore[arg-type]
+            "the metric other has the aggregation 'f1' (expected an object such as those in medtasks_utils.statistics",
+        ),
         (
             {"abstention": Abstention("maybe", "unsure_rate")},
             "abstention.answer is 'maybe', which is not among answers",

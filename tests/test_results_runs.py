@@ -184,7 +184,7 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
         assert task.benchmark and not task.problems
         for (metric, filter_name), reported in task.metrics.items():
             scores = task.scores(filter_name, metric)
-            found = scores.ratio(task.facts(metric).aggregation)
+            found = task.facts(metric).aggregation.ratio(scores)
             if scores.known.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
                 assert found.value == pytest.approx(reported.value), metric
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric

@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Answer, Scores
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
-from medtasks_utils.statistics.aggregation import Aggregate
+from medtasks_utils.harness.aggregates import HarnessAggregation
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
 
 
-def largest(self: Aggregate, items: Iterable[float | None]) -> float:
+def largest(self: HarnessAggregation, items: Iterable[float | None]) -> float:
     return max((item for item in items if item is not None), default=0.0)
 
 
@@ -43,7 +43,7 @@ def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     ("owner", "name", "replacement", "blamed"),
     [
         pytest.param(MedHallu, "strict", unread, {"medhallu"}, marks=pytest.mark.slow),
-        (Aggregate, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+        (HarnessAggregation, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
     ids=["a reading", "an aggregation"],
 )

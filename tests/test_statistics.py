@@ -14,8 +14,9 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.inference import contrast
+from medtasks_utils.harness.aggregates import NOT_AVAILABLE, ExampleScore, HarnessAggregation
 from medtasks_utils.report.ranking import groups_of, ranking
-from medtasks_utils.statistics.aggregation import AGGREGATES, NOT_AVAILABLE, Example, Scores, codes, joined
+from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.intervals import (
     confidence_interval,
     effective_number,
@@ -24,7 +25,7 @@ from medtasks_utils.statistics.intervals import (
     interval_of,
     share_interval,
 )
-from medtasks_utils.statistics.metrics import JudgedScore, Metric, Score
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import (
     examples_needed,
     examples_of_mcnemar,
@@ -32,15 +33,16 @@ from medtasks_utils.statistics.planning import (
     spread,
 )
 from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters
+from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score, codes, joined
 
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
 
-def scores(rows: Any, clusters: Any = None, strata: Any = None) -> Scores:
+def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
     """Of rows of scores, or of an array of plain ones."""
     own: list[list[Score]] = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in rows]
     nothing = [None] * len(own)
-    return Scores.of(own, codes(nothing if clusters is None else clusters), codes(strata or [""] * len(own)))
+    return MetricScores.of(own, codes(nothing if clusters is None else clusters), codes(strata or [""] * len(own)))
 
 
 def pairs(target: Any, given: Any) -> list[Score]:
@@ -69,25 +71,25 @@ def test_values_and_errors_are_the_libraries(seed: int) -> None:
     assert found.stderr == pytest.approx(float(fit.bse[0]) * math.sqrt(groups / (groups - 1)), rel=1e-9, abs=1e-12)
     assert found.influence.sum() == pytest.approx(0, abs=1e-12)
     target, given_ = rng.integers(0, 2, n), rng.integers(0, 2, n)
-    ratio = scores(pairs(target, given_)).ratio("f1")
+    ratio = F1.ratio(scores(pairs(target, given_)))
     assert ratio.value == pytest.approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
 def test_macro_averages_are_means_of_means() -> None:
     own = scores([1.0, 0.0, 1.0, 1.0, 1.0, 0.0], strata=["a", "a", "a", "a", "b", "b"])
-    found = own.ratio("macro")
-    parts = [own[:4].ratio(), own[4:].ratio()]
+    found = MACRO.ratio(own)
+    parts = [MEAN.ratio(own[:4]), MEAN.ratio(own[4:])]
     assert found.value == (0.75 + 0.5) / 2
     assert found.stderr == pytest.approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
-    tasks = joined([own[:4], own[4:]], by_part=True).ratio("macro")
+    tasks = MACRO.ratio(joined([own[:4], own[4:]], by_part=True))
     assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
-    assert scores([None, 1.0], strata=["a", "b"]).ratio("macro").value == 1.0
+    assert MACRO.value(scores([None, 1.0], strata=["a", "b"])) == 1.0
 
 
 def test_generations_of_one_example_are_one_cluster() -> None:
     rows = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
     means = [sum(row) / 2 for row in rows]
-    found, of_means = scores(rows).ratio(), scores(means).ratio()
+    found, of_means = MEAN.ratio(scores(rows)), MEAN.ratio(scores(means))
     assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
     assert (found.clusters, found.examples) == (4, 8)
 
@@ -95,28 +97,28 @@ def test_generations_of_one_example_are_one_cluster() -> None:
 def test_f1_of_generations_is_the_mean_of_theirs() -> None:
     target, first, second = [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, None, None]
     rows = [list(row) for row in zip(pairs(target, first), pairs(target, second), strict=True)]
-    assert scores(rows).ratio("f1").value == (0.5 + 1.0) / 2
+    assert F1.value(scores(rows)) == (0.5 + 1.0) / 2
     unsure = [[own, None] for own in pairs(target, first)]
-    assert scores(unsure).ratio("f1").value == 0.5, "a generation that decides nothing has none"
+    assert F1.value(scores(unsure)) == 0.5, "a generation that decides nothing has none"
 
 
 @pytest.mark.parametrize(
     ("how", "items", "value"),
     [
-        ("mean", [], NOT_AVAILABLE),
-        ("mean", [None, None], NOT_AVAILABLE),
-        ("mean", [None, 0.5], 0.5),
-        ("macro", [], NOT_AVAILABLE),
-        ("f1", [], 0.0),
-        ("f1", [Example([(0.0, 0.0)])], 0.0),
-        ("total", [], 0.0),
-        ("total", [1.0, None, 2.0], 3.0),
-        ("mean", [Example([JudgedScore(True, None)]), Example([JudgedScore(False, 0.0)])], NOT_AVAILABLE),
+        (MEAN, [], NOT_AVAILABLE),
+        (MEAN, [None, None], NOT_AVAILABLE),
+        (MEAN, [None, 0.5], 0.5),
+        (MACRO, [], NOT_AVAILABLE),
+        (F1, [], 0.0),
+        (F1, [ExampleScore([(0.0, 0.0)])], 0.0),
+        (TOTAL, [], 0.0),
+        (TOTAL, [1.0, None, 2.0], 3.0),
+        (MEAN, [ExampleScore([JudgedScore(True, None)]), ExampleScore([JudgedScore(False, 0.0)])], NOT_AVAILABLE),
     ],
 )
 def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
-    assert AGGREGATES[how](items) == value
-    assert AGGREGATES[how].stderr(items) == NOT_AVAILABLE
+    assert HarnessAggregation(how)(items) == value
+    assert HarnessAggregation(how).stderr(items) == NOT_AVAILABLE
     values: list[Any] = [NOT_AVAILABLE, NOT_AVAILABLE]
     of_group: Any = sum(values)
     assert of_group / 2 == NOT_AVAILABLE
@@ -132,7 +134,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> No
         [JudgedScore(bool(r), None if f else float(v)) for r, f, v in zip(right, failed, value, strict=True)]
     )
     judged = value[right & ~failed]
-    ratio = found.ratio()
+    ratio = MEAN.ratio(found)
     assert ratio.value == pytest.approx(right.mean() * judged.mean())
     p, m = right.mean(), judged.mean()
     assert ratio.stderr == pytest.approx(
@@ -143,7 +145,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> No
 
 def test_informative_clusters_are_those_that_differ() -> None:
     def of(values: list[float]) -> float:
-        return scores(values).ratio().informative
+        return MEAN.ratio(scores(values)).informative
 
     assert of([1.0] * 20) == 0
     assert of([1.0, 0.0] * 50) == 100
@@ -182,7 +184,7 @@ def test_intervals_of_shares_hold_the_truth(n: int) -> None:
 def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, kind: str) -> None:
     metric = Metric(
         "m",
-        "f1" if kind == "f1" else "macro" if kind == "macro" else "mean",
+        F1 if kind == "f1" else MACRO if kind == "macro" else MEAN,
         unit="points" if kind == "points" else "share",
     )
     top = metric.range[1] or 1
@@ -226,7 +228,7 @@ def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None
 
 def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> None:
     own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
-    low, high = interval_of(own.ratio("macro"), Metric("m", "macro"))
+    low, high = interval_of(MACRO.ratio(own), Metric("m", MACRO))
     parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
     assert low is not None and low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
     assert high is not None and high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
@@ -248,7 +250,7 @@ def test_interval_and_p_value_never_disagree(seed: int) -> None:
     for metric, first, second in (
         (Metric("m", unit="points"), rng.random(n) * 100, rng.random(n) * 100 + rng.normal() * 9),
         (Metric("acc"), rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
-        (Metric("f1", "f1"), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
+        (Metric("f1", F1), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
     ):
         found = contrast(scores(first, clusters), scores(second, clusters), metric)
         assert found is not None
@@ -302,7 +304,7 @@ def test_scores_are_compared_where_both_runs_were_judged() -> None:
 
 
 def test_too_few_are_not_tested() -> None:
-    none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", "f1"))
+    none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", F1))
     assert none is not None and none.p is none.low is None and "0 independent" in none.note
     few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
     assert few is not None and few.p is few.low is None and "3" in few.note
@@ -324,13 +326,13 @@ def test_ranks_and_groups() -> None:
     rng = np.random.default_rng(1)
     base = rng.random(2000)
     shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
-    runs = {name: scores((base < share) * 1.0).ratio() for name, share in shares.items()}
+    runs = {name: MEAN.ratio(scores((base < share) * 1.0)) for name, share in shares.items()}
     found = ranking(list(runs), list(runs.values()))
     assert [rank.run for rank in found] == ["paired", "b", "a", "low"]
     assert [(rank.best, rank.worst, rank.groups) for rank in found] == [
         *((1, 1, "a"), (2, 3, "b"), (2, 3, "b"), (4, 4, "c")),
     ]
-    assert ranking(["x"], [scores([1.0] * 5).ratio()]) == []
+    assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
 
 
 @given(st.integers(2, 6), st.data())

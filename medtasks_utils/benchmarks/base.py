@@ -20,7 +20,8 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.statistics.metrics import Metric, Score
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.scores import Score
 from medtasks_utils.writing import one_line
 
 from .options import Options

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
+from medtasks_utils.statistics.aggregation import Aggregation
 from medtasks_utils.statistics.metrics import OF_REPEATS
 
 from .base import Benchmark, Example
@@ -163,10 +164,14 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
             if name not in names:
                 near = did_you_mean(name, names)
                 yield f"{place} names {name}{near}, which is not among metrics ({', '.join(names)})"
-    if benchmark.stratum is None:
-        for metric in benchmark.metrics:
-            if metric.aggregation in ("macro", "by_stratum"):
-                yield f"stratum is missing, and the metric {metric.name} is aggregated over strata"
+    for metric in benchmark.metrics:
+        if not isinstance(metric.aggregation, Aggregation):
+            yield (
+                f"the metric {metric.name} has the aggregation {metric.aggregation!r} "
+                f"(expected an object such as those in {Aggregation.__module__})"
+            )
+        elif metric.aggregation.uses_strata and benchmark.stratum is None:
+            yield f"stratum is missing, and the metric {metric.name} is aggregated over strata"
 
 
 def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str) -> None:

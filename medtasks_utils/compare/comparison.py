@@ -11,9 +11,9 @@ import numpy as np
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 from medtasks_utils.statistics.ratio import Array, Codes, holm
+from medtasks_utils.statistics.scores import MetricScores, joined
 
 from .inference import Contrast, contrast
 from .pairing import common_examples, comparability
@@ -200,7 +200,7 @@ class _Task:
         sides = zip((self.a.samples, self.b.samples), self.places, strict=True)
         return list(zip(*([samples[place] for place in own.tolist()] for samples, own in sides), strict=True))
 
-    def scores(self, metric: str) -> tuple[Scores, Scores]:
+    def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Of both runs, example by example; a cluster is what it is in the first."""
         first, second = (
             task.scores(self.filter, metric)[own] for task, own in zip((self.a, self.b), self.places, strict=True)
@@ -327,7 +327,7 @@ def _group_lines(
         for metric in (metric for metric in names if all((metric, filter_name) in own for own in known)):
             sides = zip(*(own.scores(metric) for own in members), strict=True)
             first, second = (joined(side, by_part=True) for side in sides)
-            facts = replace(members[0].a.facts(metric), aggregation="macro")
+            facts = members[0].a.facts(metric).over_strata()
             result = contrast(first, second, facts)
             if result:
                 yield Line(name, filter_name, facts, None, None, result)

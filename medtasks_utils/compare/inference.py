@@ -23,9 +23,9 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from medtasks_utils.statistics.aggregation import Scores, filled
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import FEWEST, Z, paired
+from medtasks_utils.statistics.scores import MetricScores, filled
 
 Test = Literal["mcnemar", "t"]
 
@@ -72,36 +72,36 @@ class Contrast:
         return replace(self, a=self.b, b=self.a, difference=-self.difference, low=low, high=high)
 
 
-def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
+def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
     """Compare a metric of two runs.
 
     Args:
         first: the scores of the first run.
         second: the other run's, of the same examples in the same order.
-        metric: whose scores they are; of a group of tasks in as many strata, with the aggregation ``macro``.
+        metric: whose scores they are; of a group of tasks, each a stratum, the metric over strata.
 
     Returns:
         None where the metric applies to nothing: for ratios in both runs, else in one, or in a stratum of one.
     """
+    aggregation = metric.aggregation.compared
     either = first.known | second.known
-    there = (either if metric.is_ratio else first.known & second.known) & first.computed & second.computed
+    there = (either if aggregation.of_decided else first.known & second.known) & first.computed & second.computed
     both = judged_in_both(first[there], second[there])
     if not there.any() or both is None:
         return None
     a, b, failed = both
-    how = "mean" if metric.aggregation == "total" else metric.aggregation
     # An example that one run alone decides counts in both, as an example without a denominator.
-    of_a, of_b = (replace(scores, known=scores.computed).ratio(how) for scores in (a, b))
+    of_a, of_b = (aggregation.ratio(replace(scores, known=scores.computed)) for scores in (a, b))
     if of_a.value is None or of_b.value is None:
         return None
     values = a.values, b.values
     is_binary = all(
-        scores.numerators.shape[1] == 1 if metric.is_ratio else ((own == 0) | (own == 1)).all()
+        scores.numerators.shape[1] == 1 if aggregation.of_decided else ((own == 0) | (own == 1)).all()
         for scores, own in zip((a, b), values, strict=True)
     )
     found = paired(of_a, of_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
     is_enough = min(of_a.clusters, of_b.clusters) >= FEWEST
-    is_plain = is_binary and how == "mean" and len(of_a.influence) == len(a)
+    is_plain = is_binary and aggregation.is_tested_exactly and len(of_a.influence) == len(a)
     low = high = p = None
     if is_plain:
         lost, gained = (int((sign * (values[1] - values[0]) > 0).sum()) for sign in (-1, 1))
@@ -121,14 +121,14 @@ def contrast(first: Scores, second: Scores, metric: Metric) -> Contrast | None:
         high=high,
         p=p,
         test="mcnemar" if is_plain else "t",
-        detectable=found.detectable if found and (is_enough or not metric.is_ratio) else None,
+        detectable=found.detectable if found and (is_enough or not aggregation.of_decided) else None,
         left_out=int((either & ~there).sum()) + failed,
         note=few if p is None else "",
         few=found is None or found.few,
     )
 
 
-def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
+def judged_in_both(a: MetricScores, b: MetricScores) -> tuple[MetricScores, MetricScores, int] | None:
     """Scores without missing ones, and how many examples fell out because a judge failed in one of the runs.
 
     Scores are compared where both runs' answers were judged or wrong. Right answers alone can fall out, so each example
@@ -144,10 +144,10 @@ def judged_in_both(a: Scores, b: Scores) -> tuple[Scores, Scores, int] | None:
     _, classes = np.unique(np.column_stack([a.strata, *rights]), axis=0, return_inverse=True)
     found = []
     for scores in (a, b):
-        values = filled(np.nan_to_num(scores.values), failed, classes)[:, None]
+        values = filled(np.nan_to_num(scores.values), failed, classes)[:, None, None]
         if np.isnan(values).any():
             return None
-        found.append(replace(scores, numerators=values, denominators=values * 0 + 1, right=values * 0))
+        found.append(replace(scores, numerators=values, denominators=values * 0 + 1, right=values[..., 0] * 0))
     return found[0], found[1], int(failed.sum())
 
 

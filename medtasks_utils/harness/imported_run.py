@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.statistics.aggregation import AGGREGATES
 from medtasks_utils.writing import write_whole
 
+from .aggregates import HarnessAggregation
 from .lm_eval_names import hash_string, sanitize_model_name
 from .task import MedTask
 
@@ -111,7 +111,7 @@ def _aggregate(values: Values, benchmark: str) -> dict[str, Any]:
     """Return each metric and its standard error under each filter, named as in lm_eval's results."""
     aggregated: dict[str, Any] = {}
     for (metric, filter_name), of_examples in values.items():
-        aggregate = AGGREGATES[metric_of(metric, benchmark).aggregation]
+        aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)
         aggregated[f"{metric},{filter_name}"] = aggregate(of_examples)
         aggregated[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(of_examples)
     return aggregated

@@ -26,11 +26,12 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.statistics.aggregation import AGGREGATES, combined, logged
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
+from medtasks_utils.statistics.scores import logged
 from medtasks_utils.writing import printable
 
 from . import generations
+from .aggregates import HarnessAggregation, combined
 from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run
@@ -152,7 +153,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Add our metrics with their own aggregations, which lm_eval would look up by name."""
-        self._ours = {metric.name: AGGREGATES[metric.aggregation] for metric in ours}
+        self._ours = {metric.name: HarnessAggregation(metric.aggregation) for metric in ours}
         self._aggregation_list |= self._ours
         self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
         if not self.info.generates:  # lm_eval computes them

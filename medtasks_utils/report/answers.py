@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
-from medtasks_utils.statistics.aggregation import Scores
 from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.scores import MetricScores
 
 from .tables import Block, Cell, Table, estimate_cell, estimate_cells, samples_link
 from .text import words
@@ -72,5 +72,5 @@ def abstention_block(unit: Unit, abstention: Abstention, filter_name: str) -> Bl
     return Block("The cost of abstaining", table, lead=abstention.lead)
 
 
-def _scores(result: Result, filter_name: str, row: AbstentionRow) -> Scores:
+def _scores(result: Result, filter_name: str, row: AbstentionRow) -> MetricScores:
     return result.scores(filter_name, row.metric) if row.rescore is None else result.rescored(filter_name, row.rescore)

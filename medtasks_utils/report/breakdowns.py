@@ -1,7 +1,6 @@
 """A benchmark by subject, specialty, calculator and so on: a plot and a table of each of its metrics there."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from medtasks_utils.benchmarks.base import Breakdown
@@ -73,4 +72,4 @@ def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:
     result = unit.results[run]
     if result.is_group:
         return unit.estimate(run, filter_name, metric)
-    return estimate(result.scores(filter_name, metric), replace(unit.facts(metric), aggregation="macro"))
+    return estimate(result.scores(filter_name, metric), unit.facts(metric).over_strata())

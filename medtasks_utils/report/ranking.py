@@ -18,9 +18,9 @@ import numpy as np
 import scipy
 
 from medtasks_utils.compare.pairing import common_examples
-from medtasks_utils.statistics.aggregation import joined
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
+from medtasks_utils.statistics.scores import joined
 
 from .tables import Block, Cell, Table
 from .units import Unit
@@ -68,10 +68,10 @@ def _ratios(unit: Unit, runs: Sequence[str], filter_name: str, facts: Metric) ->
     is_group = len(by_task) > 1
     every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
     known = np.array([scores.known for scores in every])
-    index = np.flatnonzero(known.any(axis=0) if facts.is_ratio else known.all(axis=0))
+    index = np.flatnonzero(known.any(axis=0) if facts.aggregation.of_decided else known.all(axis=0))
     first = every[0][index]
     shared = (replace(s[index], clusters=first.clusters, strata=first.strata, known=index >= 0) for s in every)
-    return [scores.ratio("macro" if is_group else facts.aggregation) for scores in shared]
+    return [facts.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
 
 
 # ---- by one statistic

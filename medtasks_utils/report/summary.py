@@ -101,9 +101,7 @@ def _switched(task: TaskRun) -> list[str]:
     found = []
     for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
         facts = task.facts(name)
-        if facts.aggregation == "total":
-            continue
-        of_samples = task.scores(filter_name, name).ratio(facts.aggregation).value
+        of_samples = facts.aggregation.value(task.scores(filter_name, name))
         if of_samples is not None and abs(of_samples - reported.value) >= SAME:
             shown = facts.shown(reported.value), facts.shown(of_samples)
             found.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")

@@ -12,10 +12,10 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import Row
-from medtasks_utils.statistics.aggregation import Scores, joined
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
-from medtasks_utils.statistics.metrics import Metric, Score
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
+from medtasks_utils.statistics.scores import MetricScores, Score, joined
 
 _LONG = 60  # characters of a reason; of longer ones the values are left out, which signatures have
 SAME = 1e-6
@@ -43,12 +43,12 @@ class Result:
         """Of all tasks."""
         return [sample for task in self.tasks for sample in task.samples]
 
-    def scores(self, filter_name: str, metric: str, by_task: bool = False) -> Scores:
+    def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
         """Of all samples; ``by_task`` each task in a stratum of its own."""
         parts = [task.scores(filter_name, metric) for task in self.tasks]
         return joined(parts, by_task) if len(parts) > 1 or by_task else parts[0]
 
-    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> Scores:
+    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
         """Return what all samples score if each answer that a filter read is scored in another way."""
         parts = [task.rescored(filter_name, rescore) for task in self.tasks]
         return joined(parts) if len(parts) > 1 else parts[0]
@@ -154,7 +154,7 @@ class Unit:
             return Estimate(0, None)
         reported = result.metrics.get((metric, filter_name))
         by_task = result.is_group and reported is not None
-        found = estimate(result.scores(filter_name, metric, by_task), facts, "macro" if by_task else None)
+        found = estimate(result.scores(filter_name, metric, by_task), facts, over_strata=by_task)
         if reported is None or (found.value is not None and abs(found.value - reported.value) < SAME):
             return found
         is_clustered = any(task.card and task.card.cluster for task in result.tasks)

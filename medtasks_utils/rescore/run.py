@@ -16,9 +16,9 @@ from typing import Any
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
 from medtasks_utils.judging import summary as spent
-from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.metrics import JudgedScore, Metric
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.scores import JudgedScore, MetricScores, codes
 from medtasks_utils.writing import printable, table, write_whole
 
 from .samples import Response
@@ -152,7 +152,7 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
             scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
     each = codes([None] * len(scores))
     metric = Metric("explanation", unit="points", is_of_explanations=True)
-    return estimate(Scores.of(list(scores.values()), each, each), metric)
+    return estimate(MetricScores.of(list(scores.values()), each, each), metric)
 
 
 def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> JudgedRow:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.harness.signature import digest
-from medtasks_utils.statistics.aggregation import Scores, codes
-from medtasks_utils.statistics.metrics import Metric, Score
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
+from medtasks_utils.statistics.scores import MetricScores, Score, codes
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples
 
@@ -47,7 +47,7 @@ class TaskRun:
     config: dict[str, Any]
     samples_path: Path | None = None
     signatures: dict[str, str] = field(default_factory=dict)
-    _scores: dict[tuple[str, str], Scores] = field(default_factory=dict, init=False, repr=False)
+    _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def card(self) -> Benchmark | None:
@@ -91,18 +91,18 @@ class TaskRun:
         breakdowns = self.card.breakdowns if self.card else ()
         return {each.name: [each.key(sample.doc) for sample in self.samples] for each in breakdowns}
 
-    def scores(self, filter_name: str, metric: str) -> Scores:
+    def scores(self, filter_name: str, metric: str) -> MetricScores:
         """The scores of all samples in order; of one without a value, none."""
         key = filter_name, metric
         if key not in self._scores:
-            # Of ratios, samples that were saved without scores of single generations have nothing to add up.
+            # Samples that were saved without scores of single generations have no terms to add up.
             has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
-            is_lost = self.facts(metric).is_ratio and not has_scores
+            is_lost = self.facts(metric).aggregation.needs_terms and not has_scores
             rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
-            self._scores[key] = Scores.of(rows, *self._codes)
+            self._scores[key] = MetricScores.of(rows, *self._codes)
         return self._scores[key]
 
-    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> Scores:
+    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
         """Return the scores of all samples in order if each answer that a filter read is scored in another way.
 
         Args:
@@ -111,7 +111,7 @@ class TaskRun:
         rows = [
             [rescore(answer, sample.doc) for answer in sample.answers.get(filter_name, ())] for sample in self.samples
         ]
-        return Scores.of(rows, *self._codes)
+        return MetricScores.of(rows, *self._codes)
 
     @property
     def samples(self) -> list[Sample]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from medtasks_utils.statistics.metrics import JudgedScore, Score
+from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
 
 Row = dict[str, Any]
 Message = dict[str, str]
@@ -155,9 +155,11 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
 
 
 def _score(logged: Any) -> Score:
-    """A score as it was logged: a number, a numerator and a denominator, or whether right and what a judge said."""
+    """Return a score from its logged form: a number, or a list of what :data:`Score` has beside numbers."""
     if not isinstance(logged, list):
         return number(logged)
+    if isinstance(logged[0], list):
+        return ClassTerms((float(top), float(bottom)) for top, bottom in logged)
     first, second = logged
     return JudgedScore(first, number(second)) if isinstance(first, bool) else (float(first), float(second))
 

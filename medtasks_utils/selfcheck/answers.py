@@ -1,13 +1,13 @@
 """What the server answers, and what every score then must be.
 
 A response's scores are those that the benchmark itself gives the answer in it, without the harness, the reading of the
-response and the aggregation, which are what is checked; of all responses they are put together here, by plain means.
+response and the arrays of the statistics, which are what is checked; each aggregation's plain definition puts them
+together.
 """
 
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from statistics import mean
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
@@ -49,20 +49,20 @@ def reply_of(benchmark: Benchmark, behaviour: str, doc: Example, seed: str) -> R
 def expected(benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, Reply]]) -> dict[str, float]:
     """The value of every metric of a task; those that no example has are left out."""
     scores: dict[str, list[Any]] = defaultdict(list)
-    strata: dict[str, list[Any]] = defaultdict(list)
+    strata: dict[str, list[str]] = defaultdict(list)
     for doc, reply in examples:
         answer = benchmark.content(reply.given, doc, options, reply.text)
         own = benchmark.score(answer, doc, options)
         for name, score in own.values.items():
-            scores[name] += [] if score is None else [score]
-        strata[own.stratum or ""].append(own.values["acc"])
+            known = [] if score is None else [score]
+            scores[name] += known
+            strata[name] += [own.stratum or ""] * len(known)
     found: dict[str, float] = {}
-    for name, each in scores.items():
-        metric = metric_of(name, benchmark.name)
-        if metric.is_ratio:
-            found[name] = sum(one for one, _ in each) / max(1, sum(other for _, other in each))
-        elif each:
-            found[name] = mean(map(mean, strata.values())) if metric.aggregation == "macro" else mean(each)
+    for name, known in scores.items():
+        aggregation = metric_of(name, benchmark.name).aggregation
+        value = aggregation.by_definition(known, strata[name]) if known else aggregation.of_nothing
+        if value is not None:
+            found[name] = value
     return found
 
 

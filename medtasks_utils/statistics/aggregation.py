@@ -1,216 +1,209 @@
-"""From the scores of examples to the one statistic (:mod:`.ratio`), for samples and for the harness.
+"""How the scores of examples become one number: each aggregation is one class, and everything else asks it.
 
-Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
-accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)`` (:func:`filled`), with m the mean over the J judged of A right answers: what
-linearising the product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins,
-Rotnitzky & Zhao, *JASA* 1994). It takes failures as unrelated to the score that would have been given.
+An aggregation says what its number is, which clusters and strata its standard error has, how its interval is made, and
+how two runs are compared by it; the arithmetic is done by :class:`~medtasks_utils.statistics.ratio.Ratio`. A new
+aggregation is one class, here or in another distribution, of which a benchmark's metric names an instance.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from . import metrics
-from .metrics import JudgedScore, Score, value_of
-from .ratio import Array, Codes, Mask, Ratio
+from .ratio import Ratio
+from .scores import MetricScores, Score
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """A metric's scores on n examples of up to k generations, as arrays.
+class Aggregation(ABC):
+    """How the scores of examples become one number.
 
     Attributes:
-        numerators: n × k.
-        denominators: likewise; 0 where there is no score, or a judge failed.
-        right: likewise, of scores that right answers alone are judged for; 0 for others.
-        clusters: n numbers.
-        strata: n numbers.
-        known: whether the metric applies to an example.
-        computed: whether its value is known: a number, or that it does not apply.
+        name: as results files name it.
+        of_nothing: the value where no example counts; None where there is none.
+        has_error: whether the number has a standard error and an interval.
+        needs_terms: whether it is made of the numerators and denominators of scores, which a sample's one number lacks.
+        of_decided: whether it runs over the examples that a model decides, which may be others for each model.
+        of_parts: whether it is a mean over strata or classes. The standard error of such a mean may be far below that
+            of as many independent examples, and is believed.
+        uses_strata: whether the number or its error depends on the examples' strata.
+        of_stratum: how the scores of one stratum are aggregated, where the parts are strata; else None.
+        is_tested_exactly: whether right or wrong answers to independent examples are compared by McNemar's exact test.
     """
 
-    numerators: Array
-    denominators: Array
-    right: Array
-    clusters: Codes
-    strata: Codes
-    known: Mask
-    computed: Mask
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "Scores":
-        """From the scores of each example's generations; NaN is no score."""
-        lengths = np.array(list(map(len, rows)), dtype=np.intp)
-        there = np.arange(lengths.max(initial=1)) < lengths[:, None]
-        whole = np.zeros((4, *there.shape))
-        whole[:, there] = np.array([_as_ratio(score) for row in rows for score in row], dtype=float).T
-        top, bottom, right, known = whole
-        return cls(top, bottom, right, clusters, strata, known.any(axis=1), lengths > 0)
-
-    def __len__(self) -> int:
-        return len(self.known)
-
-    def __getitem__(self, index: Any) -> "Scores":
-        """Some of the examples."""
-        if isinstance(index, np.ndarray) and index.dtype == bool and index.all():
-            return self
-        return Scores(*(values[index] for values in vars(self).values()))
-
-    @property
-    def values(self) -> Array:
-        """Each example's mean over its generations; NaN for none."""
-        counted = self.denominators > 0
-        ratios = np.divide(self.numerators, self.denominators, where=counted, out=np.zeros_like(self.numerators))
-        counts = counted.sum(axis=1)
-        return np.where(counts > 0, ratios.sum(axis=1) / np.maximum(counts, 1), np.nan)
-
-    @property
-    def failed(self) -> Array:
-        """How many of each example's generations a judge failed on."""
-        return np.asarray((self.right * (self.denominators == 0)).sum(axis=1))
-
-    def ratio(self, how: metrics.Aggregation = "mean") -> Ratio:
-        """The metric; over several tasks in as many strata, ``macro``."""
-        own = self[self.known]
-        top, bottom = own.numerators, own.denominators
-        if own.failed.any():
-            failed = own.right > bottom
-            classes = own.right + (2 * own.strata[:, None] if how == "macro" else 0)
-            top, bottom = filled(top, failed, classes), np.where(failed, 1.0, bottom)
-            if np.isnan(top).any():
-                bottom = top = np.zeros_like(top)
-        clusters = own.strata if how == "by_stratum" else own.clusters
-        of_nothing = 0.0 if how in ("ratio", "f1") else None
-        return Ratio(top, bottom, clusters, own.strata if how == "macro" else None, of_nothing)
-
-
-def _as_ratio(score: Score) -> tuple[float, float, float, float]:
-    """A score's numerator and denominator, whether it is of a right answer that is judged, and whether it is known."""
-    if score is None or score != score:
-        return 0.0, 0.0, 0.0, 0.0
-    if isinstance(score, JudgedScore):
-        return (0.0, 0.0, score.right, 1.0) if score.value is None else (score.value, 1.0, score.right, 1.0)
-    return (*score, 0.0, 1.0) if isinstance(score, tuple) else (score, 1.0, 0.0, 1.0)
-
-
-def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
-    """Values without those that failed: in each class, those that stayed stand for all; NaN where none stayed.
-
-    Their mean stands where one failed; to the others, its distance counts as often as they stand for one more.
-    """
-    found = values.copy()
-    for one in np.unique(classes[failed]):
-        members = classes == one
-        staying = members & ~failed
-        average = math.fsum(values[staying].tolist()) / staying.sum() if staying.any() else math.nan
-        found[members] = average
-        found[staying] += members.sum() / max(1, staying.sum()) * (values[staying] - average)
-    return found
-
-
-def codes(names: Iterable[Hashable | None]) -> Codes:
-    """A number for each name, equal for equal ones; one of its own for each None."""
-    keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    return np.array([numbers[key] for key in keys], dtype=np.intp)
-
-
-def joined(parts: Sequence[Scores], by_part: bool = False) -> Scores:
-    """The scores of several tasks; ``by_part`` each in a stratum of its own."""
-    width = max(part.numerators.shape[1] for part in parts)
-
-    def together(name: str) -> Any:
-        each = [getattr(part, name) for part in parts]
-        return np.concatenate([np.pad(x, ((0, 0), (0, width - x.shape[1]))) if x.ndim == 2 else x for x in each])
-
-    part = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    found = Scores(*map(together, vars(parts[0])))
-    clusters, strata = (part + len(parts) * own for own in (found.clusters, found.strata))
-    return replace(found, clusters=clusters, strata=part if by_part else strata)
-
-
-# ---- what the harness calls
-
-
-class _NotAvailable(str):
-    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
-
-    def _itself(self, other: object) -> "_NotAvailable":
-        return self
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
-
-
-NOT_AVAILABLE = _NotAvailable("N/A")
-"""What the harness prints where there is no number."""
-
-
-class Example(float):
-    """A metric's scores on one example, with what its aggregation needs to know beside them.
-
-    A float for whoever reads the logged samples: the mean over the generations, NaN where none has a value.
-
-    Attributes:
-        scores: of each generation.
-        cluster: examples that share it are not independent; None if this one stands alone.
-        stratum: the group whose mean enters a macro average.
-    """
-
-    scores: tuple[Score, ...]
-    cluster: str | None
-    stratum: str | None
-
-    def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> "Example":  # noqa: D102
-        values = [value for score in scores if (value := value_of(score)) is not None]
-        self = super().__new__(cls, math.fsum(values) / len(values) if values else math.nan)
-        self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum
-        return self
-
-    def __getnewargs__(self) -> Any:  # several processes send them to each other
-        return self.scores, self.cluster, self.stratum
-
-
-def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> Example | None:
-    """An example's value of a metric: the mean over its generations; None where the metric applies to none of them."""
-    return None if all(score is None for score in scores) else Example(scores, cluster, stratum)
-
-
-def logged(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
-    """Of a metric's scores by name, those of which a number does not say all: several, ratios, and judged ones."""
-    return {name: own for name, own in scores.items() if len(own) > 1 or any(isinstance(score, tuple) for score in own)}
-
-
-class Aggregate:
-    """An aggregation as the harness calls it: with the examples' values, None where the metric does not apply."""
-
-    def __init__(self, how: metrics.Aggregation) -> None:
-        self.how = how
-
-    def __call__(self, items: Iterable[float | None]) -> float | str:
-        """The number; "N/A" where the metric applies to nothing, but 0 for a ratio in which nothing is counted."""
-        if self.how == "total":
-            return math.fsum(item for item in items if item is not None and item == item)
-        value = self._ratio(items).value
-        return NOT_AVAILABLE if value is None else value
-
-    def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Its standard error; "N/A" for fewer than two clusters that count."""
-        found = None if self.how == "total" else self._ratio(items).stderr
-        return NOT_AVAILABLE if found is None else found
-
-    def _ratio(self, items: Iterable[float | None]) -> Ratio:
-        there = [item if isinstance(item, Example) else Example([item]) for item in items if item is not None]
-        clusters, strata = codes(item.cluster for item in there), codes(item.stratum or "" for item in there)
-        return Scores.of([item.scores for item in there], clusters, strata).ratio(self.how)
+    name: str
+    of_nothing: float | None = None
+    has_error = True
+    needs_terms = False
+    of_decided = False
+    of_parts = False
+    uses_strata = False
+    of_stratum: "Aggregation | None" = None
+    is_tested_exactly = False
 
     def __repr__(self) -> str:
-        return self.how
+        return self.name
+
+    # ---- the number
+
+    def ratio(self, scores: MetricScores, *, over_strata: bool = False) -> Ratio:
+        """Return the statistic of some scores.
+
+        Args:
+            over_strata: return the unweighted mean of the strata's numbers, as that of a group of tasks is.
+        """
+        known = scores.known_and_filled(by_stratum=over_strata)
+        strata, of_nothing = (known.strata, None) if over_strata else (None, self.of_nothing)
+        return Ratio(known.numerators, known.denominators, known.clusters, strata, of_nothing)
+
+    def value(self, scores: MetricScores) -> float | None:
+        """Return the number; None where there is none."""
+        return self.ratio(scores).value
+
+    def stderr(self, scores: MetricScores) -> float | None:
+        """Return the number's standard error; None where there is none."""
+        return self.ratio(scores).stderr if self.has_error else None
+
+    @abstractmethod
+    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:
+        """Return the number by its definition, in plain Python: ``medtasks selfcheck`` compares the harness with it.
+
+        Args:
+            scores: of one generation of each example that the metric applies to, one at least.
+            strata: the examples' strata.
+        """
+
+    # ---- its interval
+
+    def share_of(self, value: float, stderr: float) -> tuple[float, float]:
+        """Return the share of examples that a value from 0 to 1 amounts to, and the standard error of that share."""
+        return value, stderr
+
+    def value_of_share(self, share: float) -> float:
+        """Return the value from 0 to 1 that a share amounts to."""
+        return share
+
+    # ---- two runs
+
+    @property
+    def compared(self) -> "Aggregation":
+        """By which aggregation two runs are compared."""
+        return self
 
 
-AGGREGATES: dict[metrics.Aggregation, Aggregate] = {how: Aggregate(how) for how in get_args(metrics.Aggregation)}
-"""By name, as metrics say it."""
+class Mean(Aggregation):
+    """The mean over the examples."""
+
+    name = "mean"
+    is_tested_exactly = True
+
+    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
+        return fmean(scores)
+
+
+class MeanByStratum(Mean):
+    """The mean over the examples, which are dependent within strata: for strata that are not among those seen."""
+
+    name = "by_stratum"
+    uses_strata = True
+    is_tested_exactly = False
+
+    def ratio(self, scores: MetricScores, *, over_strata: bool = False) -> Ratio:  # noqa: D102
+        if over_strata:
+            return super().ratio(scores, over_strata=True)
+        known = scores.known_and_filled()
+        return Ratio(known.numerators, known.denominators, known.strata)
+
+
+class RatioOfSums(Aggregation):
+    """The sum of the scores' numerators over that of their denominators, such as precision; 0 of nothing."""
+
+    name = "ratio"
+    of_nothing = 0.0
+    needs_terms = True
+    of_decided = True
+
+    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
+        tops, bottoms = (math.fsum(terms) for terms in zip(*scores, strict=True))
+        return tops / bottoms if bottoms else 0.0
+
+
+class F1OfOneClass(RatioOfSums):
+    """F1 of one class: numerators are ``2 TP``, denominators ``predicted + actual``.
+
+    Its interval is that of the share ``TP / (TP + FP + FN) = F1 / (2 − F1)`` (Flores et al., *Journal of Applied
+    Statistics* 2022).
+    """
+
+    name = "f1"
+
+    def share_of(self, value: float, stderr: float) -> tuple[float, float]:  # noqa: D102
+        share = value / (2 - value)
+        return share, stderr * (1 + share) ** 2 / 2  # d share / d F1
+
+    def value_of_share(self, share: float) -> float:  # noqa: D102
+        return 2 * share / (1 + share)
+
+
+class MacroF1(Aggregation):
+    """The unweighted mean over classes of their F1; scores are :class:`.scores.ClassTerms`.
+
+    A class that is neither the truth nor the answer of any example is left out, as scikit-learn does. An example in
+    which no answer was found is a miss of its class, and a false alarm of none.
+    """
+
+    name = "macro_f1"
+    needs_terms = True
+    of_parts = True
+
+    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
+        of_classes = [terms for terms in zip(*scores, strict=True) if any(bottom for _, bottom in terms)]
+        return fmean(F1.by_definition(terms, strata) for terms in of_classes)
+
+
+class Total(Mean):
+    """The sum over the examples of their means over generations; it has no error, and runs are compared by the mean."""
+
+    name = "total"
+    of_nothing = 0.0
+    has_error = False
+
+    def value(self, scores: MetricScores) -> float | None:  # noqa: D102
+        values = scores.values
+        return math.fsum(values[values == values].tolist())
+
+    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
+        return math.fsum(scores)
+
+    @property
+    def compared(self) -> Aggregation:  # noqa: D102
+        return MEAN
+
+
+class OverStrata(Aggregation):
+    """The unweighted mean over strata of another aggregation's number in each; ``macro`` for their means."""
+
+    of_parts = True
+    uses_strata = True
+    of_stratum: Aggregation
+
+    def __init__(self, of: Aggregation) -> None:
+        self.of_stratum = of
+        self.name = "macro" if isinstance(of, Mean) else f"macro {of}"
+        self.needs_terms, self.of_decided = of.needs_terms, of.of_decided
+
+    def ratio(self, scores: MetricScores, *, over_strata: bool = True) -> Ratio:  # noqa: D102
+        return self.of_stratum.ratio(scores, over_strata=True)
+
+    def by_definition(self, scores: Sequence[Score], strata: Sequence[str]) -> float:  # noqa: D102
+        numbers = []
+        for stratum in dict.fromkeys(strata):
+            own = [score for score, name in zip(scores, strata, strict=True) if name == stratum]
+            numbers.append(self.of_stratum.by_definition(own, [stratum] * len(own)))
+        return fmean(numbers)
+
+
+MEAN, BY_STRATUM, RATIO, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), Total()
+F1, MACRO_F1 = F1OfOneClass(), MacroF1()
+MACRO = OverStrata(MEAN)
+"""The unweighted mean over the strata of their means."""

@@ -25,11 +25,12 @@ marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clust
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
 import scipy
 
-from .aggregation import Scores
-from .metrics import Aggregation, Metric
+from .metrics import Metric
 from .ratio import FEWEST, LEVEL, Ratio, Z, detectable
+from .scores import MetricScores
 
 TOO_FEW = "too few differ"
 """What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
@@ -77,18 +78,22 @@ class Estimate:
         return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
 
 
-def estimate(scores: Scores, metric: Metric, how: Aggregation | None = None) -> Estimate:
-    """A metric over examples, with its confidence interval; ``how`` aggregates in place of the metric's own way."""
+def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
+    """Return a metric over some examples, with its confidence interval.
+
+    Args:
+        over_strata: return the unweighted mean over the strata, as a group of tasks has it.
+    """
     n = int(scores.known.sum())
-    if metric.aggregation == "total":
-        return Estimate(n, math.fsum(scores.numerators[scores.known].sum(axis=1).tolist()) if n else None)
-    ratio = scores.ratio(how or metric.aggregation)
+    if not metric.aggregation.has_error:
+        return Estimate(n, metric.aggregation.value(scores) if n else None)
+    ratio = metric.aggregation.ratio(scores, over_strata=over_strata)
     if not n or ratio.value is None:
         return Estimate(0, None)
     low, high = interval_of(ratio, metric) if ratio.clusters >= FEWEST else NONE
     informative = ratio.informative
     if metric.is_of_explanations:  # many alike, and few of 0: those have the say
-        of_zeros = Ratio((ratio.numerators > 0) * ratio.denominators, ratio.denominators)
+        of_zeros = Ratio(np.where(ratio.numerators > 0, ratio.denominators, 0.0), ratio.denominators)
         informative = min(informative, of_zeros.informative)
     few = min(ratio.clusters, informative) < FEWEST
     return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, few)
@@ -117,10 +122,11 @@ def interval_of(ratio: Ratio, metric: Metric) -> Interval:
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
     own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
-    if metric.aggregation != "macro" and not ratio.strata.any():
+    of_stratum = metric.aggregation.of_stratum
+    if of_stratum is None and not ratio.strata.any():
         return own
     parts = ratio.parts()
-    of_part = replace(metric, aggregation="mean" if metric.aggregation == "macro" else metric.aggregation)
+    of_part = replace(metric, aggregation=of_stratum or metric.aggregation)
     down = up = 0.0
     for part in parts:
         low, high = interval_of(part, of_part)
@@ -141,20 +147,18 @@ def confidence_interval(metric: Metric, value: float, stderr: float | None, clus
         clusters: that count in it.
         examples: that count in them, those of k generations k times.
     """
-    if metric.aggregation == "total" or not clusters:
+    aggregation = metric.aggregation
+    if not aggregation.has_error or not clusters:
         return NONE
     lowest, highest = metric.range
     error = stderr or 0.0
     if lowest is None or highest is None or not lowest <= value <= highest:
         reach = error * _t(clusters)  # where all are alike, no range says how unlike the next may be
         return (value - reach if lowest is None else max(lowest, value - reach), value + reach) if error else NONE
-    share, of_share = value / highest, error / highest
-    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and metric.aggregation != "macro")
-    if metric.aggregation == "f1":
-        share = value / (2 - value)
-        of_share = error * (1 + share) ** 2 / 2  # d share / d F1
+    share, of_share = aggregation.share_of(value / highest, error / highest)
+    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.of_parts)
     ends = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
-    low, high = (2 * end / (1 + end) if metric.aggregation == "f1" else highest * end for end in ends)
+    low, high = (highest * aggregation.value_of_share(end) for end in ends)
     return low, high
 
 

@@ -10,23 +10,13 @@ unit          range        what                                                 
 ``count``     0 and more   how many, per example or in all                      as it is
 ``number``    any          what has no fixed range, such as a reward            as it is
 ============  ===========  ===================================================  ================
-
-==============  ====================================================================================================
-aggregation     the number (:mod:`medtasks_utils.statistics.ratio`)
-==============  ====================================================================================================
-``mean``        mean over the examples
-``macro``       unweighted mean over the strata of their means
-``by_stratum``  mean over the examples, which are dependent within strata: for strata that are not among those seen
-``ratio``       sum of the scores' numerators over that of their denominators, such as precision
-``f1``          the same, of F1
-``total``       sum over the examples
-==============  ====================================================================================================
 """
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal
 
-Aggregation = Literal["mean", "macro", "by_stratum", "ratio", "f1", "total"]
+from .aggregation import MEAN, Aggregation, OverStrata
+
 Unit = Literal["share", "points", "count", "number"]
 
 _RANGES: dict[Unit, tuple[float | None, float | None]] = {
@@ -35,26 +25,6 @@ _RANGES: dict[Unit, tuple[float | None, float | None]] = {
     "count": (0.0, None),
     "number": (None, None),
 }
-
-
-class JudgedScore(NamedTuple):
-    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
-
-    right: bool
-    value: float | None
-
-
-Score = float | tuple[float, float] | JudgedScore | None
-"""A metric's value on one response: a number; a numerator and a denominator; or None where it does not apply."""
-
-
-def value_of(score: Score) -> float | None:
-    """A score as one number; None where there is none."""
-    if isinstance(score, JudgedScore):
-        return score.value
-    if isinstance(score, tuple):
-        return score[0] / score[1] if score[1] else None
-    return score
 
 
 @dataclass(frozen=True)
@@ -70,7 +40,7 @@ class Metric:
     """
 
     name: str
-    aggregation: Aggregation = "mean"
+    aggregation: Aggregation = MEAN
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
@@ -80,10 +50,9 @@ class Metric:
         """The smallest and the largest value that it can have; None where there is no such."""
         return _RANGES[self.unit]
 
-    @property
-    def is_ratio(self) -> bool:
-        """Whether it is over the examples that a model decides, which may be others for each model."""
-        return self.aggregation in ("ratio", "f1")
+    def over_strata(self) -> "Metric":
+        """Return the metric as the unweighted mean over strata of what it is in each."""
+        return self if self.aggregation.of_stratum else replace(self, aggregation=OverStrata(self.aggregation))
 
     @property
     def scale(self) -> float:

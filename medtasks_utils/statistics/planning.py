@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from .aggregation import Scores
 from .ratio import LEVEL, POWER
+from .scores import MetricScores
 
 
 def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:
@@ -98,7 +98,7 @@ class Spread(NamedTuple):
         return None if room <= 0 else max(1, math.ceil(self.within / room - 1e-9))
 
 
-def spread(*runs: Scores) -> Spread | None:
+def spread(*runs: MetricScores) -> Spread | None:
     """The variance of accuracy between and within clusters of examples, from one-way analysis of variance.
 
     Args:
@@ -108,7 +108,7 @@ def spread(*runs: Scores) -> Spread | None:
         None without repeats, with different numbers of them, or for fewer than two clusters.
     """
     own = [run[np.logical_and.reduce([run.known for run in runs])] for run in runs]
-    generations = np.unique([(run.denominators > 0).sum(axis=1) for run in own])
+    generations = np.unique([run.counted.sum(axis=1) for run in own])
     repeats = int(generations[0]) if len(generations) == 1 else 1
     _, places, counts = np.unique(own[0].clusters, return_inverse=True, return_counts=True)
     if repeats < 2 or len(counts) < 2:

@@ -1,11 +1,13 @@
 """One statistic for every metric: a mean of ratios of sums, with its standard error, and the difference of two.
 
-A metric is the mean, over strata and over the generations of an example, of ``Σ numerators / Σ denominators``: means,
-shares, F1, precision, recall, macro averages and means over tasks alike. An example's *influence* is
-``(numerator − ratio × denominator) / Σ denominators``, summed within clusters (the two examples of one question, the k
-generations of one prompt); the variance is ``G/(G−1) Σ e²`` over the G clusters that count, those with a positive
-denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
-arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error.
+A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over examples and the mean over
+strata, the generations of an example and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and
+means over tasks all have this form. An example's *influence* on one ratio is
+``(numerator − ratio × denominator) / Σ denominators``; its influence on the metric is the mean of these. Influences are
+summed within clusters (the two examples of one question). The variance is ``G/(G−1) Σ e²`` over the G clusters that
+count, those with a positive denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*,
+chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent examples it is the harness's own
+standard error.
 
 Two runs on the same examples are compared by their influences' difference (:func:`paired`): one standard error gives
 the interval and, by Student's t, the p-value.
@@ -35,13 +37,21 @@ FEWEST = 10
 
 
 class Ratio:
-    """A mean of ratios over n examples.
+    """A mean of ratios over n examples of k generations, in c classes and S strata.
+
+    The algebra, with x for numerators and w for denominators, both of shape ``(n, k, c)``::
+
+        R[s, g, c]  = Σ x[i, g, c] / Σ w[i, g, c]           sums over the examples i of stratum s
+        value       = mean over s of mean over g of mean over c of R        where Σ w > 0
+        e[i, g, c]  = (x[i, g, c] − R[s(i), g, c] w[i, g, c]) × weight of R in value / Σ w
+        influence   = Σ e over g, c and the examples of a cluster           shape (G,); sums to 0
+        variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
-        numerators: n, or n × k for k generations of each, which have a ratio of their own each.
-        denominators: likewise; 0 where nothing is counted. A generation in which nothing is counted is left out.
-        clusters: n numbers, equal for examples that are not independent; None if all are.
-        strata: n numbers; the value is the unweighted mean of the strata's. Clusters are taken within strata.
+        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, c)``; each generation and class has a ratio of its own.
+        denominators: same shape; 0 where nothing is counted. A ratio in which nothing is counted is left out.
+        clusters: shape ``(n,)``, equal for examples that are not independent; None if all are.
+        strata: shape ``(n,)``; the value is the unweighted mean over the strata, and clusters lie within strata.
         of_nothing: the value where nothing is counted at all.
     """
 
@@ -53,7 +63,7 @@ class Ratio:
         strata: Codes | None = None,
         of_nothing: float | None = None,
     ) -> None:
-        self.numerators, self.denominators = np.atleast_2d(numerators.T).T, np.atleast_2d(denominators.T).T
+        self.numerators, self.denominators = (x.reshape((*x.shape, 1, 1)[:3]) for x in (numerators, denominators))
         self.of_nothing = of_nothing
         examples = np.arange(len(numerators))
         self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
@@ -65,40 +75,49 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, strata × generations; exact, so that the order does not matter."""
-        top, bottom = (
-            np.array([[math.fsum(column) for column in values[part].T.tolist()] for part in self._masks])
-            for values in (self.numerators, self.denominators)
-        )
-        return top, bottom
+        """Sums of numerators and denominators, shape ``(S, k, c)``; exact, so that the order does not matter."""
+        n, *columns = self.numerators.shape
+
+        def sums(values: Array) -> Array:
+            flat = values.reshape(n, math.prod(columns))
+            of_strata = [list(map(math.fsum, flat[mask].T.tolist())) for mask in self._masks]
+            return np.array(of_strata).reshape(-1, *columns)
+
+        return sums(self.numerators), sums(self.denominators)
 
     @cached_property
     def value(self) -> float | None:
         """The number; None where nothing is counted in one stratum of several, or in a plain mean."""
         top, bottom = self._totals
-        if not bottom.any():
+        counted = bottom > 0
+        if not counted.any():
             return self.of_nothing
-        if not bottom.any(axis=1).all():
+        if not counted.any(axis=(1, 2)).all():
             return None
-        ratios = np.divide(top, bottom, where=bottom > 0, out=np.zeros_like(top))
-        means = [math.fsum(own) / counted for own, counted in zip(ratios, (bottom > 0).sum(axis=1), strict=True)]
-        return float(math.fsum(means) / len(means))
+        ratios = np.divide(top, bottom, where=counted, out=np.zeros_like(top))
+        of_generations = ratios.sum(axis=2) / np.maximum(counted.sum(axis=2), 1)
+        generations = counted.any(axis=2).sum(axis=1)
+        of_strata = [math.fsum(values) / number for values, number in zip(of_generations, generations, strict=True)]
+        return float(math.fsum(of_strata) / len(of_strata))
 
     @cached_property
     def influence(self) -> Array:
-        """Each cluster's influence on the value; they sum to zero."""
+        """Each cluster's influence on the value, shape ``(G,)``; they sum to zero."""
         top, bottom = self._totals
-        safe = np.where(bottom > 0, bottom, 1.0)
-        weights = (bottom > 0) / safe / np.maximum((bottom > 0).sum(axis=1, keepdims=True), 1) / len(bottom)
+        counted = bottom > 0
+        safe = np.where(counted, bottom, 1.0)
+        classes = np.maximum(counted.sum(axis=2, keepdims=True), 1)
+        generations = np.maximum(counted.any(axis=2).sum(axis=1), 1)[:, None, None]
+        weights = counted / safe / generations / classes / len(bottom)
         rows = (self.numerators - (top / safe)[self.strata] * self.denominators) * weights[self.strata]
-        own = rows.sum(axis=1)
+        own = rows.sum(axis=2).sum(axis=1)
         order = np.argsort(own, kind="stable")  # of several processes as of one
         return np.bincount(self._place[order], own[order], len(self._stratum_of)).astype(float)
 
     @cached_property
     def counted(self) -> Mask:
-        """Which clusters count."""
-        return np.bincount(self._place, (self.denominators > 0).any(axis=1), len(self._stratum_of)) > 0
+        """Which clusters count, shape ``(G,)``."""
+        return np.bincount(self._place, (self.denominators > 0).any(axis=(1, 2)), len(self._stratum_of)) > 0
 
     @property
     def clusters(self) -> int:
@@ -108,7 +127,7 @@ class Ratio:
     @property
     def examples(self) -> int:
         """How many examples count in them, those of k generations k times."""
-        return int((self.denominators > 0).sum())
+        return int((self.denominators > 0).any(axis=2).sum())
 
     @cached_property
     def scaled(self) -> Array | None:
@@ -125,22 +144,32 @@ class Ratio:
 
     @property
     def informative(self) -> float:
-        """How many clusters the standard error rests on (:func:`informative_clusters`)."""
-        return informative_clusters(self.influence[self.counted])
+        """How many clusters the standard error rests on (:func:`informative_clusters`); of classes, the fewest."""
+        classes = self.numerators.shape[2]
+        if classes == 1:
+            return informative_clusters(self.influence[self.counted])
+        counted = np.flatnonzero(self._totals[1].any(axis=(0, 1)))
+        return min((self._of_class(place).informative for place in counted.tolist()), default=0.0)
 
     @property
     def freedom(self) -> int:
         """Degrees of freedom of the standard error."""
         return self.clusters - len(self._totals[0])
 
+    def _of_class(self, place: int) -> "Ratio":
+        only = np.s_[:, :, place : place + 1]
+        return Ratio(self.numerators[only], self.denominators[only], self._place, self.strata)
+
     def parts(self) -> "list[Ratio]":
         """The ratio of each stratum."""
         return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in self._masks]
 
     def one_more(self, unit: float) -> float:
-        """The variance that one example more at ``unit`` would add, in each stratum."""
-        counts = np.bincount(self.strata, self.denominators.sum(axis=1))
-        return float(np.square(unit / len(counts) / counts).sum())
+        """The variance that one example more at ``unit`` would add, in each stratum; the mean over its classes."""
+        totals = self._totals[1].sum(axis=1)  # (S, c)
+        classes = (totals > 0).sum(axis=1, keepdims=True)
+        steps = np.divide(unit / len(totals) / classes, totals, where=totals > 0, out=np.zeros_like(totals))
+        return float((np.square(steps).sum(axis=1) / classes[:, 0]).sum())
 
 
 def informative_clusters(influence: Array) -> float:

@@ -37,7 +37,9 @@ from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric, Score
+from medtasks_utils.statistics.aggregation import BY_STRATUM
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric
+from medtasks_utils.statistics.scores import Score
 
 from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
 from .rows import (
@@ -119,7 +121,7 @@ class MedCalcBench(Benchmark):
     }
     metrics = (
         ACC,
-        Metric("by_calculator", "by_stratum"),
+        Metric("by_calculator", BY_STRATUM),
         ANSWERED,
         *OF_ABSTAINING,
         *OF_TOOLS,

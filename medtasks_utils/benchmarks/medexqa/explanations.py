@@ -10,7 +10,7 @@ from medtasks_utils.benchmarks.base import Answer, Example
 from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
-from medtasks_utils.statistics.metrics import JudgedScore
+from medtasks_utils.statistics.scores import JudgedScore
 
 from .metrics import make_metrics
 from .options import MedExQAOptions

@@ -31,7 +31,9 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric, Score
+from medtasks_utils.statistics.aggregation import F1, RATIO
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.scores import Score
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The verdicts that are asked for."""
@@ -106,15 +108,15 @@ class MedHallu(Benchmark):
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
     metrics = (
-        Metric("f1", "f1"),
+        Metric("f1", F1),
         ACC,
-        Metric("precision", "ratio"),
-        Metric("recall", "ratio"),
-        Metric("accuracy_answered", "ratio"),
+        Metric("precision", RATIO),
+        Metric("recall", RATIO),
+        Metric("accuracy_answered", RATIO),
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", "f1") for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
     )
     compared = ("f1", "acc")
     breakdowns = (

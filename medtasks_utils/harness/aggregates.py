@@ -1,0 +1,77 @@
+"""Aggregations as the harness calls them: with what ``process_results`` returned for each example."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from medtasks_utils.statistics.aggregation import Aggregation
+from medtasks_utils.statistics.scores import MetricScores, Score, codes, value_of
+
+
+class _NotAvailable(str):
+    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
+
+    def _itself(self, other: object) -> "_NotAvailable":
+        return self
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
+
+
+NOT_AVAILABLE = _NotAvailable("N/A")
+"""What the harness prints where there is no number."""
+
+
+class ExampleScore(float):
+    """A metric's scores of one example, with what its aggregation needs to know of the example.
+
+    To the harness and in the logged samples it is a number: the mean over the generations, NaN where none has a score.
+
+    Attributes:
+        scores: of each generation.
+        cluster: equal for examples that are not independent; None if this one stands alone.
+        stratum: the group whose mean enters a macro average; None if there are no groups.
+    """
+
+    scores: tuple[Score, ...]
+    cluster: str | None
+    stratum: str | None
+
+    def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> "ExampleScore":  # noqa: D102
+        values = [value for score in scores if (value := value_of(score)) is not None]
+        self = super().__new__(cls, math.fsum(values) / len(values) if values else math.nan)
+        self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum
+        return self
+
+    def __getnewargs__(self) -> Any:  # several processes send them to each other
+        return self.scores, self.cluster, self.stratum
+
+
+def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleScore | None:
+    """Return an example's score from those of its generations; None where the metric applies to none of them."""
+    return None if all(score is None for score in scores) else ExampleScore(scores, cluster, stratum)
+
+
+class HarnessAggregation:
+    """An aggregation, called with a score for each example, None where the metric does not apply."""
+
+    def __init__(self, aggregation: Aggregation) -> None:
+        self.aggregation = aggregation
+
+    def __call__(self, items: Iterable[float | None]) -> float | str:
+        """Return the number; "N/A" where there is none."""
+        value = self.aggregation.value(_as_scores(items))
+        return NOT_AVAILABLE if value is None else value
+
+    def stderr(self, items: Iterable[float | None]) -> float | str:
+        """Return its standard error; "N/A" where there is none, as for fewer than two clusters that count."""
+        stderr = self.aggregation.stderr(_as_scores(items))
+        return NOT_AVAILABLE if stderr is None else stderr
+
+    def __repr__(self) -> str:
+        return self.aggregation.name
+
+
+def _as_scores(items: Iterable[float | None]) -> MetricScores:
+    known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
+    clusters, strata = codes(item.cluster for item in known), codes(item.stratum or "" for item in known)
+    return MetricScores.of([item.scores for item in known], clusters, strata)
