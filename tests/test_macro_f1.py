@@ -27,7 +27,7 @@ from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics.aggregation import MACRO_F1, OverStrata
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.scores import ClassTerms, MetricScores, value_of
 
 METRIC = Metric("macro_f1", MACRO_F1)
@@ -176,6 +176,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, Run]]:
         patch.setattr(benchmark, "score", score)
         more = METRIC, Metric("macro_macro_f1", OverStrata(MACRO_F1))
         patch.setattr(benchmark, "metrics", (*benchmark.metrics, *more))
+        patch.setattr(benchmark, "metrics_of", lambda self, task, options: [ACC, *more])
         metadata = {"medtasks_data": "sample", "medexqa": {"use_explanations": False, "repeats": 2}}
         for name, share in (("a", 0.8), ("b", 0.2)):
             save_run(folder / name, letters(share, name), ["by_specialty", "medexqa_all"], f"org/{name}", metadata)
