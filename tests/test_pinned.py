@@ -69,8 +69,8 @@ def test_another_file_is_refused_and_not_kept(server: Hub, repository: Repositor
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ("no file", ["cannot be had", "404", "medtasks fetch"]),
-        ("offline", ["cannot be had from the cache", "HF_HUB_OFFLINE"]),
+        ("no file", ["nor available from", "404", "medtasks fetch"]),
+        ("offline", ["neither in the cache", "HF_HUB_OFFLINE"]),
         ("no cache", ["corrected.csv", "tmp"]),
     ],
 )

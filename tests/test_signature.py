@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import Row, evaluate, load, manager, right_answer, table
 
-from medtasks_utils.harness.signature import Difference, incompatibilities, parse
+from medtasks_utils.harness.signature import SignatureDifference, incompatibilities, parse
 
 STRICT = "strict-match"
 
@@ -25,7 +25,7 @@ def signed(task: str = "medhallu", /, **settings: Any) -> str:
     return str(signatures(task, **{"limit": 3, **settings})[STRICT])
 
 
-def fields(differences: list[Difference], refuse: bool) -> set[str]:
+def fields(differences: list[SignatureDifference], refuse: bool) -> set[str]:
     return {difference.field for difference in differences if difference.refuse == refuse}
 
 

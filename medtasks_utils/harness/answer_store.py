@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
@@ -43,7 +44,7 @@ class AnswerStore:
     """The stored replies of one model in a folder.
 
     Args:
-        folder: the folder of the results; made when the first reply comes.
+        folder: the folder of the results, made when the first reply comes.
         model: the model's kind, arguments and seeds, which identify it.
         fresh: whether to ignore what an earlier run stored.
 
@@ -73,12 +74,13 @@ class AnswerStore:
                     self._entries[entry["request"]].append(entry)
                 except ValueError:
                     logger.warning("%s: skipped a damaged line; its request is sent again", self.folder)
-        times = sorted(entry["at"] for entries in self._entries.values() for entry in entries)
+        times = sorted(entry["at"] for entry in chain.from_iterable(self._entries.values()))
         if times:
             message = "reusing %d answers that an earlier run kept in %s, from %s to %s; --fresh asks for them anew"
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
     def _paths(self) -> list[Path]:
+        """Return the model's files in the folder."""
         return sorted(self.folder.glob(f"{self._name}*.jsonl"))
 
     def take(self, method: str, arguments: Iterable[Any]) -> Any:
@@ -135,8 +137,9 @@ class AnswerStore:
     def end(self) -> None:
         """Delete the answers of this run, whose results are saved; entries that it did not use stay."""
         self.close()
-        unused = () if self._has_several_processes else self._entries.values()  # each process used only some of them
-        text = "".join(json.dumps(entry) + "\n" for entries in unused for entry in entries)
+        # With several processes, each of them used only some of the entries.
+        unused = () if self._has_several_processes else chain.from_iterable(self._entries.values())
+        text = "".join(json.dumps(entry) + "\n" for entry in unused)
         for path in self._paths():
             with path.open("a", encoding="utf-8") as file:
                 if _lock_file(file):
@@ -211,6 +214,7 @@ def _lock_file(file: IO[str]) -> bool:
 
 
 def _key(method: str, arguments: Iterable[Any]) -> str:
+    """Return the hash under which the reply to a request is stored."""
     text = json.dumps([method, *arguments], sort_keys=True, default=str)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

@@ -69,7 +69,8 @@ def manager_for(
 
 
 def _unknown(name: str, hint: str) -> UsageError:
-    problems = "".join(f"; {problem}" for problem in benchmarks().problems)  # one of them may have the task
+    # A benchmark that could not be loaded may have it.
+    problems = "".join(f"; {problem}" for problem in benchmarks().problems)
     return UsageError(
         f"--tasks: there is no task, group or tag {name}{hint}; medtasks eval --help lists ours{problems}"
     )

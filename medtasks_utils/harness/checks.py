@@ -129,6 +129,7 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
 
 
 def _check_model_is_named(config: EvaluatorConfig) -> None:
+    """Check that the model's arguments name a model, and the address of its server."""
     arguments = config.model_args
     if config.model == "hf" and "pretrained" not in arguments:
         raise UsageError(
@@ -172,7 +173,9 @@ def _check_chat(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
 
 def _check_tools(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     """Check the flags that tasks with tools need."""
-    tools = [tool for task in tasks for tool in getattr(task.options, "tools", ())]
+    tools: list[Any] = []
+    for task in tasks:
+        tools += getattr(task.options, "tools", ())
     if tools and not config.apply_chat_template:
         raise UsageError("tools need a conversation with the model: add --apply_chat_template")
     if any(tool.runs_code for tool in tools) and not config.confirm_run_unsafe_code:

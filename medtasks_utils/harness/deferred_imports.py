@@ -18,14 +18,14 @@ class _DeferredModule(ModuleType):
 
     Args:
         name: the real module.
-        taken: a function or class of it that importers may take at once; it is looked up when it is called.
+        attribute: a function or class of it that importers may take at once; it is looked up when it is called.
     """
 
     __path__: list[str] = []  # noqa: RUF012  # so that its submodules can be imported
 
-    def __init__(self, name: str, taken: str) -> None:
+    def __init__(self, name: str, attribute: str) -> None:
         super().__init__(name)
-        setattr(self, taken, lambda *args, **kwargs: self.__getattr__(taken)(*args, **kwargs))
+        setattr(self, attribute, lambda *args, **kwargs: self.__getattr__(attribute)(*args, **kwargs))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
@@ -37,7 +37,7 @@ def import_lm_eval() -> None:
     Later imports of a deferred module get the real one. Where one of them is imported already, nothing is done.
     """
     if not DEFERRED.keys() & sys.modules.keys():
-        sys.modules |= {name: _DeferredModule(name, taken) for name, taken in DEFERRED.items()}
+        sys.modules |= {name: _DeferredModule(name, attribute) for name, attribute in DEFERRED.items()}
         try:
             for importer in ("lm_eval.api.task", "lm_eval.loggers"):
                 import_module(importer)

@@ -76,6 +76,7 @@ class Evaluation:
         problems: dict[str, None] = {}
 
         def scrub(record: logging.LogRecord) -> bool:
+            """Remove secrets from a log record, and remember errors of saving."""
             error = sys.exc_info()[1]
             if error is not None and record.name == "lm_eval.loggers.evaluation_tracker":
                 problems[reason_of(error)] = None  # lm_eval logs it and goes on

@@ -52,8 +52,10 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:
         """Return the answers in each document's responses."""
-        pairs = zip(resps, docs, strict=True)
-        return [[self._read(response, doc) for response in responses] for responses, doc in pairs]
+        answers = []
+        for responses, doc in zip(resps, docs, strict=True):
+            answers.append([self._read(response, doc) for response in responses])
+        return answers
 
 
 def check_fields(task: TaskInfo, settings: Mapping[str, Any]) -> None:

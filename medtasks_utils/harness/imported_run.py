@@ -93,7 +93,7 @@ def _score_example(
     for filter_name, read in task.benchmark.readers.items():
         answers = [read(reply.response, doc, task.options) for reply in generations]
         scores = task.process_results(doc, answers)
-        metrics = {**dict(scores.items()), **rewards}
+        metrics = {**dict(scores.items()), **rewards}  # ``items`` gives the metrics alone, without details
         for metric, value in metrics.items():
             values[metric, filter_name].append(value)
         of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": [*metrics]}

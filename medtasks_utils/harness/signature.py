@@ -1,4 +1,4 @@
-"""Signatures of results, after sacreBLEU's: everything that two numbers must share to be comparable, in one line.
+"""Signatures of results, after sacreBLEU's: one line with everything that comparable numbers must share.
 
 ::
 
@@ -7,22 +7,22 @@
 
 ============  ====================================================================================================
 task name     comes first, without a key
-``data``      where the rows came from: ``hub@<commit>``, ``sample``, or ``files`` for a directory
-``rows``      hash of the documents evaluated, in order: equal for equal rows, wherever they came from
-``n``         how many
-``select``    options that are not at their default and choose rows; of no consequence where the rows are equal
-``opts``      all other options that are not at their default, could change a score, and show in no other field
+``data``      the source of the rows: ``hub@<commit>``, ``sample``, or ``files`` for a directory
+``rows``      hash of the evaluated documents, in order: equal for equal rows, whatever their source
+``n``         number of documents
+``select``    options that choose rows and are not at their default; irrelevant if the rows are equal
+``opts``      other options that are not at their default, could change a score, and show in no other field
 ``prompt``    hash of the templates, the system message and the few-shot examples
 ``chat``      whether the model's chat template was applied
-``shots``     few-shot examples
-``gen``       generation settings that are neither empty nor those of greedy decoding
-``repeats``   generations an example
-``scorers``   names of further scorers (explanation metrics, judges) and a hash of their own signatures
+``shots``     number of few-shot examples
+``gen``       generation settings, without empty ones and those of greedy decoding
+``repeats``   generations per example
+``scorers``   names of further scorers (explanation metrics, judges) and a hash of their signatures
 ``filter``    the filter
 ``v``         the task's version, then the versions of packages that scores depend on
 ============  ====================================================================================================
 
-No path, address or key is in it: a value that is long or holds more than letters and digits shows as its hash.
+It contains no path, address or key: a value that is long, or has more than letters and digits, shows as its hash.
 """
 
 import hashlib
@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 from medtasks_utils.benchmarks.options import Options
 
 NOTHING = "-"
+"""The value of a field that has none."""
 
 _GREEDY = {"do_sample": False, "temperature": 0}
 _PLAIN = re.compile(r"[\w.+-]{0,24}")
@@ -53,41 +54,52 @@ _WORTH_A_WARNING = {
     "gen": "the generation settings differ",
     "repeats": "the generations per example differ",
 }
-_OF_NO_CONSEQUENCE = {"task", "data", "select"}  # rows tells what matters of them
+_IRRELEVANT = {"task", "data", "select"}  # what matters of them shows in rows
 
 
 def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> str:
-    """The signature of a task's results under one filter; ``packages`` have a hand in scoring besides."""
-    versions = {name.replace("-", "_"): importlib.metadata.version(name) for name in ("medtasks", "lm-eval", *packages)}
-    every = {**fields, **versions}
-    return "|".join([task, *(re.sub(r"[|\s]", "_", f"{key}:{value}") for key, value in every.items())])
+    """Return the signature of a task's results under one filter.
+
+    Args:
+        task: the task's name.
+        fields: the fields of the table above, without versions.
+        packages: packages whose versions affect scores, besides medtasks and lm_eval.
+    """
+    names = ("medtasks", "lm-eval", *packages)
+    versions = {name.replace("-", "_"): importlib.metadata.version(name) for name in names}
+    parts = [f"{key}:{value}" for key, value in {**fields, **versions}.items()]
+    return "|".join([task, *(re.sub(r"[|\s]", "_", part) for part in parts)])
 
 
 def parse(text: str) -> dict[str, str]:
-    """The fields of a signature, the task's name under ``task``; of any other text, whatever is there."""
+    """Return the fields of a signature by key, with the task's name under ``task``."""
     task, *fields = text.split("|")
-    return {"task": task, **{key: value for key, _, value in (field.partition(":") for field in fields)}}
+    parsed = {"task": task}
+    for field in fields:
+        key, _, value = field.partition(":")
+        parsed[key] = value
+    return parsed
 
 
 def digest(value: Any, length: int = 8) -> str:
-    """Hash of what JSON can hold, in hexadecimal digits."""
+    """Return a hash of a value that JSON can hold, in so many hexadecimal digits."""
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 def as_signed(template: Any) -> Any:
-    """A template, or of a function its name and a hash of what it does, the same in every process."""
+    """Return a template; for a function, its name and a hash of its code, which are equal in every process."""
     code = getattr(template, "__code__", None)
     if code is None:
         return template
-    constants = [repr(one) for one in code.co_consts if not hasattr(one, "co_code")]  # which shows a place in memory
-    return (
-        f"{template.__module__}.{template.__qualname__}#{digest([code.co_code.hex(), repr(code.co_names), constants])}"
-    )
+    # The text of an inner function would show its address in memory.
+    constants = [repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")]
+    code_hash = digest([code.co_code.hex(), repr(code.co_names), constants])
+    return f"{template.__module__}.{template.__qualname__}#{code_hash}"
 
 
 def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Hash of documents in order, whatever the order of their fields."""
+    """Return a hash of documents in their order, whatever the order of their fields."""
     whole = hashlib.sha256()
     for row in rows:
         whole.update(json.dumps(row, sort_keys=True, default=str).encode() + b"\n")
@@ -95,7 +107,7 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def options_as_signed(options: Options) -> dict[str, str]:
-    """``select`` and ``opts``: options that differ from the benchmark's defaults, as in ``allow_unsure=false``."""
+    """Return the fields ``select`` and ``opts``: options that differ from their defaults, as in ``seed=3``."""
     values, defaults = options.model_dump(), type(options)().model_dump()
     changed = {name for name in values if values[name] != defaults[name]}
     return {
@@ -104,9 +116,10 @@ def options_as_signed(options: Options) -> dict[str, str]:
     }
 
 
-def generation_as_signed(given: Mapping[str, Any]) -> str:
-    """Generation settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
-    return _pairs(given, {name for name in given if given[name] not in (None, "", [], (), _GREEDY.get(name))})
+def generation_as_signed(settings: Mapping[str, Any]) -> str:
+    """Return the field ``gen``: settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
+    changed = {name for name, value in settings.items() if value not in (None, "", [], (), _GREEDY.get(name))}
+    return _pairs(settings, changed)
 
 
 def _pairs(values: Mapping[str, Any], names: Iterable[str]) -> str:
@@ -119,26 +132,28 @@ def _shown(value: Any) -> str:
     return text if _PLAIN.fullmatch(text) else f"#{digest(value)}"
 
 
-class Difference(NamedTuple):
-    """A field in which two signatures differ; to ``refuse`` where the results measure different things."""
+class SignatureDifference(NamedTuple):
+    """A field in which two signatures differ; ``refuse`` if the results then measure different things."""
 
     field: str
     message: str
     refuse: bool
 
 
-def incompatibilities(first: str, second: str) -> list[Difference]:
-    """What stands between two results and a fair comparison, nothing for equal rows and settings.
+def incompatibilities(first: str, second: str) -> list[SignatureDifference]:
+    """Return the differences that make a comparison of two results unfair; none for equal rows and settings.
 
-    Where rows came from, and which options chose them, is no matter if the rows are equal. A field that one
-    signature lacks is a difference, so that a signature written by another version warns at least.
+    The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
+    signature has counts as a difference, so that signatures of different versions cause at least a warning.
     """
     a, b = parse(first), parse(second)
-    found = []
+    differences = []
     for field in dict.fromkeys([*a, *b]):
         left, right = a.get(field, "none"), b.get(field, "none")
-        if left == right or field in _OF_NO_CONSEQUENCE:
+        if left == right or field in _IRRELEVANT:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
-        found.append(Difference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL))
-    return found
+        differences.append(
+            SignatureDifference(field, f"{meaning} ({left} and {right})", refuse=field in _COMPARABLE_ONLY_IF_EQUAL)
+        )
+    return differences

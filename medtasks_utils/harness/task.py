@@ -74,6 +74,11 @@ def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
     return render
 
 
+def _by_generation(values: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return, for each name, the list of its values in every generation, given those of each generation by name."""
+    return {name: [of_generation[name] for of_generation in values] for name in values[0]}
+
+
 class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A task of lm_eval that runs a benchmark.
 
@@ -425,8 +430,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         if not self.info.generates:
             return super().process_results(doc, results)  # type: ignore[no-any-return]
-        first = results[0].details
-        details = {name: [answer.details[name] for answer in results] for name in first} if len(results) > 1 else first
+        details = results[0].details if len(results) == 1 else _by_generation([answer.details for answer in results])
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
         other_scores = super().process_results(doc, texts) if has_other_metrics else {}
@@ -434,8 +438,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return ScoresAndDetails(other_scores, details)
         of_answers = [self.benchmark.score(answer, doc, self.options) for answer in results]
         values = [{**score.values, **answer.scores} for score, answer in zip(of_answers, results, strict=True)]
-        names = [name for name in values[0] if name in self._ours]
-        scores = {name: [of_answer[name] for of_answer in values] for name in names}
+        scores = {name: of_name for name, of_name in _by_generation(values).items() if name in self._ours}
         if len(results) > 1:
             right = [of_answer["acc"] == 1.0 for of_answer in values]
             together = generations.scores_together([answer.value for answer in results], right)

@@ -1,4 +1,4 @@
-"""The further turns of a task with tools, between generation and filters, and what is told of them."""
+"""Run the further turns of a task with tools, between generation and filters, and record them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -21,15 +21,15 @@ from .tool_format import ToolFormat
 
 
 class TaskWithTools(Protocol):
-    """What a conversation needs of its task, the :class:`.task.MedTask` of a benchmark whose options offer tools.
+    """The attributes of a task that its conversations use; a :class:`.task.MedTask` with tools has them.
 
     Attributes:
-        task_name: for messages and the harness's log.
-        benchmark: says when a reply gives the final answer.
-        options: of the benchmark.
-        config: the harness's configuration of the task.
+        task_name: the task's name, for messages.
+        benchmark: tells which reply gives the final answer.
+        options: the benchmark's options.
+        config: lm_eval's configuration of the task.
         instances: the requests, once they are built.
-        model: that is asked; None until requests are built.
+        model: the model of the run; None until requests are built.
     """
 
     task_name: str
@@ -43,26 +43,32 @@ class TaskWithTools(Protocol):
 class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
-    What is scored, and what ``resps`` shows, is the last reply of each conversation, with calls left out of what the
-    filters read. The sample's ``transcript`` has all of it.
+    The last reply of each conversation is scored, and shown in ``resps``; filters read it without its calls. The
+    sample's ``transcript`` has the whole conversation.
     """
 
-    _format: ToolFormat  # known once requests are built
+    _format: ToolFormat  # set when requests are built
 
     def __init__(self, task: TaskWithTools) -> None:
         self._task = task
         self._tools = {kind.name: kind for kind in task.options.tools}
         self._rendered: Sequence[Message] = ()  # the messages of the last prompt
-        self._wanted = task.options.tool_format
+        self._format_option = task.options.tool_format
 
     # ---- before the model runs
 
     def prepare(self, chat_template: Callable[..., Any] | None) -> tuple[dict[str, str], Callable[..., Any]]:
-        """Let what cannot work say so before the model runs.
+        """Start the tools and decide how they are called, before the model runs.
+
+        Args:
+            chat_template: lm_eval's function that renders messages; None if there is none.
 
         Returns:
-            What the results depend on: ``tool_format``, ``native`` or ``text``, and of this machine the ``sandbox``.
-            And the chat template, watched: the harness gives a task its text only, and further turns need the messages.
+            Metadata of the results: ``tool_format``, ``native`` or ``text``, and a description of the ``sandbox``. And
+            a chat template that remembers the messages, which further turns need; lm_eval gives a task only the text.
+
+        Raises:
+            UsageError: if there is no chat template, or the model does not support the format that is set.
         """
         task = self._task
         if chat_template is None:
@@ -71,9 +77,9 @@ class ToolTurns:
                 f"(or switch {' and '.join(map(switch_of, self._tools))} off)"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
-        self._format = ToolFormat(task.model, self._tools, self._wanted, task.config.generation_kwargs or {})
-        how = "natively" if self._format.name == "native" else "in the text"
-        logger.info("%s: tools are called %s: %s", task.task_name, how, self._format.reason)
+        self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
+        manner = "natively" if self._format.name == "native" else "in the text"
+        logger.info("%s: tools are called %s: %s", task.task_name, manner, self._format.reason)
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
@@ -83,11 +89,11 @@ class ToolTurns:
         return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
 
     def add_messages(self, request: Instance) -> None:
-        """Let the request know the messages of the last prompt, which the request cache keeps with it."""
+        """Give a request the messages of the last prompt, which the request cache then stores with it."""
         request.chat = [dict(message) for message in self._rendered]
 
     def requests_are_built(self) -> None:
-        """Begin the conversations, with the tools where a server takes them; a batch of an API goes on in each."""
+        """Begin a conversation for each request, and let the batch of an API model continue it."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
@@ -99,47 +105,49 @@ class ToolTurns:
     # ---- further turns
 
     def finish(self) -> None:
-        """Run the calls of all replies and ask the model again, until no example waits for a result."""
+        """Run the calls in all replies and ask the model again, until every conversation is over."""
         batch = api_batch.get()
         if batch is None:
             self._in_batches()
-        # Of an API, those whose first replies were in the cache of the harness are not over.
-        elif waiting := [instance for instance in self._task.instances if not instance.conversation.is_over]:
-            batch.generate_until(waiting)
+        else:  # only conversations whose first reply came from lm_eval's cache are still open
+            unfinished = [instance for instance in self._task.instances if not instance.conversation.is_over]
+            if unfinished:
+                batch.generate_until(unfinished)
         for instance in self._task.instances:
             instance.resps = [instance.conversation.reply]
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
-        """How conversations go on one by one, while the tools are open."""
+        """Within this context, tools are open; yield a function that continues one conversation."""
 
         def next_prompt(instance: Any, reply: str) -> Any:
-            going = dialogue.go_on([instance.conversation], [printable(reply or "")])
-            return self._prompt(instance.conversation) if going else None
+            open_conversations = dialogue.go_on([instance.conversation], [printable(reply or "")])
+            return self._prompt(instance.conversation) if open_conversations else None
 
         with self._dialogue() as dialogue:
             yield next_prompt
 
     def _in_batches(self) -> None:
-        """Each turn is one batch over the conversations still going, in step with all processes."""
+        """Send each turn of all open conversations as one batch, of the same size in every process."""
         model = self._task.model
-        first = {instance.conversation.key: instance for instance in self._task.instances}
-        spare = self._task.instances[-1]
-        going = [instance.conversation for instance in self._task.instances]
+        instances = {instance.conversation.key: instance for instance in self._task.instances}
+        padding = self._task.instances[-1]
+        conversations = [instance.conversation for instance in self._task.instances]
         replies = [instance.resps[0] for instance in self._task.instances]
         with self._dialogue() as dialogue:
             while True:
-                going = dialogue.go_on(going, [printable(reply or "") for reply in replies])
-                most = most_in_any_process(model, len(going))
-                if most == 0:
+                conversations = dialogue.go_on(conversations, [printable(reply or "") for reply in replies])
+                size = most_in_any_process(model, len(conversations))
+                if size == 0:
                     return
-                requests = [self._again(first[each.key], each) for each in going]
-                asked = model.generate_until([*requests, *[spare] * (most - len(requests))])
-                replies = asked[: len(requests)]
+                requests = [self._next_request(instances[open_one.key], open_one) for open_one in conversations]
+                batch = [*requests, *[padding] * (size - len(requests))]
+                replies = model.generate_until(batch)[: len(requests)]
 
-    def _again(self, asked: Instance, conversation: Conversation) -> Instance:
-        arguments = (self._prompt(conversation), asked.args[1])
-        return Instance(asked.request_type, asked.doc, arguments, asked.idx, (self._task.task_name, asked.doc_id, 1))
+    def _next_request(self, first: Instance, conversation: Conversation) -> Instance:
+        """Return the request for the next reply of a conversation, given its first request."""
+        arguments = (self._prompt(conversation), first.args[1])
+        return Instance(first.request_type, first.doc, arguments, first.idx, (self._task.task_name, first.doc_id, 1))
 
     def _prompt(self, conversation: Conversation) -> Any:
         with self._format.rendering():
@@ -147,6 +155,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
+        """Within this context, tools are open; yield what runs calls and decides whether conversations go on."""
         with ExitStack() as stack:
             yield Dialogue(
                 {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
@@ -158,7 +167,7 @@ class ToolTurns:
 
     @cached_property
     def _opened(self) -> dict[str, Tool]:
-        """What :meth:`check` has started is what runs the calls."""
+        """The tools, by name; :meth:`prepare` starts them, and the same ones run the calls."""
         options = self._task.options
         return {
             name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox)
@@ -168,7 +177,7 @@ class ToolTurns:
     # ---- answers and samples
 
     def without_calls(self, response: str) -> str:
-        """A response without the text of its calls, which is no answer."""
+        """Return a response without the text of its calls, in which no answer is looked for."""
         return self._format.read(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: Instance) -> None:
