@@ -285,6 +285,8 @@ class Benchmark(ABC):
         stratum: the field whose groups enter macro averages with equal weight.
         prompt_fields: fields of an example that belong to the prompt alone.
         unsigned_fields: fields that have no part in the signature's hash of the rows.
+        content_fields: fields that tell what an example asks and its right answer; with ``shortcuts``.
+        shortcuts: the file of what is reached on its rows without the question; None where nothing was measured.
         answers: the answers there are, as logged, and what they mean; empty where they are not a few.
         abstention: how a response abstains, and what that costs; None where it cannot.
         marks: by metric, the words by which the report's list of samples marks those whose value is above 0.
@@ -316,6 +318,8 @@ class Benchmark(ABC):
     stratum: str | None = None
     prompt_fields: tuple[str, ...] = ()
     unsigned_fields: tuple[str, ...] = ()
+    content_fields: tuple[str, ...] = ()
+    shortcuts: Path | None = None
     answers: Mapping[str, str] = {}
     abstention: Abstention | None = None
     marks: Mapping[str, str] = {}

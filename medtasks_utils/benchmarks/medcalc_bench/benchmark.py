@@ -132,6 +132,8 @@ class MedCalcBench(Benchmark):
     stratum = "calculator_name"
     prompt_fields = ("example_note", "example_question", "example_explanation", "example_answer")
     unsigned_fields = ("other_label",)
+    content_fields = ("calculator_id", "note", "question", "ground_truth")
+    shortcuts = Path(__file__).with_name("shortcuts.json")
     packages = ("simpleeval",)
     marks = {"tool_errors": "a tool call failed"}
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from itertools import chain, zip_longest
+from pathlib import Path
 
 from medtasks_utils.benchmarks.base import (
     Answer,
@@ -62,6 +63,8 @@ class MedExQA(ChoiceBenchmark):
     compared = ("macro_acc", "acc", "combined", "explanation")
     breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),)
     stratum = "specialty"
+    content_fields = ("question", "options", "answer_letter")
+    shortcuts = Path(__file__).with_name("shortcuts.json")
     packages = ("thefuzz", "rapidfuzz")
     marks = {"judge_failures": "the judge failed"}
 

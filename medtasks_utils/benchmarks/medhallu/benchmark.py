@@ -3,6 +3,9 @@
 import ast
 import hashlib
 import re
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import FiniteFloat
@@ -24,6 +27,7 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.benchmarks.shortcuts import verdicts
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import unwrap
@@ -41,6 +45,11 @@ _VERDICTS = (FACTUAL, HALLUCINATED)
 """The verdicts that decide."""
 DIFFICULTIES = ("easy", "medium", "hard")
 """Of the rows."""
+
+TELLS, MISLEADS = "style says the truth", "style misleads"
+"""What a reader of the answer's text alone, who was never shown this row, makes of an example."""
+AT_CHANCE = 0.55
+"""The share of examples that such a reader may have right for rows to be balanced."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
@@ -61,12 +70,13 @@ class MedHalluOptions(Options):
         use_knowledge: show the knowledge passage with the question
         unsure_reward: reward of answering 2 (unsure)
         allow_unsure: offer 2 (unsure) as an answer
+        style_balanced: the rows on which a reader of the answers' style alone is at chance
         pairing: both answers of a row, or one drawn by seed
         seed: seed of pairing: sampled
     """
 
-    choose_rows = frozenset({"subset", "difficulty", "pairing", "seed"})
-    leave_out = frozenset({"difficulty", "pairing"})
+    choose_rows = frozenset({"subset", "difficulty", "style_balanced", "pairing", "seed"})
+    leave_out = frozenset({"difficulty", "style_balanced", "pairing"})
     needs: ClassVar = {"seed": "pairing=sampled", "unsure_reward": "allow_unsure=true"}
 
     subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
@@ -74,6 +84,7 @@ class MedHalluOptions(Options):
     use_knowledge: bool = False
     unsure_reward: FiniteFloat = 0.01
     allow_unsure: bool = True
+    style_balanced: bool = False
     pairing: Literal["both", "sampled"] = "both"
     seed: int = 0
 
@@ -123,9 +134,13 @@ class MedHallu(Benchmark):
         Breakdown(
             "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES
         ),
+        Breakdown("style", by_field("style"), ("f1", "acc"), (TELLS, MISLEADS)),
         Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
     )
     cluster = "row"
+    unsigned_fields = ("style",)
+    content_fields = ("question", "answer", "target")
+    shortcuts = Path(__file__).with_name("shortcuts.json")
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure", UNANSWERED: "no answer"}
     abstention = Abstention(
         UNSURE,
@@ -153,16 +168,31 @@ class MedHallu(Benchmark):
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
-        examples: list[Example] = []
-        for index, pair in enumerate(table.made(_pair)):
-            pair = [{"row": str(index), **example} for example in pair]
-            if options.difficulty in ("all", pair[0]["difficulty"]):
-                # A fair coin that depends on the seed and the row alone.
-                drawn = hashlib.sha256(f"{options.seed}:{index}".encode()).digest()[0] & 1
-                examples += pair if options.pairing == "both" else [pair[drawn]]
-        if not examples:
+        pairs = table.made(_pair)
+        for index, pair in enumerate(pairs):
+            for example in pair:
+                example["row"] = str(index)
+        is_measured = self._add_style(list(chain.from_iterable(pairs)))
+        pairs = [pair for pair in pairs if options.difficulty in ("all", pair[0]["difficulty"])]
+        if options.style_balanced:
+            if not is_measured:
+                raise DataError(
+                    f"{table.path}: style_balanced is known for the 1,000 rows of pqa_labeled alone, and these are "
+                    "others; run another task of MedHallu on them"
+                )
+            pairs = _style_balanced(pairs)
+        if not pairs:
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
-        return report.with_text(examples, "question", "answer")
+        if options.pairing == "sampled":
+            pairs = [[_drawn(pair, options.seed)] for pair in pairs]
+        return report.with_text(list(chain.from_iterable(pairs)), "question", "answer")
+
+    def _add_style(self, examples: Sequence[Example]) -> bool:
+        """Put into all of a file's examples what their style says; return whether that is known for the file."""
+        right = verdicts(self.shortcuts, examples, self.content_fields)
+        for index, example in enumerate(examples):
+            example["style"] = (MISLEADS, TELLS)[right[index]] if right else ""
+        return right is not None
 
     # ---- reading
 
@@ -203,6 +233,29 @@ class MedHallu(Benchmark):
 
 
 BENCHMARK = MedHallu()
+
+
+def _drawn(pair: Sequence[Example], seed: int) -> Example:
+    """Return one of a row's examples by a fair coin that depends on the seed and the row alone."""
+    return pair[hashlib.sha256(f"{seed}:{pair[0]['row']}".encode()).digest()[0] & 1]
+
+
+def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
+    """Return the most rows on which the reader of style is right in at most 55 % of examples, in their order.
+
+    Those on which it errs come first, then the others in an order that is the same on every machine. Both answers of a
+    row stay, so the share over all examples is also its macro average over true and hallucinated answers.
+    """
+
+    told = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
+
+    def rank(place: int) -> tuple[int, str]:
+        return told[place], hashlib.sha256(pairs[place][0]["question"].encode()).hexdigest()
+
+    ranked = sorted(range(len(pairs)), key=rank)
+    told_so_far = accumulate(told[place] for place in ranked)
+    count = sum(right <= AT_CHANCE * 2 * rows for rows, right in enumerate(told_so_far, 1))
+    return [pairs[place] for place in sorted(ranked[:count])]
 
 
 def _pair(row: Row) -> list[Example]:

@@ -4,6 +4,7 @@ import hashlib
 import math
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -61,6 +62,8 @@ class MedMCQA(ChoiceBenchmark):
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
     breakdowns = (Breakdown("subject", by_field("subject_name")),)
+    content_fields = ("question", "options", "answer_letter")
+    shortcuts = Path(__file__).with_name("shortcuts.json")
 
     # ---- rows
 
