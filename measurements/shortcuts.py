@@ -3,8 +3,8 @@
 Usage: python measurements/shortcuts.py DATA [--json] [--write]
 
 DATA is a data directory, as for ``--data``. Each reader below sees what it names and never the question, is trained on
-nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or one question,
-are in the same fold), and its answers are scored as a model's are. Intervals are at 95 %, clustered as the benchmark's.
+nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or question, are
+in the same fold), and its answers are scored as a model's are. Intervals are at 95 %, clustered as the benchmark's.
 With ``--write``, the figures become the package's ``shortcuts.json``.
 
     medhallu.answer_text            words and pairs of words of the answer that is shown
@@ -254,11 +254,11 @@ def measure(root: str, data: Data) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _source(root: str, benchmark: Benchmark, settings: Any) -> str:
-    """Return the repository and its revision; of files, that they are a copy of rows of it."""
+    """Return the repository and its revision, or that the rows are files."""
     repository = benchmark.repository(settings)
     files = BenchmarkFiles(root, benchmark)
     commit = files.folder(repository).name if root == "hub" else ""
-    return f"{repository.name}@{commit}" if commit else f"files with rows of {repository.name}"
+    return f"{repository.name}@{commit}" if commit else "files"
 
 
 def _train_split(root: str, data: Data) -> list[Example]:
@@ -329,6 +329,7 @@ def main() -> int:
         except DataError as error:
             print(f"{data.task}: left out: {error}", file=sys.stderr)
             continue
+        parts = {content: part for content, part in parts.items() if content not in found.get(data.benchmark, {})}
         if arguments.write:
             write(benchmarks()[data.benchmark], parts, kept)
         found[data.benchmark] = {**parts, **found.get(data.benchmark, {})}

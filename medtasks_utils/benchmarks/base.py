@@ -9,7 +9,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -24,6 +24,7 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import Score
 from medtasks_utils.writing import one_line
 
+from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
 from .options import Options
 from .tables import Row, Table
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 Example = dict[str, Any]
 """One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
+
+KNOWN_ISSUES = "known_issues"
+"""The field with the reasons to doubt an example's label."""
 
 UNANSWERED = "[invalid]"
 """What stands for an answer in logs where none was found: the harness's own word for it."""
@@ -150,6 +154,16 @@ class AuditQuestion(NamedTuple):
     question: str
     options: tuple[str, ...] = ()
     shown: str = ""
+
+
+def doubt_of(example: Row) -> str | None:
+    """A breakdown's key: whether a known issue casts doubt on the label; None in samples that do not say."""
+    issues = example.get(KNOWN_ISSUES)
+    return None if issues is None else "doubted" if issues else "not doubted"
+
+
+BY_DOUBT = Breakdown("label", doubt_of)
+"""Examples by whether their labels are doubted: the group ``not doubted`` has the metric without those."""
 
 
 class Scores(NamedTuple):
@@ -380,6 +394,22 @@ class Benchmark(ABC):
         """Return the options under which the responses of an environment's run are read, given its arguments."""
         return {}
 
+    def asked(self, example: Example) -> tuple[Hashable, str]:
+        """Return what an example asks and its right answer; examples that ask the same should agree on it."""
+        fields = [str(example[name]) for name in self.content_fields if name != self.truth]
+        return tuple(map(words_of, fields)), str(example[self.truth])
+
+    def issues_of(self, example: Example) -> list[str]:
+        """Return the reasons to doubt an example's label that the example itself shows."""
+        return []
+
+    def add_known_issues(self, examples: Sequence[Example]) -> None:
+        """Put the reasons to doubt its label into each example, under ``known_issues``; empty where there is none."""
+        is_contradicted = contradicted(map(self.asked, examples)) if self.content_fields else [False] * len(examples)
+        for example, contradiction in zip(examples, is_contradicted, strict=True):
+            issues = [CONTRADICTED] if contradiction else []
+            example[KNOWN_ISSUES] = "; ".join(issues + self.issues_of(example))
+
     # ---- reading
 
     @abstractmethod
@@ -533,6 +563,16 @@ class ChoiceBenchmark(Benchmark):
     def blank_example(self, kind: str) -> Example:
         """Return an example whose choices have no text."""
         return {"options": [""] * len(LETTERS)}
+
+    def asked(self, example: Example) -> tuple[Hashable, str]:
+        """Return the question and the options in any order, and the right option's text."""
+        options = example["options"]
+        return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
+
+    def issues_of(self, example: Example) -> list[str]:
+        """Return whether two options are alike, and whether an image is missing."""
+        alike = [ALIKE] if has_options_alike(example["options"]) else []
+        return [*alike, NO_IMAGE] if refers_to_image(example["question"]) else alike
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
         """One letter A–D."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import (
+    KNOWN_ISSUES,
     Answer,
     BatchScorer,
     Benchmark,
@@ -25,6 +26,7 @@ from medtasks_utils.benchmarks.base import (
     order_of,
 )
 from medtasks_utils.benchmarks.registered import check_examples
+from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
 from medtasks_utils.statistics.scores import logged
@@ -180,6 +182,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return the examples of a split; remarks on those that are evaluated go into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
+        self.benchmark.add_known_issues(rows)
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
         if not rows:
@@ -326,12 +329,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             fields_of_filter = {**fields, "filter": signed_name, "v": self.VERSION}
             signatures[name] = signature(self.info.name, fields_of_filter, self.benchmark.packages)
         self.config.metadata["signature"] = signatures
+        if self.benchmark.content_fields:
+            self.config.metadata["content"] = content_hash(documents, self.benchmark.content_fields)
         if scorers:
             self.config.metadata["scorers"] = scorers
 
     def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
         """Return the documents that all processes evaluate, without the fields that a signature leaves out."""
-        left_out = self.benchmark.unsigned_fields
+        left_out = {KNOWN_ISSUES, *self.benchmark.unsigned_fields}
         documents = []
         for _, doc in self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples")):
             documents.append({name: value for name, value in doc.items() if name not in left_out})

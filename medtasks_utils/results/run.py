@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.base import KNOWN_ISSUES, Benchmark
+from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
@@ -58,6 +59,12 @@ class TaskRun:
         """What is known of a metric."""
         return metric_of(metric, self.benchmark)
 
+    def without_question(self, metric: str) -> Reached | None:
+        """Return what a reader without the question reaches on these rows; None where that was not measured."""
+        content = mapping(self.config.get("metadata")).get("content", "")
+        shortcuts = self.card.shortcuts if self.card else None
+        return most_reached(shortcuts, content, metric) if shortcuts else None
+
     @cached_property
     def _log(self) -> SampleLog:
         if self.samples_path is None:
@@ -73,14 +80,16 @@ class TaskRun:
     def examples(self) -> dict[tuple[str, int], int]:
         """The samples' places, by what two runs' samples of one example share, and how many such came before.
 
-        The hash of the document; a solved example that is shown with it belongs to the prompt.
+        The hash of the document, without what belongs to the prompt, such as a solved example, and what is only said of
+        it.
         """
-        of_prompt = self.card.prompt_fields if self.card else ()
+        card = self.card
+        left_out = {*card.prompt_fields, *card.unsigned_fields, KNOWN_ISSUES} if card else set()
         seen: Counter[str] = Counter()
         found = {}
         for place, sample in enumerate(self.samples):
-            own = {name: value for name, value in sample.doc.items() if name not in of_prompt} if of_prompt else None
-            key = sample.doc_hash if own is None else digest(own, length=64)
+            content = {name: value for name, value in sample.doc.items() if name not in left_out}
+            key = digest(content, length=64) if card else sample.doc_hash
             found[key, seen[key]] = place
             seen[key] += 1
         return found

@@ -26,6 +26,7 @@ from medtasks_utils.benchmarks.base import (
     Scores,
     TaskInfo,
     by_field,
+    doubt_of,
 )
 from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Table, find_split, read_split
@@ -52,6 +53,7 @@ from .rows import (
 OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("na_rate", higher_is_better=None))
 """Where the note may lack what is needed: accuracy where it does not and where it does; how often that is said."""
 
+CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with the physicians' labels
 _BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
 
@@ -127,12 +129,16 @@ class MedCalcBench(Benchmark):
         *OF_TOOLS,
         *(Metric(f"acc_{category}") for category in CATEGORIES),
     )
-    breakdowns = (Breakdown("category", by_field("category")), Breakdown("calculator", by_field("calculator_name")))
+    breakdowns = (
+        Breakdown("category", by_field("category")),
+        Breakdown("calculator", by_field("calculator_name")),
+        Breakdown("label", lambda example: doubt_of(example) if example.get("other_label") else None),
+    )
     cluster = "note"
     stratum = "calculator_name"
     prompt_fields = ("example_note", "example_question", "example_explanation", "example_answer")
     unsigned_fields = ("other_label",)
-    content_fields = ("calculator_id", "note", "question", "ground_truth")
+    content_fields = ("calculator_id", "note", "question", "shown_truth")
     shortcuts = Path(__file__).with_name("shortcuts.json")
     packages = ("simpleeval",)
     marks = {"tool_errors": "a tool call failed"}
@@ -188,6 +194,11 @@ class MedCalcBench(Benchmark):
     def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the form of the answer, where it is not our default."""
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
+
+    def issues_of(self, example: Example) -> list[str]:
+        """Return whether physicians computed another value, for which the benchmark's label counts a response wrong."""
+        other = example.get("other_label")
+        return [CORRECTED] if other and other["differs"] and "labels" not in example else []
 
     # ---- reading
 

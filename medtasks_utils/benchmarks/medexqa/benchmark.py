@@ -6,6 +6,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from medtasks_utils.benchmarks.base import (
+    BY_DOUBT,
     Answer,
     BatchScorer,
     Breakdown,
@@ -61,7 +62,7 @@ class MedExQA(ChoiceBenchmark):
     )
     beside = ("explanation",)
     compared = ("macro_acc", "acc", "combined", "explanation")
-    breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")),)
+    breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")), BY_DOUBT)
     stratum = "specialty"
     content_fields = ("question", "options", "answer_letter")
     shortcuts = Path(__file__).with_name("shortcuts.json")

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from medtasks_utils.benchmarks.base import (
+    BY_DOUBT,
     Answer,
     Breakdown,
     ChoiceBenchmark,
@@ -61,7 +62,7 @@ class MedMCQA(ChoiceBenchmark):
     checked_tasks = ("medmcqa_openmed",)
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
-    breakdowns = (Breakdown("subject", by_field("subject_name")),)
+    breakdowns = (Breakdown("subject", by_field("subject_name")), BY_DOUBT)
     content_fields = ("question", "options", "answer_letter")
     shortcuts = Path(__file__).with_name("shortcuts.json")
 

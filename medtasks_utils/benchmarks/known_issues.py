@@ -1,0 +1,58 @@
+"""Reasons to doubt a row's label that rules find in the rows themselves.
+
+No list of anyone's is copied here; the benchmarks' READMEs name those that were published.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+
+CONTRADICTED = "asked twice with different keys"
+ALIKE = "two options alike"
+NO_IMAGE = "refers to a missing image"
+
+_IMAGES = r"(?:image|picture|fig(?:ure)?|photo(?:graph)?|diagram|radiograph|x ?- ?ray|ct|mri|scan|ecg|graph|curve)s?"
+_REFERS_TO_IMAGE = re.compile(
+    rf"\b(?:shown|depicted|marked|labell?ed) (?:below|(?:in|on) (?:the |this )?{_IMAGES})\b"
+    rf"|\b{_IMAGES}\b[^.?]{{0,40}}\b(?:given|provided) below\b"
+    rf"|\bgiven below (?:device|instrument|{_IMAGES})\b",
+    re.IGNORECASE,
+)
+
+
+def refers_to_image(question: str) -> bool:
+    """Return whether a question speaks of an image, which none of these data sets has.
+
+    >>> [refers_to_image(text) for text in ("What does the CT scan given below show?", "The data are given below.")]
+    [True, False]
+    """
+    return _REFERS_TO_IMAGE.search(question) is not None
+
+
+def has_options_alike(options: Sequence[str]) -> bool:
+    """Return whether two options are one text, but for spaces and full stops.
+
+    Case and signs count: they tell some options apart, such as antigens and numbers.
+
+    >>> [has_options_alike(options) for options in (("12 h", "12  h.", "24 h"), ("Le", "le", "-5", "5"))]
+    [True, False]
+    """
+    return len({" ".join(option.split()).strip(" .") for option in options}) < len(options)
+
+
+def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
+    """Return for each pair of what is asked and its key whether another pair asks the same and has another key.
+
+    >>> contradicted([("1 + 1", "2"), ("1 + 2", "3"), ("1 + 1", "3")])
+    [True, False, True]
+    """
+    pairs = list(asked)
+    keys = defaultdict(set)
+    for question, key in pairs:
+        keys[question].add(key)
+    return [len(keys[question]) > 1 for question, _ in pairs]
+
+
+def words_of(text: str) -> str:
+    """Return a text's words without case, punctuation and spaces around them, so that copies are equal."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
