@@ -2,9 +2,9 @@
 
 Usage: python measurements/shortcuts.py DATA [--json] [--write]
 
-DATA is a data directory, as for ``--data``. Each reader below sees what it names and never the question, is trained on
-nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or question, are
-in the same fold), and its answers are scored as a model's are. Intervals are at 95 %, clustered as the benchmark's.
+DATA is a data directory, as for ``--data``. Each reader below sees what it names and never the question. It is trained
+on nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or question,
+are in the same fold), and its answers are scored as a model's are. Intervals are at 95 %, clustered as the benchmark's.
 With ``--write``, the figures become the package's ``shortcuts.json``.
 
     medhallu.answer_text            words and pairs of words of the answer that is shown

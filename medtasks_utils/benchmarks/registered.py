@@ -185,8 +185,10 @@ def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str
     Raises:
         DataError: naming the fields.
     """
-    named = {name: getattr(benchmark, name) for name in ("truth", "cluster", "stratum", "told_apart_by")}
-    for attribute, field in [*named.items(), *(("shown_fields", field) for field in benchmark.shown_fields)]:
+    named = [(name, getattr(benchmark, name)) for name in ("truth", "cluster", "stratum", "told_apart_by")]
+    for attribute in ("shown_fields", "content_fields"):
+        named += [(attribute, field) for field in getattr(benchmark, attribute)]
+    for attribute, field in named:
         if field is not None and field not in examples[0]:
             raise DataError(
                 f"{place}: {attribute} of the benchmark {benchmark.name} names {field!r}, and its examples have no "

@@ -182,12 +182,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return the examples of a split; remarks on those that are evaluated go into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
-        self.benchmark.add_known_issues(rows)
         for line in report.warnings():
             logger.warning("%s: %s", self.info.name, line)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
         check_examples(self.benchmark, rows, self.info.name)
+        self.benchmark.add_known_issues(rows)
         if split == self.split:
             for text in report.remarks:
                 self.remark(text)
