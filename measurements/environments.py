@@ -34,7 +34,7 @@ import numpy as np
 from medtasks_utils import Scorer
 from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.harness.aggregates import HarnessAggregation, combined
-from medtasks_utils.tools.calculator import Calculator
+from medtasks_utils.tools.calculator import CalculatorTool
 
 MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 SHOWN = 3  # differences of a cause
@@ -250,7 +250,7 @@ def calculator(folder: Path) -> None:
     if not theirs:
         print("Calculator: no tools.py with calculator")
         return
-    tally, ours = Tally("Calculator"), Calculator()
+    tally, ours = Tally("Calculator"), CalculatorTool()
     for expression in expressions(random.Random(3), 470):
         (outcome,) = ours.run([("", expression)])
         cause = (

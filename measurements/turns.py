@@ -39,7 +39,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 from medtasks_utils.harness.patches.evaluator import evaluate_with_known_model
-from medtasks_utils.tools.python import Python
+from medtasks_utils.tools.python import PythonTool
 
 TASK = "medcalc_bench_calculator"
 MOST_TURNS = 15
@@ -214,7 +214,7 @@ def own_time(to: Server, examples: int, connections: int, repeat: int, with_cach
 
 def python_calls(at_once: int, each: int) -> str:
     """Milliseconds a Python call takes of the clock with so many conversations calling at once, and each one's wait."""
-    with closing(Python()) as tool, ThreadPoolExecutor(at_once) as threads:
+    with closing(PythonTool()) as tool, ThreadPoolExecutor(at_once) as threads:
 
         def converse(number: int) -> list[float]:
             waits = []

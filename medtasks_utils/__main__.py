@@ -29,7 +29,7 @@ COMMANDS = Registry(
         "extract": "medtasks_utils.commands.extract:Extract",
         "sweep": "medtasks_utils.commands.sweep:Sweep",
         "publish": "medtasks_utils.commands.publish:Publish",
-        "tool": "medtasks_utils.commands.tool:ToolByHand",
+        "tool": "medtasks_utils.commands.call_tool:CallTool",
     },
 )
 """The commands by name: classes derived from :class:`.commands.flags.Command`."""

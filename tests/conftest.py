@@ -83,7 +83,7 @@ def _logging_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def undescribed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare a run the sandbox that it starts to say what confines code, before the one that runs it."""
-    monkeypatch.setattr("medtasks_utils.tools.python.Python.description_of_machine", "a sandbox")
+    monkeypatch.setattr("medtasks_utils.tools.python.PythonTool.description_of_machine", "a sandbox")
 
 
 # ---- tasks

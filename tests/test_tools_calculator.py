@@ -9,7 +9,7 @@ from conftest import table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from medtasks_utils.tools.calculator import MAX_EXPRESSION, Calculator, CalculatorError, calculate, written
+from medtasks_utils.tools.calculator import MAX_EXPRESSION, CalculatorError, CalculatorTool, calculate, written
 
 
 @pytest.mark.parametrize(("expression", "value"), table("calculator"))
@@ -55,7 +55,7 @@ LARGE = [
 
 @given(st.lists(st.sampled_from(LARGE), max_size=90).map("".join))
 def test_any_expression_ends_in_a_short_text(expression: str) -> None:
-    (outcome,) = Calculator().run([("", expression)])
+    (outcome,) = CalculatorTool().run([("", expression)])
     assert len(outcome.text) < 400
 
 

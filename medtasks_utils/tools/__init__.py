@@ -1,13 +1,13 @@
-"""Tools that a model may call while it answers, and the turns that this takes; no benchmark is known here.
+"""Tools that a model may call while it answers, and the conversations in which it does; independent of benchmarks.
 
 ==================  =======================================================================================
-:mod:`.tool`        what a tool is
-:mod:`.calculator`  arithmetic, by simpleeval
+:mod:`.tool`        the base class of tools
+:mod:`.calculator`  arithmetic expressions, evaluated by simpleeval
 :mod:`.python`      Python code, in the sandbox
-:mod:`.calls`       calls read out of a reply
-:mod:`.template`    calls in the form that a chat template writes, learned from it
-:mod:`.native`      calls in fields beside the text
-:mod:`.loop`        replies, calls and results in turn, as one batch over all examples
+:mod:`.calls`       calls that a reply contains as text
+:mod:`.template`    calls in the form of a chat template, which is learned from the template
+:mod:`.native`      native calls, in fields beside the text
+:mod:`.loop`        conversations: replies, calls and results in turn, for all examples at once
 ==================  =======================================================================================
 """
 
@@ -16,8 +16,8 @@ from medtasks_utils.registry import Registry
 TOOLS = Registry(
     "medtasks.tools",
     {
-        "python": "medtasks_utils.tools.python:Python",
-        "calculator": "medtasks_utils.tools.calculator:Calculator",
+        "python": "medtasks_utils.tools.python:PythonTool",
+        "calculator": "medtasks_utils.tools.calculator:CalculatorTool",
     },
 )
-"""By name: classes of :class:`.Tool`."""
+"""The tools by name: classes derived from :class:`.tool.Tool`."""

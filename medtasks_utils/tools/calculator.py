@@ -1,4 +1,4 @@
-"""The calculator: an arithmetic expression in, a number out, bounded in size and so in time."""
+"""The calculator tool: evaluates an arithmetic expression whose size, and so its time, is bounded."""
 
 import ast
 import math
@@ -14,40 +14,40 @@ from medtasks_utils.extraction.numbers import Number, power, rounded
 from .tool import Outcome, Tool
 
 MAX_EXPRESSION = 1_000  # characters
-_MAX_BITS = 1_024  # of an integer: beyond it, no float holds the value either
+_MAX_BITS = 1_024  # of an integer; a larger value does not fit into a float either
 
-# How expressions are written outside of Python. "^" has to become "**" in the text, since Python's own "^" binds less
-# tightly than "*".
+# Notation from outside Python. "^" is replaced in the text, since Python's own "^" binds less tightly than "*".
 _NOTATION = str.maketrans(
     {"^": "**", "×": "*", "·": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "π": "pi", "²": "**2", "³": "**3"}
 )
-_MODULE = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
+_MODULE_PREFIX = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
 
 
 class CalculatorError(ValueError):
-    """An expression without a value; the message says why."""
+    """An expression that has no value; the message says why, and the model reads it."""
 
 
 def calculate(expression: str) -> Number:
-    """The value of an arithmetic expression.
+    """Return the value of an arithmetic expression.
 
-    ``+ - * / // % ** ^`` (a power, as ``**``), parentheses, ``sqrt sin cos tan log log10 exp abs round min max``,
-    ``pi`` and ``e``; ``log`` is the natural logarithm, angles are in radians. ``×``, ``÷`` and ``−`` are understood,
-    and ``math.`` before a name is passed over. Commas separate arguments: there are no thousands separators, since
-    ``max(1,200)`` could mean two things.
+    The operators are ``+ - * / // % ** ^`` (``^`` is a power, as ``**``), the functions ``sqrt sin cos tan log log10
+    exp abs round min max``, the constants ``pi`` and ``e``. ``log`` is the natural logarithm; angles are in radians.
+    ``×``, ``÷`` and ``−`` are accepted, and ``math.`` before a name is ignored. Commas separate arguments; thousands
+    separators are not accepted, since ``max(1,200)`` would be ambiguous.
 
     Args:
         expression: at most :data:`MAX_EXPRESSION` characters.
 
     Raises:
-        CalculatorError: if it is no such expression, or has no real and finite value of a sensible size.
+        CalculatorError: if this is not such an expression, or its value is not a real, finite number of at most 1,024
+            bits.
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)
     """
     if len(expression) > MAX_EXPRESSION:
         raise CalculatorError(f"the expression has {len(expression):,} characters, at most {MAX_EXPRESSION:,} are read")
-    text = _MODULE.sub("", " ".join(expression.translate(_NOTATION).split()))
+    text = _MODULE_PREFIX.sub("", " ".join(expression.translate(_NOTATION).split()))
     if not text:
         raise CalculatorError("the expression is empty")
     try:
@@ -66,6 +66,7 @@ def calculate(expression: str) -> Number:
 
 
 def _value(text: str) -> Number:
+    """Return the value of an expression in Python's notation; raise whatever it or simpleeval raises."""
     tree = ast.parse(text, mode="eval").body
     for node in ast.walk(tree):
         if isinstance(node, ast.Tuple):
@@ -91,7 +92,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
     "round": rounded,
-    "min": lambda *numbers: min(numbers),  # of one number too
+    "min": lambda *numbers: min(numbers),  # also of a single number
     "max": lambda *numbers: max(numbers),
 }
 _NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
@@ -99,14 +100,14 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword)
 
 
 def written(value: Number) -> str:
-    """A value as Python writes it, but a whole float without its ``.0``: a score of 3 is ``3``."""
+    """Return a value as Python writes it, except that a whole float has no ``.0``: ``3.0`` is ``3``."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
 
 
-class Calculator(Tool):
-    """Arithmetic; has no state."""
+class CalculatorTool(Tool):
+    """A tool that evaluates arithmetic expressions; it keeps nothing between calls."""
 
     name = "calculator"
     argument = "expression"
@@ -118,7 +119,7 @@ class Calculator(Tool):
     offers = "evaluate arithmetic expressions"
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Evaluate each expression."""
+        """Return the value of each expression, or the error."""
         return [self._outcome(expression) for _, expression in calls]
 
     @staticmethod

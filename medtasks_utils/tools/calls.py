@@ -1,15 +1,15 @@
-"""Tool calls read out of a reply, in the forms in which models write them.
+"""Tool calls in the text of a reply, in the forms in which models write them.
 
 - ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the last may lack its closing tag.
-- A JSON object of that kind alone: at the start of a line, or in a fenced block (``json``, or without a language).
-- Such objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as Mistral's and Llama's chat templates have it.
-- A fenced block in a language that is a tool's (``python``, ``py``, ``tool_code``).
+- Such a JSON object alone: at the start of a line, or in a fenced code block (``json``, or without a language).
+- Such objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.
+- A fenced code block in the language of a tool (``python``, ``py``, ``tool_code``).
 
-Also taken: a list of objects, the object under ``function`` (as OpenAI writes it), ``parameters`` for ``arguments``,
-arguments as a JSON string or as the bare argument, line breaks within a JSON string, a Python literal for JSON (single
-quotes, trailing commas). What was meant as a call and cannot be understood is a call with a ``problem``, which the
-model is told. Calls in reasoning (``<think>``) are none. All of it is linear in the length of the reply, and no part of
-a reply is evaluated.
+Also accepted: a list of objects, the object under ``function`` (as OpenAI writes it), ``parameters`` in place of
+``arguments``, arguments as a JSON string or as the bare argument, line breaks within a JSON string, and a Python
+literal in place of JSON (single quotes, trailing commas). An attempt at a call that cannot be understood is a call with
+a ``problem``, which the model reads. Calls within reasoning (``<think>``) do not count. Reading takes time linear in
+the length of the reply, and evaluates no part of it.
 """
 
 import ast
@@ -25,7 +25,7 @@ from medtasks_utils.writing import printable
 from .tool import Tool
 
 MAX_CALLS = 16
-"""Calls of one reply that are run; the rest is told the model as one failed call."""
+"""Most calls of one reply that are run; any more are reported to the model as one failed call."""
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
@@ -38,27 +38,27 @@ _NEXT_TAG = re.compile("<(?P<closes>/?)tool_call>", re.IGNORECASE)
 _NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
 JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
-_MOST_OBJECTS = 100  # objects outside of tags and fences that are looked at, so that no reply takes quadratic time
+_MOST_OBJECTS = 100  # objects outside tags and fences that are read; a bound, so that no reply takes quadratic time
 _MAX_LITERAL = 20_000  # characters read as a Python literal
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
-_LARGEST = 1e308  # of a number as an argument
+_LARGEST = 1e308  # absolute value of a number that is accepted as an argument
 _FORM = '{"name": ..., "arguments": {...}}'
 
 
 Tools = Mapping[str, Tool | type[Tool]]
-"""The tools that there are, by name."""
+"""The available tools by name."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call as a reply makes it.
+    """A call in a reply.
 
     Attributes:
-        name: of the tool that is called; where there is no such tool, the name that the reply gives.
-        argument: the text for the tool; where there is a problem, what cannot be read, or nothing.
-        problem: why it cannot be run, for the model to read; None if it can.
+        name: the tool's name; if there is no such tool, the name that the reply gives.
+        argument: the argument; if there is a problem, the text that cannot be read, or an empty string.
+        problem: why the call cannot be run, for the model to read; None if it can.
     """
 
     name: str
@@ -67,12 +67,13 @@ class Call:
 
 
 ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
+"""A function such as :func:`read_calls`."""
 LocatedCalls = tuple[list[Call], int, int]
 """Calls that stand together in a text, the position of their first character, and that after their last."""
 
 
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
-    """The calls of a whole reply, reasoning included, in their order, and the reply without them."""
+    """Return the calls in a reply, in order, and the reply without them. The reply includes its reasoning."""
     return take_out(reply, lambda text: _located(text, tools))
 
 
@@ -90,27 +91,27 @@ def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tup
 
 
 def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
-    """Yield the calls of each tag, fence and object, with where they start and stop."""
+    """Yield the calls in each tag, code block and object, with where they start and stop."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
         if opening["tag"]:
-            found, position = _in_tag(text, opening.end(), tools)
+            calls, position = _in_tag(text, opening.end(), tools)
         elif opening["object"] is None:
-            found, position = _in_fence(text, opening, tools)
+            calls, position = _in_fence(text, opening, tools)
         elif objects < _MOST_OBJECTS:
             objects += 1
-            found, length = _calls_at_head(text[start:], tools)
+            calls, length = _calls_at_head(text[start:], tools)
             position = start + length
-            found = found if _ARGUMENTS.search(text, start, position) else []
+            calls = calls if _ARGUMENTS.search(text, start, position) else []
         else:
             break
-        if found:
-            yield found, start, position
+        if calls:
+            yield calls, start, position
 
 
 def _at_most(calls: list[Call]) -> list[Call]:
-    """As many calls as are run of one reply; of more, one with the problem."""
+    """Return the calls, with those beyond :data:`MAX_CALLS` replaced by one call whose problem says so."""
     if len(calls) <= MAX_CALLS:
         return calls
     problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
@@ -118,17 +119,22 @@ def _at_most(calls: list[Call]) -> list[Call]:
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
-    """The calls after an opening tag, and where they end: with the closing one or, if it lacks, with themselves."""
+    """Return the calls after an opening tag, and where they end: at the closing tag or, without one, after the JSON."""
     following = _NEXT_TAG.search(text, start)
     content = text[start : following.start() if following else len(text)]
     calls, length = _calls_at_head(content, tools)
     if following and following["closes"]:
         return calls, following.end()
-    return (calls, start + length) if "{" in content else ([], start)  # else the tag is only spoken of
+    return (
+        (calls, start + length) if "{" in content else ([], start)
+    )  # without a brace, the reply only mentions the tag
 
 
 def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
-    """The calls of a fenced block, and where it ends; of a block that is no call and not closed, with its head."""
+    """Return the calls in a fenced code block, and where it ends.
+
+    A block that is neither a call nor closed ends with its opening line, so that calls in the text after it are found.
+    """
     language = opening["language"].lower()
     name = next((tool.name for tool in tools.values() if language in tool.languages), None)
     closing = _NEXT_FENCE.search(text, opening.end())
@@ -146,7 +152,7 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
 
 
 def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
-    """The calls that a text begins with, and where they end: what is malformed is taken to end with its paragraph."""
+    """Return the calls at the beginning of a text, and where they end; malformed ones end with their paragraph."""
     values: list[Any] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
     try:
@@ -160,45 +166,46 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
             paragraph = _PARAGRAPH.match(content)
             return [Call("", problem=not_json(error))], paragraph.end() if paragraph else end
         values = value if isinstance(value, list) else [value]
-    return [understood(each, tools) for each in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
+    return [understood(value, tools) for value in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
 
 
-def understood(found: Any, tools: Tools) -> Call:
-    """The call that a JSON value is."""
-    if isinstance(found, dict) and isinstance(found.get("function"), dict):
-        found = found["function"]
-    if not isinstance(found, dict):
-        return Call("", problem=f"a call is a JSON object {_FORM}, not {type(found).__name__}")
-    given = found.get("name", found.get("function"))
-    given = printable(given.strip()[:60]) if isinstance(given, str) else ""
-    tool = next((tool for tool in tools.values() if given.lower() in (tool.name, *tool.aliases)), None)
+def understood(value: Any, tools: Tools) -> Call:
+    """Return the call that a JSON value stands for."""
+    if isinstance(value, dict) and isinstance(value.get("function"), dict):
+        value = value["function"]
+    if not isinstance(value, dict):
+        return Call("", problem=f"a call is a JSON object {_FORM}, not {type(value).__name__}")
+    name = value.get("name", value.get("function"))
+    name = printable(name.strip()[:60]) if isinstance(name, str) else ""
+    tool = next((tool for tool in tools.values() if name.lower() in (tool.name, *tool.aliases)), None)
     if tool is None:
-        return Call(given, problem=f"there is no tool {given!r}; the tools are: {', '.join(tools)}")
-    argument, problem = _argument(found.get("arguments", found.get("parameters")), tool.argument)
+        return Call(name, problem=f"there is no tool {name!r}; the tools are: {', '.join(tools)}")
+    argument, problem = _argument(value.get("arguments", value.get("parameters")), tool.argument)
     return Call(tool.name, argument, problem)
 
 
-def _argument(given: Any, wanted: str) -> tuple[str, str | None]:
-    """The text for a tool out of what a call gives as its arguments, or the problem with it."""
-    if isinstance(given, str):
+def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
+    """Return the argument of this name among a call's arguments, and the problem with it, if any."""
+    if isinstance(arguments, str):
         try:
-            parsed = JSON.decode(given)
+            parsed = JSON.decode(arguments)
         except (ValueError, RecursionError) as error:
-            if given.lstrip().startswith("{"):  # else it is the bare argument
-                return given, not_json(error)
+            if arguments.lstrip().startswith("{"):  # else it is the bare argument
+                return arguments, not_json(error)
             parsed = None
-        given = parsed if isinstance(parsed, dict) else {wanted: given}
-    if not isinstance(given, dict) or wanted not in given:
-        return "", f'the argument "{wanted}" is missing: write "arguments": {{"{wanted}": "..."}}'
-    value = given[wanted]
+        arguments = parsed if isinstance(parsed, dict) else {name: arguments}
+    if not isinstance(arguments, dict) or name not in arguments:
+        return "", f'the argument "{name}" is missing: write "arguments": {{"{name}": "..."}}'
+    value = arguments[name]
     if type(value) in (int, float) and abs(value) < _LARGEST:
         value = repr(value)
     if not isinstance(value, str):
-        return "", f'the argument "{wanted}" must be a string'
+        return "", f'the argument "{name}" must be a string'
     return printable(value), None
 
 
 def _literal(content: str) -> Any:
+    """Return the value of a Python list or dict literal, or None if the text is none."""
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None
     try:
@@ -208,6 +215,6 @@ def _literal(content: str) -> Any:
 
 
 def not_json(error: Exception) -> str:
-    """What the model is told of a call that JSON's reader does not take."""
+    """Return the problem of a call that is not valid JSON, for the model to read."""
     why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
     return f"the call is not valid JSON ({why}); write {_FORM}, with quotes and backslashes in strings escaped"

@@ -1,9 +1,9 @@
-"""Replies, calls and results in turn: what becomes of a conversation with each reply of the model.
+"""Conversations with tools: the model replies, its calls are run, and it gets their results.
 
-A conversation ends with the first reply that holds a final answer or no call, whatever calls stand beside the answer,
-and at the latest with reply number ``max_turns``. Results of native calls go back in messages of the role ``tool``.
-Those of calls in the text go back in a user message, each in ``<tool_response>`` tags, those of one reply in one
-message: chat templates know the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
+A conversation ends with the first reply that contains a final answer (calls beside it are not run) or no call, and with
+reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role ``tool``. Results of
+calls in the text go back in one user message, each in ``<tool_response>`` tags: every chat template knows the role
+``user``, many reject ``tool``, and some insist that user and assistant alternate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,29 +16,29 @@ from .native import understand
 from .tool import Outcome, Tool
 
 Message = dict[str, Any]
-"""``role`` and ``content``, with native calls ``tool_calls`` or ``tool_call_id``; in a transcript also ``calls``, on
-each message with results."""
+"""A chat message: ``role`` and ``content``, for native calls also ``tool_calls`` or ``tool_call_id``. In a transcript,
+a message with results also has ``calls``."""
 
 MAX_RESULT = 3_000
-"""Characters of one result that the model is shown."""
+"""Most characters of one result that the model reads."""
 MAX_RESULTS = 12_000
-"""Characters of all results of one reply together."""
+"""Most characters of all results of one reply together."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
 @dataclass
 class Conversation:
-    """One response in the making: the chat so far, and what the last reply asks for.
+    """A conversation with the model on one example.
 
     Attributes:
-        key: names the conversation among all of a run.
-        transcript: all messages, the prompt's first. A message with results has ``calls``: a list of ``name``,
-            ``argument`` and ``failed`` in the order of the results.
+        key: the conversation's name, unique in a run.
+        transcript: all messages, beginning with the prompt's. A message with results has ``calls``: a list of ``name``,
+            ``argument`` and ``failed``, in the order of the results.
         reply: the text of the last reply.
-        turns: how many replies there are.
-        tool_calls: how many calls were made, malformed ones included.
-        tool_errors: how many of them failed or were malformed.
-        calls: those of the last reply, to be run; none once the conversation is over.
+        turns: number of replies so far.
+        tool_calls: number of calls so far, malformed ones included.
+        tool_errors: number of calls that failed or were malformed.
+        calls: the calls of the last reply, which are to be run; empty once the conversation is over.
     """
 
     key: str
@@ -51,18 +51,18 @@ class Conversation:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last reply was heard to be the last."""
+        """True if the last reply ended the conversation."""
         return self.turns > 0 and not self.calls
 
     @property
     def chat(self) -> list[Message]:
-        """The messages as a server or chat template takes them."""
+        """The messages in the form that servers and chat templates take."""
         return [{key: message[key] for key in message if key != "calls"} for message in self.transcript]
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
-        """Give the results of the calls."""
+        """Add the outcomes of the calls; ``is_last`` tells the model that it must answer now."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(outcomes), MAX_CALLS + 1))
-        results = [_shown(outcome, limit) for outcome in outcomes]
+        results = [_result_text(outcome, limit) for outcome in outcomes]
         calls = [
             {"name": call.name, "argument": call.argument, "failed": outcome.failed}
             for call, outcome in zip(self.calls, outcomes, strict=True)
@@ -83,14 +83,14 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """How the conversations of a task go on.
+    """The rules by which a task's conversations continue.
 
     Attributes:
-        tools: by name.
-        has_answer: tells whether a reply, with its calls taken out, gives a final answer.
-        max_turns: replies of a conversation, at most.
+        tools: the tools by name.
+        has_answer: returns True if a reply, without its calls, contains a final answer.
+        max_turns: most replies in a conversation.
         most_by_template: see :func:`medtasks_utils.tools.native.understand`.
-        read: likewise.
+        read: see there.
     """
 
     tools: Mapping[str, Tool]
@@ -100,20 +100,25 @@ class Dialogue:
     read: ReadCalls = read_calls
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
-        """Hear a reply in each conversation, run the calls, all at once, and give their results.
+        """Add a reply to each conversation, run all of their calls, and add the results.
 
-        Many threads may do so at the same time, each with conversations of its own. Those that are returned are not
-        over, and ready for the next reply.
+        Thread-safe, if threads work on different conversations.
+
+        Returns:
+            The conversations that are not over, each ready for the next reply.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
-            self._hear(conversation, reply)
-        going = [conversation for conversation in conversations if not conversation.is_over]
-        outcomes = iter(self._outcomes([(each.key, call) for each in going for call in each.calls]))
-        for each in going:
-            each.answer(list(islice(outcomes, len(each.calls))), is_last=each.turns + 1 == self.max_turns)
-        return going
+            self._add_reply(conversation, reply)
+        unfinished = [conversation for conversation in conversations if not conversation.is_over]
+        calls = [(conversation.key, call) for conversation in unfinished for call in conversation.calls]
+        outcomes = iter(self._outcomes(calls))
+        for conversation in unfinished:
+            is_last = conversation.turns + 1 == self.max_turns
+            conversation.answer(list(islice(outcomes, len(conversation.calls))), is_last)
+        return unfinished
 
-    def _hear(self, conversation: Conversation, reply: str) -> None:
+    def _add_reply(self, conversation: Conversation, reply: str) -> None:
+        """Add a reply to a conversation; if that ends it, the tools forget its session."""
         understood = understand(
             reply,
             self.tools,
@@ -131,18 +136,18 @@ class Dialogue:
                 tool.forget(conversation.key)
 
     def _outcomes(self, calls: Sequence[tuple[str, Call]]) -> list[Outcome]:
-        """What calls give, each with its session; each tool runs all of its calls at once."""
+        """Return the outcomes of pairs of a session's key and a call; each tool runs all of its calls at once."""
         outcomes = [Outcome(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
-            own = [place for place, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
-            asked = [(session, call.argument) for session, call in map(calls.__getitem__, own)]
-            for place, outcome in zip(own, tool.run(asked), strict=True):
-                outcomes[place] = outcome
+            indices = [i for i, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
+            arguments = [(calls[i][0], calls[i][1].argument) for i in indices]
+            for i, outcome in zip(indices, tool.run(arguments), strict=True):
+                outcomes[i] = outcome
         return outcomes
 
 
-def _shown(outcome: Outcome, limit: int) -> str:
-    """A result as the model sees it: of a long one both ends, and how much is left out between them."""
+def _result_text(outcome: Outcome, limit: int) -> str:
+    """Return a result for the model; a long one is cut in the middle, where it says how much is left out."""
     text = outcome.text or "(no output)"
     if len(text) <= limit:
         return text

@@ -1,7 +1,7 @@
-"""Native function calls: those that come and go in fields of their own beside a message's text.
+"""Native function calls, which are passed in fields beside a message's text.
 
-Servers give them as ``tool_calls``. Chat templates of models in the process take them so, and the model's reply is one
-text all the same, with the calls in the form that the template taught it.
+Servers return them as ``tool_calls``. For a model in this process, the chat template takes them in that field, but the
+model's reply is a single text that contains the calls in the template's form.
 """
 
 import json
@@ -19,15 +19,15 @@ _START, _END = "<tool_calls>", "</tool_calls>"
 
 
 @dataclass(frozen=True)
-class Reply:
-    """A reply of the model as it is understood.
+class ParsedReply:
+    """A reply of the model, taken apart.
 
     Attributes:
         text: its text.
-        rest: the text without the calls in it.
-        calls: in their order, those beside the text or else those in it.
-        message: as it goes back to the model. ``tool_calls`` is there if calls go back as such, one for each of
-            ``calls``; else they go back in the text.
+        rest: its text without calls.
+        calls: the calls in order: those beside the text or, if there are none, those in it.
+        message: the message that goes back to the model. It has ``tool_calls``, one for each call, if the calls go back
+            natively; else its text contains them.
     """
 
     text: str
@@ -37,58 +37,64 @@ class Reply:
 
 
 def as_one_text(text: str, calls: Sequence[Any]) -> str:
-    """A server's reply as one text, as the harness and its caches take a reply; :func:`understand` takes it apart.
+    """Return a server's reply as one text, since the harness and its caches take a string; see :func:`understand`.
 
-    No ``<`` is left in the calls, so that whatever looks for tags in a reply finds none there.
+    ``<`` is escaped in the calls, so that nothing in them is taken for a tag.
     """
-    given = printable(json.dumps(calls, ensure_ascii=False)).replace("<", r"\u003c")
-    return f"{text}{_START}{given}{_END}"
+    encoded = printable(json.dumps(calls, ensure_ascii=False)).replace("<", r"\u003c")
+    return f"{text}{_START}{encoded}{_END}"
 
 
 def understand(
     reply: str, tools: Tools, *, most_by_template: int, calls_before: int, read: ReadCalls = read_calls
-) -> Reply:
-    """A reply's text and calls.
+) -> ParsedReply:
+    """Return a reply's text and calls.
 
     Args:
-        reply: a text, or what :func:`as_one_text` made of one with calls.
-        tools: those that there are.
-        most_by_template: calls in the text go back as ``tool_calls``, for the chat template to write them, if there are
-            no more than these.
-        calls_before: how many the conversation has had, for ids where none are given.
-        read: finds the calls in a text.
+        reply: a text, or the result of :func:`as_one_text`.
+        tools: the available tools.
+        most_by_template: calls in the text go back as ``tool_calls``, which the chat template renders, if there are at
+            most so many of them; 0 if they always go back as text.
+        calls_before: how many calls the conversation has had, from which ids are made where the reply gives none.
+        read: the function that finds calls in a text.
     """
-    text, given = _parts(reply)
+    text, native_calls = _parts(reply)
     calls, rest = read(text, tools)
-    if given:
-        taken = [_of_server(each, tools) for each in given]
-        over = f"not run: at most {MAX_CALLS} calls are run of one reply"
-        calls = [call if i < MAX_CALLS else replace(call, problem=over) for i, (call, _) in enumerate(taken)]
-        content, fields = text or None, [field for _, field in taken]
+    content: str | None
+    if native_calls:
+        calls, fields = [], []
+        for native_call in native_calls:
+            call, field = _native(native_call, tools)
+            if len(calls) >= MAX_CALLS:
+                call = replace(call, problem=f"not run: at most {MAX_CALLS} calls are run of one reply")
+            calls.append(call)
+            fields.append(field)
+        content = text or None
     elif 0 < len(calls) <= most_by_template and all(call.problem is None for call in calls):
         functions = [{"name": call.name, "arguments": {tools[call.name].argument: call.argument}} for call in calls]
-        content, fields = rest.strip(), [{"type": "function", "function": each} for each in functions]
+        content, fields = rest.strip(), [{"type": "function", "function": function} for function in functions]
     else:
-        return Reply(text, rest, calls, {"role": "assistant", "content": text})
+        return ParsedReply(text, rest, calls, {"role": "assistant", "content": text})
     for number, field in enumerate(fields, start=calls_before + 1):
         field["id"] = str(field.get("id") or f"call{number:05d}")
-    return Reply(text, rest, calls, {"role": "assistant", "content": content, "tool_calls": fields})
+    return ParsedReply(text, rest, calls, {"role": "assistant", "content": content, "tool_calls": fields})
 
 
 def _parts(reply: str) -> tuple[str, list[Any]]:
+    """Return the text and the native calls that :func:`as_one_text` put together."""
     text, start, calls = reply.rpartition(_START)
     if not (start and calls.endswith(_END)):
         return reply, []
     try:
-        given = json.loads(calls.removesuffix(_END))
-    except (ValueError, RecursionError):  # the model's own text
+        decoded = json.loads(calls.removesuffix(_END))
+    except (ValueError, RecursionError):  # the model wrote these tags itself
         return reply, []
-    return (text, given) if isinstance(given, list) else (reply, [])
+    return (text, decoded) if isinstance(decoded, list) else (reply, [])
 
 
-def _of_server(given: Any, tools: Tools) -> tuple[Call, dict[str, Any]]:
-    """An entry of ``tool_calls``, and what it goes back as: mended where a server would refuse to take it back."""
-    entry: dict[str, Any] = given if isinstance(given, dict) else {}
+def _native(native_call: Any, tools: Tools) -> tuple[Call, dict[str, Any]]:
+    """Return a call of ``tool_calls``, and the entry that goes back: valid even if the server's own is not."""
+    entry: dict[str, Any] = native_call if isinstance(native_call, dict) else {}
     function: dict[str, Any] = entry["function"] if isinstance(entry.get("function"), dict) else {}
     call, arguments = understood(function, tools), function.get("arguments")
     if isinstance(arguments, str):

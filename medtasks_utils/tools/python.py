@@ -1,4 +1,4 @@
-"""The Python tool: code in, what it prints and its last expression out, run in :mod:`medtasks_utils.sandbox`."""
+"""The Python tool: runs code in :mod:`medtasks_utils.sandbox`, and returns its output and last expression."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -6,12 +6,12 @@ from typing import ClassVar
 from .tool import Outcome, Tool
 
 
-class Python(Tool):
-    """Python code in a sandbox; variables are kept within a session.
+class PythonTool(Tool):
+    """A tool that runs Python code in a sandbox, which keeps variables within a session.
 
     Args:
-        timeout: seconds of wall-clock time that a call may take.
-        weak_sandbox: whether RestrictedPython alone will do, where the kernel has no boundary to offer.
+        timeout: most seconds of wall-clock time that a call may take.
+        weak_sandbox: True to run RestrictedPython if the kernel cannot confine plain Python.
     """
 
     name = "python"
@@ -34,16 +34,16 @@ class Python(Tool):
         self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Run each piece of code; sessions run at once, the calls of one in order."""
+        """Run each piece of code: different sessions in parallel, the calls of one session in order."""
         return [Outcome(result.text, result.failed) for result in self._sandbox.run(calls)]
 
     @property
     def description_of_machine(self) -> str:
-        """What runs the code, and what confines it."""
+        """A sentence on what runs the code and which layers confine it."""
         return self._sandbox.started().description
 
     def forget(self, session: str) -> None:
-        """Drop a session's variables."""
+        """End a session: its variables are lost."""
         self._sandbox.forget(session)
 
     def close(self) -> None:

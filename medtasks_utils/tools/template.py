@@ -1,8 +1,9 @@
-"""How a chat template writes a call, learned from one that it wrote, and calls of that kind read out of a reply.
+"""The form in which a chat template writes calls, learned from a call that it wrote; and calls of that form in a reply.
 
-Models of today are trained for call formats of their own (``<function=python><parameter=code>…</parameter>``,
-``[TOOL_CALLS]python[ARGS]{…}``, ``python<arg_key>code</arg_key><arg_value>…</arg_value>``). What stands before the
-tool's name, between it and the argument, and behind that is taken from the template itself: no format need be known.
+Many models are trained on call formats of their own (``<function=python><parameter=code>…</parameter>``,
+``[TOOL_CALLS]python[ARGS]{…}``, ``python<arg_key>code</arg_key><arg_value>…</arg_value>``). The text before the tool's
+name, between the name and the argument, and after the argument is taken from the template itself, so no format has to
+be known in advance.
 """
 
 import json
@@ -13,37 +14,40 @@ from .calls import JSON, Call, LocatedCalls, Tools, not_json, read_calls, take_o
 
 
 class CallForm:
-    """The form of a call.
+    """The form in which a chat template writes a call.
 
     Args:
-        written: what a template has written of a reply with a call.
-        name: the tool that is called.
-        argument: the name of its argument.
-        value: the argument; it stands there as it is, or in a JSON object.
+        written: the text that the template renders for a reply with a call.
+        name: the name of the called tool.
+        argument: the name of the tool's argument.
+        value: the argument itself, which the text contains verbatim or in a JSON object.
         key: the call's id.
 
     Raises:
-        ValueError: where the call does not stand there so.
+        ValueError: if the form cannot be learned from the text.
     """
 
     def __init__(self, written: str, name: str, argument: str, value: str, key: str) -> None:
-        shown = json.dumps({argument: value})
-        self._is_json = shown in written
-        shown = shown if self._is_json else value
-        place = written.index(shown)
-        start = written.rindex(name, 0, place)
-        opening = re.split(r"(?=[<\[{])|\n", written[:start])[-1]
-        between = written[start + len(name) : place].rstrip()
-        closing = re.match(r"\s*([^>]*>)", written[place + len(shown) :])
+        as_json = json.dumps({argument: value})
+        self._is_json = as_json in written
+        rendered = as_json if self._is_json else value
+        value_start = written.index(rendered)
+        name_start = written.rindex(name, 0, value_start)
+        opening = re.split(r"(?=[<\[{])|\n", written[:name_start])[-1]
+        between = written[name_start + len(name) : value_start].rstrip()
+        closing = re.match(r"\s*([^>]*>)", written[value_start + len(rendered) :])
         if "assistant" in opening or not (self._is_json or (between.endswith(">") and closing)):
-            raise ValueError("the call is in the message's head, which no model writes, or nothing marks its end")
+            raise ValueError("the call is in the message header, which no model writes, or nothing marks its end")
         self._closing = closing[1] if closing and not self._is_json else ""
         before = _pattern(opening, key) or r"(?m:^)"
         after = _pattern(between, key).replace(argument, r"(?P<argument>\w{1,64})", 1)
         self._head = re.compile(rf"{before}(?P<name>\w{{1,64}}){after}" + (r"\s{0,20}(?=\{)" if self._is_json else ""))
 
     def read(self, reply: str, tools: Tools) -> tuple[list[Call], str]:
-        """Return the calls of a reply, in order, and the reply without them; in other forms if none is in this one."""
+        """Return the calls in a reply, in order, and the reply without them.
+
+        If there is none of this form, calls of the forms of :func:`.read_calls` are returned.
+        """
         calls, rest = take_out(reply, lambda text: self._located(text, tools))
         return (calls, rest) if calls else read_calls(reply, tools)
 
@@ -53,19 +57,19 @@ class CallForm:
         while head := self._head.search(text, position):
             try:
                 stop = JSON.raw_decode(text, head.end())[1] if self._is_json else text.index(self._closing, head.end())
-            except (ValueError, RecursionError) as error:  # where it ends is not known
+            except (ValueError, RecursionError) as error:  # the call's end is unknown
                 problem = not_json(error) if self._is_json else "the call is not closed"
                 call, stop = Call(head["name"], problem=problem), len(text)
             else:
                 value = text[head.end() : stop]
-                given = JSON.decode(value) if self._is_json else {head["argument"]: value.strip("\r\n")}
-                call = understood({"name": head["name"], "arguments": given}, tools)
+                arguments = JSON.decode(value) if self._is_json else {head["argument"]: value.strip("\r\n")}
+                call = understood({"name": head["name"], "arguments": arguments}, tools)
             position = stop + len(self._closing)
             yield [call], head.start(), position
 
 
 def _pattern(text: str, key: str) -> str:
-    """Matches a text, with whatever numbers, white space and id of a call."""
+    """Return a pattern that matches a text with any numbers, white space and call id in place of its own."""
     varying = rf"(?P<key>{re.escape(key)})|(?P<number>\d+)|(?P<space>\s+)|."
     others = {"key": r"[\w-]{0,64}", "number": r"\d{1,9}", "space": r"\s{0,20}"}
     return re.sub(varying, lambda part: others.get(part.lastgroup or "") or re.escape(part[0]), text)

@@ -1,4 +1,4 @@
-"""What a tool is: a name, one argument, a text that tells the model of it, and a way to run many calls at once."""
+"""The base class of tools: a name, one argument, a description for the model, and a way to run many calls at once."""
 
 import json
 from abc import ABC, abstractmethod
@@ -7,24 +7,24 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What a call gave: the result or, if it failed, an error for the model to read."""
+    """The outcome of a call: its result or, if it failed, an error message; the model reads either."""
 
     text: str
     failed: bool
 
 
 class Tool(ABC):
-    """A tool with one argument, a text. Closed after use.
+    """A tool with one argument, a string. Close it after use.
 
     Attributes:
-        name: what calls call it.
+        name: the name that calls use.
         aliases: other names that are accepted.
-        languages: a fenced block in one of these is a call, with the block as its argument.
+        languages: a fenced code block in one of these languages counts as a call, with the block as its argument.
         argument: the name of the argument.
-        description: what the model is told of it.
-        example: an argument, as it stands in a JSON string.
-        offers: what the model may do with it, for the help of the option that adds it.
-        runs_code: whether it runs code that the model writes, which the user has to confirm.
+        description: the description that the model reads.
+        example: an example of the argument, escaped as in a JSON string.
+        offers: what the tool lets a model do, for the help text of the option that adds it.
+        runs_code: True if the tool runs code that the model writes, which the user has to confirm.
     """
 
     name: ClassVar[str]
@@ -37,11 +37,11 @@ class Tool(ABC):
     runs_code: ClassVar[bool] = False
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
-        """Of the options, ``timeout`` in seconds, it heeds what concerns it."""
+        """Take the options of all tools (``timeout`` in seconds); a tool uses those that concern it."""
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """What servers and chat templates with native function calls are told of it, in OpenAI's form."""
+        """Return the tool's description for native function calls, in OpenAI's format."""
         example = json.loads(f'"{cls.example}"')
         properties = {cls.argument: {"type": "string", "description": f"for example: {example}"}}
         parameters = {"type": "object", "properties": properties, "required": [cls.argument]}
@@ -50,21 +50,24 @@ class Tool(ABC):
 
     @abstractmethod
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Run calls, each a session's key and an argument; the outcomes come in the order of the calls.
+        """Run calls and return their outcomes in the same order.
 
-        Calls of one session run in order and share what they define; sessions share nothing.
+        Calls of one session run in order and share their state; different sessions share nothing.
+
+        Args:
+            calls: pairs of a session's key and an argument.
 
         Raises:
-            MedtasksError: if the tool as a whole cannot go on. A call that fails is an outcome.
+            MedtasksError: if the tool itself cannot run. A call that fails is an outcome.
         """
 
-    def forget(self, session: str) -> None:  # noqa: B027 - a tool without a state has nothing to do
-        """Drop what a session's calls have defined."""
+    def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do
+        """Discard the state of a session."""
 
     @property
     def description_of_machine(self) -> str:
-        """What of this machine the results depend on; empty if nothing."""
+        """A description of what results depend on in this machine; empty if they depend on nothing."""
         return ""
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the tool holds."""
+        """Release the tool's resources."""

@@ -11,7 +11,7 @@ from .flags import Command, Printout
 
 
 @dataclass
-class ToolByHand(Command):
+class CallTool(Command):
     """Call a tool: code or an expression on standard input, the result on standard output.
 
     Exit code 1, with the error on standard error, if the call fails.
