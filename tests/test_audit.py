@@ -63,7 +63,7 @@ def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything(
 
 
 def toy_benchmark() -> Any:
-    """The benchmark of another distribution, of yes and no, without that distribution."""
+    """The benchmark of another distribution, of yes, no and maybe, without that distribution."""
     spec = spec_from_file_location("toy_benchmark", ROOT / "tests" / "toy" / "toybench" / "benchmark.py")
     assert spec and spec.loader
     module = module_from_spec(spec)
@@ -109,7 +109,7 @@ def test_readings_of_the_same_answer_and_right_ones() -> None:
 def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words() -> None:
     toy, example = toy_benchmark(), {"prompt": "Is snow white?", "answer": "yes"}
     question = toy.audit_question(example)
-    assert (question.form, question.pattern) == ("one of: yes, no", "yes|no")
+    assert (question.form, question.pattern) == ("one of: yes, no, maybe", "yes|no|maybe")
     assert same("yes", "yes", toy, example) and not same("yes", "no", toy, example)
     assert right("yes", toy, example) and not right("no", toy, example) and not right("none", toy, example)
 

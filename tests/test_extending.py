@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Said, medtasks, saved_results
+from conftest import ROOT, Said, clean_environment, medtasks, saved_results
 from judge_server import JudgeServer
+from scripts import whole
+
+from medtasks_utils.benchmarks.tables import read_rows
 
 TOY = ROOT / "tests" / "toy"
 
 
 BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}"}
 """The environment that has the other distribution installed beside this one."""
+
+RESPONSES = {
+    "Is snow white?": r"Snow scatters all light. \boxed{yes}",
+    "Is grass red?": "Chlorophyll reflects green light. Answer: no",
+    "Is coal black?": "It depends on the light, so maybe.",
+    "Is milk blue?": r"<think>It may be.</think>\boxed{yes}",
+    "Is the next leaf green?": r"That depends on the season. \boxed{maybe}",
+    "Is a cat black?": "Cats are of many colours.",
+}
+"""What a model says: right in a box, right without one, abstaining, wrong, abstaining rightly, and no answer."""
+STATED = dict(zip(RESPONSES, ("yes", "no", "maybe", "yes", "maybe", "none"), strict=True))
+"""What a careful reader reads in it."""
+
+
+def response_to(request: dict[str, Any]) -> str:
+    question = request["messages"][-1]["content"].partition("?")[0]
+    return RESPONSES[f"{question}?"]
+
+
+def auditor(request: dict[str, Any]) -> str:
+    """A careful reader, of the question that it is shown."""
+    text = whole(request["messages"])
+    if '"ready"' in text:
+        return '{"ready": true}'
+    assert "one of: yes, no, maybe" in text
+    return next(f"STATED: {stated}" for question, stated in STATED.items() if question in text)
 
 
 def evaluated(server: JudgeServer, folder: Path, *more: str) -> list[str]:
@@ -27,6 +59,25 @@ def caller(request: dict[str, Any]) -> str:
     said = " ".join(message["content"] for message in request["messages"])
     called = '<tool_call>{"name": "reverse", "arguments": {"text": "cba"}}</tool_call>'
     return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
+
+
+def environment_run(folder: Path) -> Path:
+    """The same responses, as an environment writes them."""
+    place = folder / "toy-bench--org--model" / "0a1b2c3d"
+    place.mkdir(parents=True)
+    lines = [
+        {
+            "prompt": [{"role": "user", "content": f"Q: {question} Yes, no or maybe?"}],
+            "completion": [{"role": "assistant", "content": response}],
+            "task": "toy-bench",
+            "reward": 0.5,
+        }
+        for question, response in RESPONSES.items()
+    ]
+    (place / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    about = {"env_id": "toy-bench", "env_args": {"polite": True}, "model": "org/model"}
+    (place / "metadata.json").write_text(json.dumps(about), encoding="utf-8")
+    return place / "results.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +96,9 @@ def said(folder: Path) -> dict[str, Said]:
         "judge_model": "j",
     }
     with (
-        JudgeServer(lambda request: "yes. So it is.") as polite,
+        JudgeServer(response_to) as answering,
+        JudgeServer(auditor) as reading,
+        JudgeServer() as judging,
         JudgeServer(lambda request: "The answer is A, since so it is.") as explaining,
         JudgeServer(caller) as calling,
     ):
@@ -54,32 +107,48 @@ def said(folder: Path) -> dict[str, Said]:
         toybench = ["--tasks", "toybench", "--set", "toybench.politely=true"]
         calls = ["--tasks", "medcalc_bench", "--limit", "2", "--set", "medcalc_bench.add_reverse_tool=true"]
         psychology = ["--tasks", "medexqa_clinical_psychology", "--limit", "4"]
+        run = str(folder / "a")
+        asked = ["--model", "m", "--cache", str(folder / "llm")]
         commands = {
-            "benchmark": evaluated(polite, folder / "a", *toybench),
-            "again": evaluated(polite, folder / "b", *toybench),
+            "benchmark": evaluated(answering, folder / "a", *toybench),
+            "again": evaluated(answering, folder / "b", *toybench),
             "misspelt": ["eval", "--tasks", "toybench", "--set", "toybench.politly=true", "--model", "dummy"],
+            "extract": ["extract", "--task", "toybench", "--explain", run],
+            "import": ["import", str(environment_run(folder / "theirs")), "--data", "sample"],
+            "audit": ["audit", run, *asked, "--base", reading.url, "--json"],
+            "rescore": ["rescore", "--judge", "geval", "--input_glob", run, "--out_csv_prefix", "judged_", *asked,
+                        "--base", judging.url, "--filter", "flexible-extract"],
             "command": ["greet", "you"],
             "metric": evaluated(explaining, folder / "metric", *psychology, *sets),
             "tool": evaluated(calling, folder / "tool", *calls),
             "tools": ["tool", "none"],
             "report": ["report", str(folder), "-o", str(folder / "report.html")],
-            "compare": ["compare", str(folder / "a"), str(folder / "b"), "--json"],
+            "compare": ["compare", run, str(folder / "b"), "--json"],
             "help": ["eval", "--help"],
-        }
+        }  # fmt: skip
         found = dict(zip(commands, medtasks(*commands.values(), cwd=folder, **BESIDE), strict=True))
-        assert {request["messages"][-1]["content"] for request in polite.requests} >= {"Is snow white? Please."}
+        asked_of_model = {request["messages"][-1]["content"] for request in answering.requests}
+        assert any(text.startswith("Is snow white? Please. End with") for text in asked_of_model)
         assert "returns a text backwards" in str(calling.requests[-1])
     failed = {name: told for name, told in found.items() if told.code != 2 * (name in ("misspelt", "tools"))}
     assert not failed
     return found
 
 
+# ---- a benchmark
+
+
 def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Path) -> None:
     found = saved_results(folder / "a")
     scores = found["results"]["toybench"]
-    assert (scores["acc,strict-match"], scores["answered,strict-match"]) == (0.0, 0.0)
-    assert (scores["acc,flexible-extract"], scores["answered,flexible-extract"]) == (0.5, 1.0)
-    assert scores["letters,strict-match"] == len("yes. So it is.")
+    strict, flexible = (
+        [scores[f"{metric},{name}"] for metric in ("acc", "answered", "maybe_rate", "macro_f1")]
+        for name in ("strict-match", "flexible-extract")
+    )
+    assert strict == pytest.approx([2 / 6, 3 / 6, 1 / 6, (1 / 2 + 0 + 2 / 3) / 3])
+    assert flexible == pytest.approx([3 / 6, 5 / 6, 2 / 6, (1 / 2 + 2 / 3 + 1 / 2) / 3])
+    assert scores["macro_f1_stderr,strict-match"] > 0
+    assert scores["letters,strict-match"] == pytest.approx(sum(map(len, RESPONSES.values())) / 6)
     metadata = found["configs"]["toybench"]["metadata"]
     assert metadata["benchmark"] == "toybench"
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
@@ -87,10 +156,64 @@ def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Pat
 
 def test_it_is_in_the_help_the_report_and_the_comparison(said: dict[str, Said], folder: Path) -> None:
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
-    assert "ToyBench" in (folder / "report.html").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert all(
+        text in page for text in ("ToyBench", "decided: yes or no", "A response that says maybe decides nothing.")
+    )
+    assert "F1 of the decided" not in page, "MedHallu's own table"
     comparisons = json.loads(said["compare"].out)["comparisons"]
     assert {line["task"] for line in comparisons} == {"toybench"}
-    assert {line["breakdown"] for line in comparisons} == {None, "colour"}
+    assert {line["metric"] for line in comparisons if line["breakdown"] is None} == {"macro_f1", "acc"}
+    assert {line["group"] for line in comparisons if line["breakdown"] == "colour"} == {"white", "green", "black"}
+
+
+def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said: dict[str, Said]) -> None:
+    (audit,) = json.loads(said["audit"].out)
+    missed = {name: own["missed"]["value"] for name, own in audit["filters"].items()}
+    assert missed == pytest.approx({"strict-match": 2 / 6, "flexible-extract": 0.0})
+
+
+def test_readings_are_shown_with_their_evidence(said: dict[str, Said]) -> None:
+    told = said["extract"].out
+    assert "strict-match: [invalid] (none)\n  flexible-extract: no (statement)" in told
+    assert "answer +70" in told and "therefore +60" in told
+
+
+def test_a_run_of_an_environment_is_imported(said: dict[str, Said], folder: Path) -> None:
+    imported = json.loads((folder / said["import"].out.strip()).read_text(encoding="utf-8"))
+    ours = saved_results(folder / "a")["results"]["toybench"]
+    theirs = imported["results"]["toybench"]
+    assert {key: theirs[key] for key in theirs if not key.startswith("env_")} == pytest.approx(
+        {key: ours[key] for key in ours if "," in key}
+    )
+    assert theirs["env_reward,strict-match"] == 0.5
+
+
+def test_its_explanations_are_judged(said: dict[str, Said], folder: Path) -> None:
+    rows = list(csv.DictReader((folder / "judged_geval.csv").open(encoding="utf-8")))
+    status = {row["question"]: row["status"] for row in rows}
+    assert status == {
+        **dict.fromkeys(RESPONSES, "wrong"),
+        **dict.fromkeys(("Is snow white?", "Is grass red?", "Is the next leaf green?"), "judged"),
+        "Is a cat black?": "skipped",
+    }
+    assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
+
+
+def test_one_response_is_scored_from_python(tmp_path: Path) -> None:
+    (row, *_) = read_rows(TOY / "toybench" / "sample" / "test.jsonl")
+    code = f"""
+import json
+from medtasks_utils import score, reward
+row, text = {dict(row)!r}, "So yes."
+found = score("toybench", row, text, politely=True)
+rewards = reward("toybench", filter_name="flexible-extract")([text, "No."], **{{name: [row[name]] * 2 for name in row}})
+print(json.dumps([[own.answer, own.metrics["acc"], own.metrics["macro_f1"]] for own in found.values()] + [rewards]))
+"""
+    environment = clean_environment(BESIDE)
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout) == [[None, 0.0, 0.0], ["yes", 1.0, 1.0], [1.0, 0.0]]
 
 
 @pytest.mark.slow
@@ -101,6 +224,9 @@ def test_the_selfcheck_runs_it(tmp_path: Path) -> None:
 
 def test_a_misspelt_option_of_it_is_one_clear_line(said: dict[str, Said]) -> None:
     assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
+
+
+# ---- a metric, a judge, a tool and a command
 
 
 def test_a_metric_a_judge_and_a_command(said: dict[str, Said], folder: Path) -> None:

@@ -1,12 +1,19 @@
-"""A benchmark of yes and no."""
+"""ToyBench: is a statement about colours true? Yes, no, or maybe.
+
+A whole benchmark, as CONTRIBUTING.md leads through it: rows, prompt (in YAML), reading, score.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
-
-from pydantic import Field
+from typing import Any
 
 from medtasks_utils.benchmarks.base import (
+    UNANSWERED,
+    Abstention,
+    AbstentionRow,
     Answer,
     Benchmark,
     Breakdown,
@@ -19,59 +26,154 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.benchmarks.tables import Table, read_split
+from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.containers import Container, containers_of, first_reading
+from medtasks_utils.extraction.plain import unformatted, without_continuation
 from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading, choose, rows, weighed
+from medtasks_utils.extraction.words import Found, symbols_of
+from medtasks_utils.judging import Case
+from medtasks_utils.statistics.aggregation import MACRO_F1
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.scores import ClassTerms
+
+YES, NO, MAYBE = ANSWERS = ("yes", "no", "maybe")
+
+_WORD = re.compile(rf"\b(?:{'|'.join(ANSWERS)})\b", re.IGNORECASE)
+
+# What speaks for a word of an answer (``@``) and what against it. The other words are notions of words.txt.
+_TABLE = rows(
+    """
+70 answer: answer [is colon the]* @
+64 leads: ^ @ (?=stop|comma|line|$)
+60 therefore: so [comma answer is the]* @
+58 ends: (?:stop|line) @ (?=stop* line* $)
+-60 denied: not @
+-80 one of two: @ or [cand text]
+-80 one of two: [cand text] or @
+"""
+)
 
 
 class ToyOptions(Options):
-    """Options under ``toybench``."""
+    """Options under ``toybench``.
 
-    politely: bool = Field(False, description="say please")
+    Attributes:
+        politely: say please
+    """
+
+    politely: bool = False
+
+
+def _is_decided(answer: str, example: Row) -> float:
+    """Return 1 for an answer that decides, else 0."""
+    return float(answer in (YES, NO))
 
 
 class ToyBench(Benchmark):
-    """``toybench``."""
+    """``toybench``: yes, no or maybe."""
 
     name = "toybench"
     title = "ToyBench"
     options = ToyOptions
     truth = "answer"
-    written = "%s"
     default_task = "toybench"
     checked_tasks = ("toybench",)
     repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
-    metrics = (ACC, ANSWERED, Metric("letters", unit="count", higher_is_better=None))
-    breakdowns = (Breakdown("colour", by_field("colour")),)
-    answers = {"yes": "yes", "no": "no"}  # noqa: RUF012
+    metrics = (
+        Metric("macro_f1", MACRO_F1),
+        ACC,
+        ANSWERED,
+        Metric("maybe_rate", higher_is_better=None),
+        Metric("letters", unit="count", higher_is_better=None),
+    )
+    compared = ("macro_f1", "acc")
+    breakdowns = (Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),)
+    answers = {**dict(zip(ANSWERS, ANSWERS, strict=True)), UNANSWERED: "no answer"}  # noqa: RUF012
+    abstention = Abstention(
+        MAYBE,
+        rate_metric="maybe_rate",
+        rows=(AbstentionRow("decided: yes or no", "acc", _is_decided), AbstentionRow("acc of all", "acc")),
+        lead="A response that says maybe decides nothing.",
+    )
     sample = Path(__file__).parent / "sample"
     tasks = Path(__file__).parent / "tasks"
 
+    # ---- rows
+
     def load(self, files: Files, options: ToyOptions, task: TaskInfo, split: str, report: LoadReport) -> list[Example]:
-        """All rows."""
+        """Return all rows of the split."""
         return self.examples(read_split(files.folder(self.repository(options)), split), options, report)
 
     def examples(self, table: Table, options: ToyOptions, report: LoadReport) -> list[Example]:
-        """As they are."""
-        return [dict(row) for row in table.rows]
+        """Return rows as examples; those without a question are left out."""
+        return report.with_text(table.made(_example), "question")
 
-    def strict(self, text: str, example: Example, options: ToyOptions) -> Answer:
-        """The whole response is yes or no."""
-        return Answer(self.value(final_text(text), example, options), text)
-
-    def flexible(self, text: str, example: Example, options: ToyOptions) -> Answer:
-        """The response begins with yes or no."""
-        first = final_text(text).strip().lower()[:3].rstrip(" .,")
-        return Answer(first if first in ("yes", "no") else None, text)
+    # ---- reading
 
     def value(self, content: str, example: Example, options: ToyOptions) -> str | None:
-        """Yes or no."""
-        word = content.strip().lower()
-        return word if word in ("yes", "no") else None
+        """Return the answer that the content of a box is."""
+        word = unwrap(content).lower()
+        return word if word in ANSWERS else None
+
+    def read(self, text: str, example: Example, options: ToyOptions) -> Reading:
+        """Return what is weighed: boxes, tags and keys, and the words of answers in the text around them."""
+        return first_reading(final_text(without_continuation(text)), _read_part)
+
+    # ---- scores
 
     def score(self, answer: Answer, example: Example, options: ToyOptions) -> Scores:
-        """Right, answered, and how long the response is."""
-        return self.scores(answer, example, answer.value == example["answer"], letters=float(len(answer.response)))
+        """Return whether the answer is right, its part in the classes' F1, and how long the response is."""
+        return self.scores(
+            answer,
+            example,
+            answer.value == example["answer"],
+            macro_f1=ClassTerms.of(example["answer"], answer.value, ANSWERS),
+            maybe_rate=float(answer.value == MAYBE),
+            letters=float(len(answer.response)),
+        )
+
+    def case_of(self, example: Example, response: str) -> Case:
+        """Return the explanation in a response, for judges; the answers are its choices."""
+        return Case(
+            specialty="colours",
+            question=example["question"],
+            options=ANSWERS,
+            answer_letter="ABC"[ANSWERS.index(example["answer"])],
+            explanation=final_text(response).strip(),
+            references=(example["reason"],) if example["reason"] else (),
+        )
+
+    def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return whether the environment said please."""
+        return {"politely": bool(arguments.get("polite"))}
 
 
 BENCHMARK = ToyBench()
+
+
+def _example(row: Row) -> Example:
+    """Return a row as an example.
+
+    Raises:
+        KeyError: for a column that is missing.
+        ValueError: for an answer that is none.
+    """
+    answer = text_of(row["answer"]).strip().lower()
+    if answer not in ANSWERS:
+        raise ValueError(f"the answer is {row['answer']!r}, not {', '.join(ANSWERS)}")
+    return {name: text_of(row.get(name)) for name in ("question", "colour", "reason")} | {"answer": answer}
+
+
+def _read_part(text: str) -> Reading:
+    """Return what a part of a response states: in a box, tag or key, or else in its words."""
+    inside = [each.candidate(_inside(each), text) for each in containers_of(text, ("answer",))]
+    plain = unformatted(text)
+    words = [Found(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
+    return choose([one for one in inside if one is not None] or weighed(_TABLE, symbols_of(plain, words)))
+
+
+def _inside(container: Container) -> str | None:
+    word = unwrap(container.content).strip("\"'. ").lower()
+    return word if word in ANSWERS else None
