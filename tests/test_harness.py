@@ -34,6 +34,7 @@ from medtasks_utils.benchmarks.base import UNANSWERED
 
 FILTERS = ("strict-match", "flexible-extract")
 METRICS = {task: {*names} for task, names in table("metrics")}
+OF_ENDS = {"cut", "acc_finished"}
 
 
 def mixed(doc: Row, attempt: int = 0) -> str:
@@ -79,10 +80,11 @@ def test_every_metric_under_both_filters_with_its_standard_error_and_direction(r
             assert 0 <= metric(result, task, name, filter_name) <= (100 if name == "answer_accuracy" else 1)
             assert stderr(result, task, name, filter_name) >= 0
     keys = [key for key in result["results"][task] if "," in key]
-    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task]
+    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task] | OF_ENDS
+    assert {result["results"][task][f"{name},{FILTERS[0]}"] for name in OF_ENDS} == {"N/A"}  # a scripted model has none
     directions = result["higher_is_better"][task]
     assert METRICS[task] <= directions.keys()
-    assert all(better == (name not in ("unsure_rate", "judge_failures")) for name, better in directions.items())
+    assert all(better == (name not in ("unsure_rate", "judge_failures", "cut")) for name, better in directions.items())
     assert result["versions"][task] >= 1
     assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(load(task).eval_docs))
 
@@ -96,7 +98,8 @@ def test_saved_samples_hold_everything_about_each_example(run: tuple[str, Path])
         assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
         for sample in chosen:
             assert sample["resps"] == [[mixed(sample["doc"])]]
-            assert set(sample["metrics"]) == METRICS[task] <= sample.keys()
+            assert set(sample["metrics"]) == METRICS[task] | OF_ENDS <= sample.keys()
+            assert (sample["ended"], sample["tokens"]) == (["unknown"], [None])
             doc = sample["doc"]
             assert sample["target"] == doc.get("answer_letter", doc.get("ground_truth", sample["target"]))
             arguments = sample["arguments"]["gen_args_0"]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from conftest import Chat, Scripted, evaluate, samples, table
 from local_server import Answer, Fault, LocalServer, Request, completion
-from scripts import refusal
+from scripts import in_turn, refusal
 from tool_caller import run, tagged, turn
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.native import as_one_text, understand
@@ -103,7 +103,7 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
         ),
         (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
         (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "takes tools"),
-        (lambda body: Fault(503), "native", "takes tools"),  # it is taken to be busy
+        (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
     ],
 )
 def test_auto_is_settled_by_trying_the_server(
@@ -115,6 +115,22 @@ def test_auto_is_settled_by_trying_the_server(
     (body,) = server.requests
     assert ("tools" in body) == (resolved == "native")
     assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
+
+
+@pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")], ids=lambda fault: str(fault.status))
+def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault: Fault) -> None:
+    """Calls by text would be another measurement."""
+    with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server, pytest.raises(MedtasksError):
+        run(server, limit=1)
+    assert not server.requests
+
+
+def test_a_server_is_tried_again_before_that_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
+    tried = in_turn(Fault(500), Fault(503), lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)))
+    with LocalServer(lambda body: ANSWER, probed=tried) as server:
+        result = run(server, limit=1, model_args={"max_retries": 3})
+    assert config(result)["tool_format"] == "native"
 
 
 # ---- in this process

@@ -6,7 +6,7 @@ A package in this folder is a benchmark; so is an object that an installed distr
 
 from functools import cache
 
-from medtasks_utils.statistics.metrics import OF_REPEATS, Metric, of_another_task
+from medtasks_utils.statistics.metrics import OF_REPEATS, OF_REPLIES, Metric, of_another_task
 
 from .registered import Benchmarks
 
@@ -25,5 +25,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
     own_first = sorted(benchmarks(), key=lambda each: each != benchmark)
     # The others are imported only where need be.
     usable = (benchmarks()[each] for each in own_first if benchmarks().problem(each) is None)
-    known = (metric for each in usable for metric in (*each.metrics, *OF_REPEATS))
+    known = (metric for each in usable for metric in (*each.metrics, *OF_REPLIES, *OF_REPEATS))
     return next((metric for metric in known if metric.name == name), of_another_task(name))

@@ -3,7 +3,8 @@
 Each model has one file (a second, if two processes run it at once), with a line for each reply, written and flushed as
 it comes::
 
-    results/org__name/answers_1f2e3d4c_0.jsonl  {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01"}
+    results/org__name/answers_1f2e3d4c_0.jsonl  {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01",
+                                                 "ended": "stop", "tokens": 312}
 
 A reply is found by a hash of the request as the task made it: method, prompt, settings, seed. Equal requests have a
 reply each, so that repeats stay independent. When the results are saved, the answers behind them are deleted, and the
@@ -27,6 +28,7 @@ from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.writing import write_whole
 
 from .models import most_in_any_process
+from .replies import Reply, as_reply
 from .signature import digest
 
 _WITHOUT_EFFECT = (
@@ -89,8 +91,10 @@ class AnswerStore:
         if not entries:
             return None
         self.reused += 1
-        reply = entries.pop(0)["reply"]
-        return tuple(reply) if method == "loglikelihood" else reply
+        entry = entries.pop(0)
+        if method == "loglikelihood":
+            return tuple(entry["reply"])
+        return Reply(entry["reply"], entry.get("ended", "unknown"), entry.get("tokens"), entry.get("reasoning"))
 
     def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:
         """Write a reply to the file, and flush it.
@@ -99,7 +103,8 @@ class AnswerStore:
             MedtasksError: if it cannot be written.
         """
         at = time.strftime("%Y-%m-%d %H:%M:%S")
-        line = json.dumps({"request": _key(method, arguments), "reply": reply, "at": at}) + "\n"
+        facts = {name: fact for name, fact in as_reply(reply).facts.items() if fact} if isinstance(reply, str) else {}
+        line = json.dumps({"request": _key(method, arguments), "reply": reply, "at": at, **facts}) + "\n"
         try:
             with self._lock:
                 self._file = self._file or self._open()

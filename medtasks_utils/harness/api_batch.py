@@ -14,21 +14,23 @@ from typing import Any
 
 from tqdm import tqdm
 
-from medtasks_utils.errors import logger
+from medtasks_utils.errors import logger, reason_of
 
 from . import model_server
 from .answer_store import AnswerStore
 from .lm_eval_names import Instance
-from .models import request_body
+from .models import refusal_of, request_body, without_thoughts
+from .replies import MAX_BODY, Reply, as_reply
 
-Ask = Callable[[Any, dict[str, Any]], Awaitable[str]]
+Ask = Callable[[Any, dict[str, Any]], Awaitable[Reply]]
 """Sends a prompt with its generation settings, and returns the reply."""
-NextPrompt = Callable[[Any, str], Any]
+NextPrompt = Callable[[Any, Reply], Any]
 """Returns the next prompt of a request, given the reply to the last one; None if the conversation is over."""
 
 spent: Counter[str] = Counter()
 """Tokens that servers reported in this process: ``prompt``, ``completion``; and ``replies``, how many reported them."""
 
+_LIMITS = ("max_tokens", "max_completion_tokens")
 _MIN_THREADS = 32  # for tool calls
 
 
@@ -49,10 +51,11 @@ class ApiBatch:
         """Continue the conversations of a task too, given its :class:`.tool_turns.ToolTurns`."""
         self._conversations[task] = turns
 
-    def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:
         """Return the first reply to each request, when the conversations that begin with them are over."""
         if any(len(request.args) != 2 for request in requests):  # such as pictures
-            return type(self._model).generate_until(self._model, requests, disable_tqdm)  # type: ignore[no-any-return]
+            replies = type(self._model).generate_until(self._model, requests, disable_tqdm)
+            return list(map(as_reply, replies))
         with ExitStack() as stack:
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, self._model._concurrent)))
             next_prompts = {
@@ -64,13 +67,13 @@ class ApiBatch:
 
     async def _converse_all(
         self, requests: Sequence[Instance], next_prompts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
-    ) -> list[str]:
+    ) -> list[Reply]:
         """Return the first replies when all conversations are over; the first failure ends all of them."""
         loop = asyncio.get_running_loop()
         with tqdm(total=len(requests), desc="Requesting API") as bar:
             async with _asking(self._model) as ask:
 
-                async def converse(request: Instance) -> str:
+                async def converse(request: Instance) -> Reply:
                     prompt = request.args[0]
                     next_prompt = next_prompts.get(str(request.task_name))
                     first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt)
@@ -89,53 +92,77 @@ class ApiBatch:
                     for task in tasks:
                         task.cancel()
 
-    async def _reply(self, ask: Ask, request: Any, prompt: Any) -> str:
+    async def _reply(self, ask: Ask, request: Any, prompt: Any) -> Reply:
         """Return the reply to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
         settings = request.args[1]
         stored = self._answers and self._answers.take("generate_until", (prompt, settings))
         if stored is not None:
-            return str(stored)
+            return as_reply(stored)
         try:
-            return await ask(prompt, settings)
-        except model_server.PromptTooLong as refusal:
-            logger.info("%s: %s", request.task_name, refusal)
-            request.refusal = str(refusal)
-            return ""
+            refusal = refusal_of(self._model, prompt, settings)
+            return Reply(refusal=refusal) if refusal else await ask(prompt, settings)
+        except model_server.PromptTooLong as error:
+            logger.info("%s: %s", request.task_name, error)
+            return Reply(refusal=str(error))
 
 
 @asynccontextmanager
 async def _asking(model: Any) -> AsyncIterator[Ask]:
     """Yield a function that sends one prompt to an API model over a fixed number of connections.
 
-    The model itself makes the body and the headers, reads the reply and fills the cache. Connections and retries are
-    those of ``TemplateAPI.get_batched_requests``.
+    The model itself makes the body and the headers and fills the cache, and says how many attempts and connections
+    there are.
     """
     from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
-    from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 
     connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
     slots = asyncio.Semaphore(max(model._concurrent, 1))
+    url = model.base_url
     async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 
-        @retry(
-            stop=stop_after_attempt(model.max_retries),
-            wait=wait_exponential(multiplier=0.5, min=1, max=10),
-            retry=retry_if_exception_type((ClientError, asyncio.TimeoutError, model_server.ServerUnavailable)),
-            reraise=True,
-        )
-        async def ask(prompt: Any, settings: dict[str, Any]) -> str:
-            body = request_body(model, prompt, settings)
-            async with slots, session.post(model.base_url, json=body, headers=model.header) as response:
-                text = await response.text(errors="replace")
-            model_server.check(response.status, text, model.base_url, model.model)
-            outputs = model_server.parse_reply(text, model.base_url)
-            reply = str(next(iter(model.parse_generations(outputs=[outputs])), None) or "")
-            usage = outputs.get("usage")
+        async def ask_once(body: dict[str, Any]) -> Reply:
+            try:
+                async with slots, session.post(url, json=body, headers=model.header) as response:
+                    sent = await _read_bounded(response, url)
+            except (ClientError, asyncio.TimeoutError) as error:
+                raise model_server.ServerUnavailable(f"{url} does not answer: {reason_of(error)}") from None
+            retry_after = response.headers.get("Retry-After")
+            limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
+            replies, usage = model_server.read(response.status, sent, url, model.model, limit, retry_after)
             if usage:
-                spent["replies"] += 1
-                spent["prompt"] += usage.get("prompt_tokens") or 0
-                spent["completion"] += usage.get("completion_tokens") or 0
+                spent.update(replies=1, **usage)
+            return without_thoughts(model, replies[0])
+
+        async def ask_again(body: dict[str, Any]) -> Reply:
+            for attempt in range(2, model.max_retries + 1):
+                try:
+                    return await ask_once(body)
+                except model_server.ServerUnavailable as error:
+                    await asyncio.sleep(model_server.pause_before(attempt, error))
+            return await ask_once(body)
+
+        async def ask(prompt: Any, settings: dict[str, Any]) -> Reply:
+            body = request_body(model, prompt, settings) or {}
+            reply = await ask_again(body)
+            if reply.is_empty:
+                reply = await ask_again(body)
+            if reply.is_empty:
+                reply = Reply(reply, "unknown", reply.tokens, reply.reasoning)
             model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
             return reply
 
         yield ask
+
+
+async def _read_bounded(response: Any, url: str) -> str:
+    """Return the body of a response as text.
+
+    Raises:
+        UnableError: for one that is longer than any reply.
+    """
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_BODY:
+            raise model_server.ServerUnavailable(f"{url} sends more than {MAX_BODY >> 20} MiB: is base_url right?")
+    return body.decode(errors="replace")

@@ -67,7 +67,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
             task.benchmark.batch_scorer(task.options, task.info)  # raises if what it needs is absent or cannot answer
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
-        model_server.probe(probe_of(model, config.gen_kwargs), str(model.model))
+        model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
     return manager
 
 

@@ -1,4 +1,4 @@
-"""Repeats: make the generations of an example independent, and score them together."""
+"""Generations: make those of an example independent, score them together, and score how each one's reply ended."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from medtasks_utils.errors import logger
+from medtasks_utils.statistics.scores import Score
 
 from .lm_eval_names import Instance
 from .models import request_body
@@ -71,4 +72,17 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
         "all@k": float(all(right)),
         "any@k": float(any(right)),
         "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,
+    }
+
+
+def scores_of_end(ended: str, acc: Score) -> dict[str, Score]:
+    """Return the metrics of a generation that tell how its reply ended, as :data:`OF_REPLIES` has them.
+
+    Args:
+        ended: ``stop``, ``length``, ``filter`` or ``unknown``.
+        acc: its accuracy; None where the benchmark has none.
+    """
+    return {
+        "cut": None if ended == "unknown" else float(ended == "length"),
+        "acc_finished": acc if ended == "stop" else None,
     }

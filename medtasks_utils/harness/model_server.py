@@ -1,17 +1,24 @@
 """Understand what a model's server replies: an answer, an error, or a request that is too long for the model."""
 
-import json
 import re
+import time
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import requests
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger, reason_of
-from medtasks_utils.tools.native import as_one_text
+
+from .replies import Completion, NoReplyError, read_completion, words_of
 
 _CONNECTION_TIMEOUT = 5  # seconds
 _PROBE_TIMEOUT = 30  # seconds; a slower server is taken to be busy
 _MAX_QUOTED = 300  # characters of a server's message that are quoted
+_BACKOFF = 1.0  # seconds before the second attempt; twice as long before each that follows, up to ten times
+LONGEST_PAUSE = 120
+"""Seconds to wait before a request is sent again, at most, whatever a server asks for."""
+_LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
@@ -24,99 +31,129 @@ class PromptTooLong(MedtasksError):
 
 
 class ServerUnavailable(MedtasksError):
-    """Raised when a server cannot answer now; the same request may succeed later."""
+    """Raised when a server cannot answer now; the same request may succeed later.
+
+    Attributes:
+        words: the server's message.
+        is_busy: whether it says that it is only busy.
+        retry_after: seconds that it asks to wait for; 0 where it names none.
+    """
+
+    def __init__(self, message: str, words: str = "", is_busy: bool = False, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.words, self.is_busy, self.retry_after = words, is_busy, retry_after
 
 
-def check(status: int, text: str, url: str, model: str) -> None:
-    """Raise the error that a reply's HTTP status stands for; return for a status below 400.
+def read(
+    status: int, body: str, url: str, model: str, limit: int | None = None, retry_after: str | None = None
+) -> Completion:
+    """Return the completion that a server sent.
 
     Args:
-        status: the HTTP status.
-        text: the body of the reply.
-        url: the address that was asked.
-        model: the model's name.
+        limit: tokens that were asked for at most.
+        retry_after: the header of that name.
 
     Raises:
         PromptTooLong: for a request that is refused for its length.
-        ServerUnavailable: for a server that is busy or broken.
+        ServerUnavailable: for a server that is busy or broken, or sends no reply.
         MedtasksError: for every other refusal, with the server's message.
     """
+    words = in_brackets(words_of(body))
     if status < 400:
-        return
-    problem = f"{url} answered with status {status} for the model {model}{server_message(text)}"
-    if status in (400, 413, 422) and _TOO_LONG.search(text):
+        try:
+            return read_completion(body, limit)
+        except NoReplyError as error:
+            words, status = in_brackets(str(error)), error.status or status
+    if status < 400:
+        raise ServerUnavailable(f"{url} sent a reply without an answer{words}: check that base_url is right", words)
+    problem = f"{url} answered with status {status} for the model {model}{words}"
+    if status == 413 or (status in (400, 422) and _TOO_LONG.search(body)):
         raise PromptTooLong(problem)
     if status >= 500 or status in _BUSY:
-        raise ServerUnavailable(f"{problem}: the server cannot answer now; its log should say why")
+        message = f"{problem}: the server cannot answer now; its log should say why"
+        raise ServerUnavailable(message, words, status in _BUSY, _seconds_of(retry_after))
     hint = HINTS_BY_STATUS.get(status)
     raise MedtasksError(f"{problem}: {hint}" if hint else problem)
 
 
-def parse_reply(text: str, url: str) -> dict[str, Any]:
-    """Return the body of a reply that has an answer; content in parts and native tool calls are joined into one text.
-
-    Raises:
-        ServerUnavailable: for any other reply, which lm_eval would score as an empty answer.
-    """
-    try:
-        body: dict[str, Any] = json.loads(text)
-        if not (body.get("choices") or body.get("content") or isinstance(body.get("text"), str)):
-            raise ValueError("no answer")
-        for choice in body.get("choices") or ():
-            _join_content(choice)
-    except (ValueError, TypeError, AttributeError):
-        raise ServerUnavailable(
-            f"{url} sent a reply without an answer{server_message(text)}: check that base_url is right"
-        ) from None
-    return body
-
-
-def _join_content(choice: dict[str, Any]) -> None:
-    """Make the content of a choice's message one text; a ValueError where it has neither a message nor a text."""
-    message = choice.get("message") or {}
-    if isinstance(message.get("content"), list):
-        message["content"] = "".join(str(part.get("text") or "") for part in message["content"])
-    if message.get("tool_calls"):
-        message["content"] = as_one_text(message.get("content") or "", message["tool_calls"])
-    if not message and "text" not in choice:
-        raise ValueError("no answer")
-
-
-def server_message(text: str) -> str:
-    """Return the readable message of a reply in brackets, after a space; an empty string if there is none."""
-    try:
-        message = json.loads(text)
-        while isinstance(message, dict):
-            message = next((message[name] for name in ("error", "message", "detail") if message.get(name)), "")
-    except ValueError:
-        message = re.sub(r"<[^>]*>", " ", text)
-    line = " ".join(str(message).split())
+def in_brackets(words: str) -> str:
+    """Words of a server in a line, in brackets; empty if there are none."""
+    line = " ".join(words.split())
     return f" ({line[:_MAX_QUOTED]})" if line else ""
 
 
-def probe(request: dict[str, Any], model: str) -> dict[str, Any]:
-    """Ask a model for one token as the run will ask it, and return the reply.
-
-    The reply is empty, and the run goes on, if the server is slow or busy, or finds one token too few, as for models
-    that reason.
+def pause_before(attempt: int, error: ServerUnavailable) -> float:
+    """Return the seconds to wait before a request is made again: as many as the server asks for, else ever more.
 
     Args:
-        request: the arguments of ``requests.post``.
-        model: the model's name.
+        attempt: the number of the attempt that comes, from 2.
+        error: what came of the one before.
+    """
+    if error.retry_after > LONGEST_PAUSE:
+        logger.warning("%s; it asks to wait for %.0f s, and is asked after %d", error, error.retry_after, LONGEST_PAUSE)
+    return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
+
+
+def _seconds_of(retry_after: str | None) -> float:
+    """Return the seconds from now that a header ``Retry-After`` names, as a number or a date; 0 for none."""
+    try:
+        return max(0.0, float(retry_after or 0))
+    except ValueError:
+        with suppress(ValueError):
+            return max(0.0, parsedate_to_datetime(str(retry_after)).timestamp() - time.time())
+    return 0.0
+
+
+def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion | None:
+    """Ask for one token of a model as the run will ask it, as often as the run will.
+
+    Returns:
+        The completion, without a reply where the server finds one token too few (a model that reasons). None where it
+        takes its time or is busy, and the run may go on.
 
     Raises:
-        MedtasksError: if no request of the run could be answered.
+        MedtasksError: where no request of this run can be answered.
     """
     url = request["url"]
-    try:
-        reply = requests.post(**request, timeout=(_CONNECTION_TIMEOUT, _PROBE_TIMEOUT))
-    except requests.exceptions.ReadTimeout:
-        logger.warning("%s did not answer within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
-        return {}
-    except requests.exceptions.RequestException as error:
-        cause = reason_of(error).rpartition(": ")[2].strip("'\")")
-        raise MedtasksError(f"no server answers at {url} ({cause}): start the server, or correct base_url") from None
-    if reply.status_code in _BUSY or (reply.status_code == 400 and _TOO_FEW_TOKENS.search(reply.text)):
-        return {}
-    check(reply.status_code, reply.text, url, model)
-    return parse_reply(reply.text, url)
+    problem = ServerUnavailable("")
+    for attempt in range(1, attempts + 1):
+        if attempt > 1:
+            time.sleep(pause_before(attempt, problem))
+        try:
+            reply = requests.post(**request, timeout=(_CONNECTION_TIMEOUT, _PROBE_TIMEOUT))
+            if reply.status_code == 400 and _TOO_FEW_TOKENS.search(reply.text):
+                return Completion([], {})
+            return read(reply.status_code, reply.text, url, model, 1, reply.headers.get("Retry-After"))
+        except requests.exceptions.ReadTimeout:
+            logger.warning("%s did not answer within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
+            return None
+        except requests.exceptions.RequestException as error:
+            cause = reason_of(error).rpartition(": ")[2].strip("'\")")
+            problem = ServerUnavailable(f"no server answers at {url} ({cause}): start the server, or correct base_url")
+        except ServerUnavailable as error:
+            problem = error
+    if problem.is_busy:
+        return None
+    raise problem from None
+
+
+def context_of(url: str, model: str, **settings: Any) -> int | None:
+    """Return how many tokens of prompt and reply together a server takes; None where it does not say.
+
+    vLLM and SGLang say it in the list of models, llama.cpp in its properties, for each of its slots.
+
+    Args:
+        url: of completions.
+        model: its name.
+        settings: of ``requests.get``, such as headers.
+    """
+    base = re.sub("(/chat)?/completions/?$", "", url)
+    for place in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
+        with suppress(requests.exceptions.RequestException, ValueError, AttributeError, TypeError):
+            said = requests.get(place, timeout=_CONNECTION_TIMEOUT, **settings).json()
+            listed = [each for each in said.get("data") or [] if each.get("id") == model]
+            for found in (*listed, said.get("default_generation_settings") or {}):
+                length = next((found[name] for name in _LENGTHS if isinstance(found.get(name), int)), 0)
+                if length > 0:
+                    return length
+    return None

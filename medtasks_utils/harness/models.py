@@ -1,14 +1,17 @@
 """Read what this package needs to know of a model: its kind, what it sends, and how many processes share it."""
 
 import atexit
+import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from . import model_server
 from .lm_eval_names import LM, TemplateAPI, get_model
+from .replies import Reply, as_reply
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
@@ -25,7 +28,26 @@ def can_be_asked_singly(model: Any) -> bool:
         and model._batch_size == 1
         and kind.generate_until is TemplateAPI.generate_until
         and kind.amodel_call is TemplateAPI.amodel_call
+        and _replies_are_known(model)
     )
+
+
+def _replies_are_known(model: Any) -> bool:
+    """Whether it is an API model of lm_eval, and none of a user's own, which may read replies in a form of its own."""
+    return isinstance(model, TemplateAPI) and type(model).parse_generations.__module__.startswith("lm_eval.")
+
+
+def read_by_ours(model: Any) -> None:
+    """Let requests of several prompts, which lm_eval makes itself, have their replies read as all others are."""
+    if not _replies_are_known(model):
+        return
+
+    def parse_generations(outputs: Any, **settings: Any) -> list[Reply]:
+        bodies = outputs if isinstance(outputs, list) else [outputs]
+        read = (model_server.read(200, json.dumps(body), model.base_url, model.model) for body in bodies)
+        return [without_thoughts(model, reply) for completion in read for reply in completion.replies]
+
+    model.parse_generations = parse_generations
 
 
 # ---- processes
@@ -100,14 +122,75 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     """
     if not isinstance(model, TemplateAPI):
         return None
-    if model.tokenized_requests:  # cut on the left, as TemplateAPI.generate_until does
-        (tokens,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
-        prompt = tokens[-(model.max_length - settings.get("max_gen_toks", model._max_gen_toks)) :]
+    if model.tokenized_requests:
+        (prompt,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
     message = model.create_message([prompt])
     body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
     if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
         del body["stop"]
     return body
+
+
+def without_thoughts(model: Any, reply: Reply) -> Reply:
+    """A reply of a server without what stands before the model argument ``think_end_token``, which is reasoning."""
+    token = getattr(model, "think_end_token", None)
+    if not isinstance(token, str) or token not in reply:
+        return reply
+    thoughts, _, text = reply.rpartition(token)
+    return Reply(text.lstrip(), reply.ended, reply.tokens, reply.reasoning or thoughts)
+
+
+# ---- prompts that fit
+
+
+_UNSET = 2047  # TemplateAPI.max_length, where no argument says it
+_NO_LIMIT = 1 << 40
+
+
+def learn_context(model: Any) -> None:
+    """Let an API model that is sent tokens know how many its server takes; without it, the harness takes 2,047."""
+    if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
+        verify = model.ca_cert_path or model.verify_certificate
+        said = model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
+        model.max_length = said or _NO_LIMIT
+
+
+def refusal_of(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
+    """Why a prompt is not sent: with its reply it is longer than the model's context. None where it fits.
+
+    None too where its length is the server's to say.
+    """
+    is_api = isinstance(model, TemplateAPI)
+    if not isinstance(prompt, str) or not (model.tokenized_requests if is_api else hasattr(model, "max_length")):
+        return None
+    for_reply = settings.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
+    if getattr(model, "backend", None) == "seq2seq":
+        for_reply = 0
+    tokens = model.tok_encode([prompt])[0] if is_api else model.tok_encode(prompt)
+    if len(tokens) + for_reply <= model.max_length:
+        return None
+    return (
+        f"a prompt of {len(tokens):,} tokens and max_gen_toks={for_reply:,} are more than the context of "
+        f"{model.max_length:,}"
+    )
+
+
+def asking_what_fits(model: Any) -> Callable[..., list[Reply]]:
+    """A model's ``generate_until`` that asks no prompt that does not fit, which is answered by a refusal."""
+    ask = model.generate_until
+
+    def generate_until(requests: Sequence[Any], **settings: Any) -> list[Reply]:
+        refusals = [refusal_of(model, *request.args[:2]) for request in requests]
+        fitting = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
+        most = most_in_any_process(model, len(fitting))
+        padding = [(fitting or requests)[-1]] * (most - len(fitting))
+        replies = iter(ask([*fitting, *padding], **settings) if most else ())
+        return [Reply(refusal=refusal) if refusal else as_reply(next(replies)) for refusal in refusals]
+
+    return generate_until
+
+
+# ---- trying a server
 
 
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:

@@ -28,7 +28,7 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.statistics.metrics import OF_REPEATS, Metric
+from medtasks_utils.statistics.metrics import OF_REPEATS, OF_REPLIES, Metric
 from medtasks_utils.statistics.scores import logged
 from medtasks_utils.writing import printable
 
@@ -38,6 +38,7 @@ from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run
 from .patches.tasks import ScoresAndDetails, prepare_harness
+from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
 from .signature import (
     NOTHING,
     as_signed,
@@ -144,10 +145,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             metric_list: the field of the task's YAML; None if it is not given.
             has_process_results: whether the YAML has a ``process_results``, which may define metrics.
         """
-        ours = [*self.benchmark.metrics_of(self.info, self.options), *(OF_REPEATS if self.options.repeats > 1 else ())]
+        ours = [*self.benchmark.metrics_of(self.info, self.options)]
+        ours += OF_REPLIES if self.info.generates else ()
+        ours += OF_REPEATS if self.options.repeats > 1 else ()
         if metric_list is None:
             return ours, []
-        known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPEATS)}
+        known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPLIES, *OF_REPEATS)}
         others = [
             entry
             for entry in metric_list
@@ -385,14 +388,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [printable(instance.resps[0] or "")]
+            instance.resps = [as_reply(instance.resps[0], printable(instance.resps[0] or ""))]
         if self.turns is not None:
             self.turns.finish()
-        refusals = [instance.refusal for instance in self.instances if hasattr(instance, "refusal")]
-        if len(refusals) == len(self.instances) and self.turns is None:
+        replies = [instance.resps[0] for instance in self.instances]
+        refusals = [reply.refusal for reply in replies if reply.refusal]
+        if len(refusals) == len(replies) and self.turns is None:
             raise MedtasksError(f"{self.info.name}: none of the requests was answered: {refusals[0]}")
-        if refusals:
-            self.remark(f"{len(refusals)} of {len(self.instances)} requests were not answered: {refusals[0]}")
+        for line in remarks_on(replies):
+            self.remark(line)
         super().apply_filters()
         answers = []
         for instance in self.instances:
@@ -413,6 +417,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             answer = filtered
         else:
             answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options, instance.resps[0])
+        answer.details |= instance.resps[0].facts
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns is not None:
@@ -435,7 +440,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         if not self.info.generates:
             return super().process_results(doc, results)  # type: ignore[no-any-return]
-        details = results[0].details if len(results) == 1 else _by_generation([answer.details for answer in results])
+        details = _details(results)
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
         other_scores = super().process_results(doc, texts) if has_other_metrics else {}
@@ -443,6 +448,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return ScoresAndDetails(other_scores, details)
         of_answers = [self.benchmark.score(answer, doc, self.options) for answer in results]
         values = [{**score.values, **answer.scores} for score, answer in zip(of_answers, results, strict=True)]
+        for of_answer, answer in zip(values, results, strict=True):
+            of_answer |= generations.scores_of_end(answer.details.get("ended", "unknown"), of_answer.get("acc"))
         scores = {name: of_name for name, of_name in _by_generation(values).items() if name in self._ours}
         if len(results) > 1:
             right = [of_answer["acc"] == 1.0 for of_answer in values]
@@ -452,3 +459,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
         per_generation = {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}  # for later aggregation
         return ScoresAndDetails({**our_scores, **other_scores}, {**details, **per_generation})
+
+
+def _details(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return the details of an example's answers for its sample: of several, and of replies always, in lists."""
+    details = {}
+    for name, first in answers[0].details.items():
+        values = [answer.details[name] for answer in answers]
+        if name in OF_EACH_REPLY or (name in IF_ANY and any(values)):
+            details[name] = values
+        elif name not in IF_ANY:
+            details[name] = values if len(values) > 1 else first
+    return details

@@ -10,7 +10,7 @@ from medtasks_utils.tools.template import CallForm
 from medtasks_utils.tools.tool import Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
-from .model_server import probe
+from .model_server import ServerUnavailable, probe
 from .models import probe_of, tools_in_template
 
 
@@ -113,15 +113,25 @@ class ToolFormat:
 
         Some servers accept tools but leave them out of the model's prompt, which shows in the number of prompt tokens.
         """
-        model = self._model
+        model, refusal = self._model, ""
         plain = probe_of(model, settings)
         try:
-            with_tools = probe({**plain, "json": {**plain["json"], "tools": self.schemas}}, model.model)
-            without = probe(plain, model.model)
+            asking_with_tools = {**plain, "json": {**plain["json"], "tools": self.schemas}}
+            with_tools = probe(asking_with_tools, model.model, model.max_retries)
+        except ServerUnavailable as error:
+            if "tool" not in error.words.lower():  # it has not said that it takes none
+                raise
+            refusal = str(error)
         except MedtasksError as error:
-            return str(error)
-        tokens_with, tokens_without = (
-            (reply.get("usage") or {}).get("prompt_tokens") for reply in (with_tools, without)
-        )
+            refusal = str(error)
+        without = probe(plain, model.model, model.max_retries)
+        if refusal:
+            return refusal
+        if with_tools is None or without is None:
+            raise ServerUnavailable(
+                f"{model.base_url} did not say in time whether it takes tools: try again, or set tool_format to native "
+                "or text"
+            )
+        tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
         ignored = tokens_with is not None and tokens_with == tokens_without
         return f"{model.base_url} leaves tools out of the prompt" if ignored else ""

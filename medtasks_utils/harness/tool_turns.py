@@ -17,6 +17,7 @@ from .api_batch import NextPrompt
 from .lm_eval_names import Instance
 from .models import most_in_any_process
 from .patches.evaluator import api_batch
+from .replies import Reply, as_reply
 from .tool_format import ToolFormat
 
 
@@ -38,6 +39,9 @@ class TaskWithTools(Protocol):
     config: Any
     instances: list[Any]
     model: Any
+
+    def remark(self, text: str) -> None:
+        """Log something that readers of the results have to know, and put it into the results."""
 
 
 class ToolTurns:
@@ -79,7 +83,11 @@ class ToolTurns:
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
         manner = "natively" if self._format.name == "native" else "in the text"
-        logger.info("%s: tools are called %s: %s", task.task_name, manner, self._format.reason)
+        line = f"tools are called {manner}: {self._format.reason}"
+        if self._format.name == "text" and self._format_option == "auto":
+            task.remark(line)
+        else:
+            logger.info("%s: %s", task.task_name, line)
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
@@ -97,6 +105,7 @@ class ToolTurns:
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
+            instance.replies = []
             instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
         batch = api_batch.get()
         if batch is not None:
@@ -114,13 +123,14 @@ class ToolTurns:
             if unfinished:
                 batch.generate_until(unfinished)
         for instance in self._task.instances:
-            instance.resps = [instance.conversation.reply]
+            instance.resps = [_in_all(instance.conversation.reply, instance.replies)]
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
         """Within this context, tools are open; yield a function that continues one conversation."""
 
-        def next_prompt(instance: Any, reply: str) -> Any:
+        def next_prompt(instance: Any, reply: Reply) -> Any:
+            instance.replies.append(as_reply(reply))
             open_conversations = dialogue.go_on([instance.conversation], [printable(reply or "")])
             return self._prompt(instance.conversation) if open_conversations else None
 
@@ -136,6 +146,8 @@ class ToolTurns:
         replies = [instance.resps[0] for instance in self._task.instances]
         with self._dialogue() as dialogue:
             while True:
+                for conversation, reply in zip(conversations, replies, strict=True):
+                    instances[conversation.key].replies.append(as_reply(reply))
                 conversations = dialogue.go_on(conversations, [printable(reply or "") for reply in replies])
                 size = most_in_any_process(model, len(conversations))
                 if size == 0:
@@ -186,3 +198,11 @@ class ToolTurns:
         answer.details["transcript"] = conversation.transcript
         for metric in OF_TOOLS:
             answer.scores[metric.name] = float(getattr(conversation, metric.name))
+
+
+def _in_all(text: str, replies: Sequence[Reply]) -> Reply:
+    """Return the last of a conversation's replies, with the tokens and the reasoning of all."""
+    last, counts = replies[-1], [reply.tokens for reply in replies]
+    tokens = None if None in counts else sum(count or 0 for count in counts)
+    reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)
+    return Reply(text, last.ended, tokens, reasoning or None, last.refusal)

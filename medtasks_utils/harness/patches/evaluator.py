@@ -8,8 +8,16 @@ from functools import wraps
 from typing import Any
 
 from medtasks_utils.harness.api_batch import ApiBatch
+from medtasks_utils.harness.in_process import knowing_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
-from medtasks_utils.harness.models import can_be_asked_singly, model_of_the_run, number_processes
+from medtasks_utils.harness.models import (
+    asking_what_fits,
+    can_be_asked_singly,
+    learn_context,
+    model_of_the_run,
+    number_processes,
+    read_by_ours,
+)
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluate.Evaluation` that is running; None outside ``medtasks eval``."""
@@ -30,11 +38,13 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         with ExitStack() as stack:
             stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
             stack.callback(api_batch.reset, api_batch.set(batch))
+            learn_context(model)
+            read_by_ours(model)
+            stack.enter_context(knowing_ends(model))
             if answers:
                 stack.enter_context(answers.stored_for(model))
-            if batch:
-                model.generate_until = batch.generate_until
-                stack.callback(vars(model).pop, "generate_until", None)
+            model.generate_until = batch.generate_until if batch else asking_what_fits(model)
+            stack.callback(vars(model).pop, "generate_until", None)
             return original(lm=lm, task_dict=task_dict, **settings)
 
     return evaluate
