@@ -24,10 +24,11 @@ from scripts import Held, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError
-from medtasks_utils.sweep import local, process
-from medtasks_utils.sweep.cluster import run_on_node
-from medtasks_utils.sweep.plan import LOST, Job, Plan, read_plan, travelling
-from medtasks_utils.sweep.run import run_all
+from medtasks_utils.sweep import job_process, local_executor
+from medtasks_utils.sweep.local_executor import LocalExecutor, Machine
+from medtasks_utils.sweep.plan import LOST, Job, Plan, forwarded_environment, read_plan
+from medtasks_utils.sweep.ray_executor import run_on_node
+from medtasks_utils.sweep.scheduler import run_all
 
 TASKS = ["medmcqa_openmed", "medhallu"]
 
@@ -111,7 +112,7 @@ def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest
     asked = len(server.requests)
     third = command(path)
     _, errors = third.communicate(timeout=300)
-    assert third.returncode == 0 and errors.count("done before") == 4
+    assert third.returncode == 0 and errors.count("already done") == 4
     assert len(server.requests) == asked
 
 
@@ -130,7 +131,7 @@ def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
     assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
     held.release.set()
     errors = capsys.readouterr().err
-    assert "Traceback" not in errors and "goes on with what was not answered" in errors
+    assert "Traceback" not in errors and "re-run the same command to continue" in errors
 
 
 def test_the_dry_run_says_how_large_the_jobs_are(
@@ -181,12 +182,17 @@ class Started:
 @pytest.mark.parametrize(
     ("machine", "asked", "seen"),
     [
-        (local.Machine(0.3), [(0.1, 0), (0.1, 0), (0.1, 0), (0.3, 0)], ["0:", "1:", "2:", "0:"]),
-        (local.Machine(1, ("4", "5")), [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
+        (Machine(0.3), [(0.1, 0), (0.1, 0), (0.1, 0), (0.3, 0)], ["0:", "1:", "2:", "0:"]),
+        (Machine(1, ("4", "5")), [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
     ],
 )
 def test_processors_and_gpus_are_shared_out(
-    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch, machine: local.Machine, asked: Any, seen: Any
+    tmp_path: Path,
+    server: JudgeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: Machine,
+    asked: Any,
+    seen: Any,
 ) -> None:
     content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[A_RUN]).read_text())
     for model, (cpus, gpus) in zip(content["models"], asked, strict=True):
@@ -198,9 +204,9 @@ def test_processors_and_gpus_are_shared_out(
         found.append(f"{len(place.running)}:{process.gpus}")
         return process
 
-    monkeypatch.setattr(local, "start", start)
-    monkeypatch.setattr(local, "_TICK", 0)
-    place = local.Local(jobs, machine)
+    monkeypatch.setattr(local_executor, "start", start)
+    monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
+    place = LocalExecutor(jobs, machine)
     assert run_all(jobs, place) == []
     assert found == seen
 
@@ -229,10 +235,10 @@ class Scripted:
     ("codes", "starts", "said"),
     [
         ([0], 1, "done"),
-        ([1, 0], 2, "failed with exit code 1, tried again"),
+        ([1, 0], 2, "failed with exit code 1, retrying"),
         ([1, 1], 2, "failed with exit code 1"),
         ([2], 1, "failed with exit code 2"),
-        ([LOST, LOST, 0], 3, "lost its node, tried again"),
+        ([LOST, LOST, 0], 3, "lost its node, retrying"),
     ],
 )
 def test_what_is_tried_again(
@@ -248,14 +254,14 @@ def test_what_is_tried_again(
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert process.is_there(server.url)  # with 404
+    assert job_process.is_up(server.url)  # with 404
     server.page = Fault(503)
-    assert not process.is_there(server.url) and not process.is_there("nowhere")
-    monkeypatch.setattr(process, "_ASKED", 0.01)
+    assert not job_process.is_up(server.url) and not job_process.is_up("nowhere")
+    monkeypatch.setattr(job_process, "_PROBE_TIMEOUT", 0.01)
     looks = iter([False, False, True])
-    monkeypatch.setattr(process, "is_there", lambda url: next(looks))
-    process._wait_for(server.url, 600)
-    assert capsys.readouterr().out.count(f"waits for {server.url}") == 2
+    monkeypatch.setattr(job_process, "is_up", lambda url: next(looks))
+    job_process._wait_for(server.url, 600)
+    assert capsys.readouterr().out.count(f"waiting for {server.url}") == 2
 
 
 @pytest.mark.slow
@@ -271,14 +277,14 @@ def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, s
 
 def test_names_and_globs_of_variables_travel(tmp_path: Path, server: JudgeServer) -> None:
     here = {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "HOME": "/h", "https_proxy": "p"}
-    assert travelling(read_plan(plan(tmp_path, server)).env, here).keys() == {
+    assert forwarded_environment(read_plan(plan(tmp_path, server)).env, here).keys() == {
         "OPENAI_API_KEY",
         "HF_TOKEN",
         "https_proxy",
     }
-    assert travelling(["HF_*", "HOME"], here).keys() == {"HF_TOKEN", "HF_HOME", "HOME"}
+    assert forwarded_environment(["HF_*", "HOME"], here).keys() == {"HF_TOKEN", "HF_HOME", "HOME"}
     with pytest.raises(UsageError, match="MY_KEY"):
-        travelling(["MY_KEY"], here)
+        forwarded_environment(["MY_KEY"], here)
 
 
 def test_a_file_that_is_no_plan(tmp_path: Path) -> None:

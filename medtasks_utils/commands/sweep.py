@@ -43,9 +43,9 @@ class Sweep(Command):
         """Run the jobs that are not done; the result failed if any job did."""
         import logging
 
-        from medtasks_utils.sweep.local import Machine
+        from medtasks_utils.sweep.local_executor import Machine
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.run import JobList, SweepResult, report, sweep
+        from medtasks_utils.sweep.scheduler import JobList, SweepResult, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)

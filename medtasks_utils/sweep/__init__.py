@@ -1,12 +1,11 @@
-"""Models × runs: ``medtasks sweep plan.yaml``.
+"""Running many models on many tasks: ``medtasks sweep plan.yaml``.
 
-===============  ======================================================================================
-:mod:`.plan`     the plan, checked, and the jobs that it stands for; a job is one ``medtasks eval``
-:mod:`.size`     how large a job is, and whether it can run
-:mod:`.job`      a job's folder, and how it ended
-:mod:`.process`  a job's process
-:mod:`.local`    this machine: as many jobs at once as its processors and GPUs allow
-:mod:`.cluster`  a Ray cluster
-:mod:`.run`      the course of all jobs, wherever they run, and the report
-===============  ======================================================================================
+======================  ===========================================================================================
+:mod:`.plan`            the plan, validated, and its jobs; a job is one ``medtasks eval``
+:mod:`.job_size`        how many requests a job makes, and whether it can run
+:mod:`.job_process`     the process of a job
+:mod:`.local_executor`  runs jobs on this machine, as many at once as its processors and GPUs allow
+:mod:`.ray_executor`    runs jobs on a Ray cluster
+:mod:`.scheduler`       gives jobs to an executor, retries failures, and writes the report
+======================  ===========================================================================================
 """

@@ -45,16 +45,16 @@ flags are those of medtasks eval; where a model and a run both set one, the run'
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
-"""Flags that a job sets itself."""
+"""Flags that the sweep sets itself."""
 ENVIRONMENT = (
     *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
     *("*_proxy", "*_PROXY"),
 )
-"""Variables that jobs on a cluster get from the driver, if the plan names none: hosted servers and the hub work."""
+"""Variables that jobs on a cluster get if the plan names none: what hosted models, the hub and proxies need."""
 LOST = -1000
-"""In place of an exit code: the node is gone, or its worker."""
+"""Stands for an exit code if the node or its worker is gone."""
 Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
-"""Of a model or a run."""
+"""The name of a model or a run."""
 
 
 class _Part(BaseModel):
@@ -62,7 +62,7 @@ class _Part(BaseModel):
 
 
 class Resources(_Part):
-    """What a job needs of a machine: processors, GPUs, and on a cluster further resources by name."""
+    """What a job needs: processors, GPUs, and custom resources of a cluster by name."""
 
     cpus: float = Field(default=1, ge=0)
     gpus: int = Field(default=0, ge=0)
@@ -76,13 +76,14 @@ class _Named(_Part):
     @field_validator("flags")
     @classmethod
     def _not_reserved(cls, flags: dict[str, Any]) -> dict[str, Any]:
-        if own := sorted(_RESERVED & flags.keys()):
-            raise ValueError(f"{', '.join(own)} is set by the sweep itself")
+        reserved = sorted(_RESERVED & flags.keys())
+        if reserved:
+            raise ValueError(f"{', '.join(reserved)} is set by the sweep itself")
         return flags
 
 
 class RunPart(_Named):
-    """Tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
+    """A run: tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
 
     tasks: list[str] = Field(min_length=1)
     options: dict[str, dict[str, Any]] = {}
@@ -94,7 +95,7 @@ class RunPart(_Named):
 
 
 class ModelPart(_Named):
-    """A model, as ``medtasks eval`` takes it, and which of the runs it gets; all if none are named."""
+    """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all)."""
 
     model: str
     model_args: dict[str, Any] = {}
@@ -103,7 +104,7 @@ class ModelPart(_Named):
 
 
 class Plan(_Part):
-    """A sweep."""
+    """A sweep: models, and what to run on each."""
 
     output: Path
     data: str = Field(default_factory=lambda: source_of({}))
@@ -114,23 +115,28 @@ class Plan(_Part):
 
     @model_validator(mode="after")
     def _names_fit(self) -> "Plan":
-        for names in ([model.name for model in self.models], [run.name for run in self.runs]):
-            if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise ValueError(f"two are named {', '.join(twice)}; names must differ")
+        run_names = [run.name for run in self.runs]
+        for names in ([model.name for model in self.models], run_names):
+            duplicates = sorted({name for name in names if names.count(name) > 1})
+            if duplicates:
+                raise ValueError(f"two are named {', '.join(duplicates)}; names must differ")
         for model in self.models:
-            if unknown := sorted({*(model.runs or ())} - {*names}):
-                raise ValueError(f"{model.name}: there is no run {', '.join(unknown)}; there are {', '.join(names)}")
+            unknown = sorted({*(model.runs or ())} - {*run_names})
+            if unknown:
+                raise ValueError(
+                    f"{model.name}: there is no run {', '.join(unknown)}; there are {', '.join(run_names)}"
+                )
         return self
 
     def jobs(self) -> "list[Job]":
-        """Every run of every model, model by model."""
+        """Return a job for each run of each model, model by model."""
         by_name = {run.name: run for run in self.runs}
         return [Job(self, model, by_name[name]) for model in self.models for name in model.runs or by_name]
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One run of one model: one ``medtasks eval``."""
+    """A job: one run of one model, which is one ``medtasks eval``."""
 
     plan: Plan
     model: ModelPart
@@ -138,32 +144,32 @@ class Job:
 
     @property
     def name(self) -> str:
-        """For people, unique in the plan."""
+        """``MODEL/RUN``, unique in the plan."""
         return f"{self.model.name}/{self.run.name}"
 
     @property
     def folder(self) -> Path:
-        """Its own, by a hash of all that its results depend on: a job that the plan has changed since gets another."""
+        """The job's folder; a hash of all that results depend on is in its name, so a changed job gets a new one."""
         parts = [self.settings, version("medtasks"), version("lm_eval")]
         return self.plan.output / self.model.name / f"{self.run.name}-{digest(parts)}"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All flags of ``medtasks eval`` but for the folder's; of the model's and the run's the run's stand."""
+        """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
         model, run = self.model, self.run
         metadata = {DATA_KEY: self.plan.data, **run.options}
-        own = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": metadata}
-        return {**own, **model.flags, **run.flags}
+        basic = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": metadata}
+        return {**basic, **model.flags, **run.flags}
 
     def arguments(self, folder: Path) -> list[str]:
-        """What :mod:`.process` is called with, to run it in a folder."""
+        """Return the arguments of :mod:`.job_process` that run the job in a folder."""
         server = self.model.model_args.get("base_url", "")
         flags = as_words({**self.settings, "output_path": folder, "log_samples": True})
         return [server, str(self.plan.wait), "eval", *flags]
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Flags by name as words of a command line; null, false and what is empty leave out a flag."""
+    """Return flags by name as words of a command line; flags that are null, false or empty are omitted."""
     words = []
     for name, value in settings.items():
         if value is True:
@@ -175,26 +181,30 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def travelling(given: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a plan's names and globs stand for; without any, those of :data:`ENVIRONMENT`.
+def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables that jobs on a cluster get.
+
+    Args:
+        names: names of variables, and patterns such as ``HF_*``; None for those of :data:`ENVIRONMENT`.
+        environment: the variables of this process.
 
     Raises:
-        UsageError: for a name, not a glob, of a variable that is not set.
+        UsageError: for a name, not a pattern, of a variable that is not set.
     """
-    for pattern in given or ():
-        if pattern not in environment and "*" not in pattern:
-            raise UsageError(f"env: {pattern} is not set here, so it cannot be given to the nodes")
-    patterns = ENVIRONMENT if given is None else given
+    for name in names or ():
+        if name not in environment and "*" not in name:
+            raise UsageError(f"env: {name} is not set here, so jobs on the cluster cannot get it")
+    patterns = ENVIRONMENT if names is None else names
     return {
         name: value for name, value in environment.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
     }
 
 
 def read_plan(path: Path) -> Plan:
-    """A plan from its file.
+    """Return the plan in a file.
 
     Raises:
-        UsageError: for a file that cannot be read, is no YAML, or says what no plan can.
+        UsageError: if the file cannot be read, is not valid YAML, or is not a valid plan.
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -203,5 +213,8 @@ def read_plan(path: Path) -> Plan:
     try:
         return Plan.model_validate(content)
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {each['msg']}" for each in error.errors()]
-        raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows a plan)") from None
+        problems = []
+        for problem in error.errors():
+            field = ".".join(map(str, problem["loc"])) or "plan"
+            problems.append(f"{field}: {problem['msg']}")
+        raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None

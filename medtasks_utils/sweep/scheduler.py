@@ -1,7 +1,7 @@
-"""A sweep from its plan to its report.
+"""Gives the jobs of a plan to an executor, retries failures, and writes the report.
 
-A job's folder holds ``log.txt``, what ``medtasks eval`` writes, its answers so far among it, and ``job.json`` (how its
-last process ended). A job is done when that ended with 0.
+A job's folder holds ``log.txt``, the files of ``medtasks eval`` (its answers so far included), and ``job.json`` with
+the exit code of its last process. A job is done when that is 0.
 """
 
 import json
@@ -21,14 +21,15 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.writing import table, write_whole
 
-from .cluster import Cluster
-from .local import Local, Machine
-from .plan import LOST, Job, Plan, travelling
-from .size import size_of
+from .job_size import size_of
+from .local_executor import LocalExecutor, Machine
+from .plan import LOST, Job, Plan, forwarded_environment
+from .ray_executor import RayExecutor
 
-_SHOWN = 8  # lines
-_ATTEMPTS = 2  # how often a job is tried in one sweep, before it is reported as failed
-_ATTEMPTS_AFTER = {2: 1, LOST: 6}  # 2: wrong usage, which stays wrong
+_LOG_LINES = 8  # shown of a failed job's log
+_MOST_ATTEMPTS = 2  # in one sweep, after which a job counts as failed
+_MOST_ATTEMPTS_AFTER = {2: 1, LOST: 6}
+"""Exceptions by exit code: wrong usage (2) is not retried, a lost node is retried more often."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class JobList:
     failed: ClassVar[bool] = False
 
     def to_data(self) -> list[dict[str, Any]]:
-        """Return each job's name, folder, tasks, size, resources, and whether it is done."""
+        """Return each job's name, folder, tasks, number of requests, resources, and whether it is done."""
         return [
             {
                 "name": job.name,
@@ -79,78 +80,92 @@ class SweepResult:
 
     def to_text(self) -> str:
         """Return the report's path."""
-        return str(self.page or "no job is done: no report")
+        return str(self.page or "no report: no job is done")
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
-    """Run what is not done yet, on this machine or the Ray cluster at an address; the jobs that failed.
+    """Run the jobs that are not done, and return those that failed.
+
+    Args:
+        plan: the plan.
+        machine: the resources of this machine that may be used.
+        address: address of a Ray cluster; None runs the jobs on this machine.
 
     Raises:
-        MedtasksError: for tasks, options or data that a job could not run with, or another sweep in the same folder,
-            before any is run; where a folder cannot be written to.
+        MedtasksError: before any job runs, if a job's tasks, options or data are wrong, the output folder cannot be
+            written to, or another sweep is running in it.
     """
     jobs = plan.jobs()
     try_folder(plan.output, "output")
-    environment = travelling(plan.env, os.environ) if address else {}
+    environment = forwarded_environment(plan.env, os.environ) if address else {}
     for job in jobs:
         size_of(job, is_run_here=not address)
     try:
-        with FileLock(plan.output / ".lock", timeout=0):  # a process that ends leaves it free
+        with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends, however it ends
             for job in [job for job in jobs if is_done(job)]:
-                _say(job, "done before")
+                _report_progress(job, "already done")
                 jobs.remove(job)
             if not jobs:
                 return []
-            return run_all(jobs, Cluster(address, plan.output, environment) if address else Local(jobs, machine))
+            if address:
+                return run_all(jobs, RayExecutor(address, plan.output, environment))
+            return run_all(jobs, LocalExecutor(jobs, machine))
     except Timeout:
         raise MedtasksError(
-            f"another sweep is running in {plan.output}: wait for its end, or give this plan an output of its own"
+            f"another sweep is running in {plan.output}: wait for it to end, or give this plan another output folder"
         ) from None
 
 
-def run_all(jobs: Sequence[Job], place: Local | Cluster) -> list[Job]:
-    """Run jobs to their end; those that failed in the end."""
-    waiting, failed, tries = list(jobs), [], Counter[Job]()
+def run_all(jobs: Sequence[Job], executor: LocalExecutor | RayExecutor) -> list[Job]:
+    """Run jobs until each is done or has failed for the last time; return those that failed."""
+    waiting, failed, attempts = list(jobs), [], Counter[Job]()
     try:
-        while waiting or place.running:
+        while waiting or executor.running:
             for job in list(waiting):
-                if said := place.start(job):
+                progress = executor.start(job)
+                if progress:
                     waiting.remove(job)
-                    _say(job, said)
-            for job, code in place.ended():
-                tries[job] += 1
-                again = bool(code) and tries[job] < _ATTEMPTS_AFTER.get(code, _ATTEMPTS)
-                how = "lost its node" if code == LOST else f"failed with exit code {code}" if code else "done"
-                _say(job, f"{how}, tried again" if again else how)
+                    _report_progress(job, progress)
+            for job, code in executor.ended():
+                attempts[job] += 1
+                is_retried = code != 0 and attempts[job] < _MOST_ATTEMPTS_AFTER.get(code, _MOST_ATTEMPTS)
+                _report_progress(job, _ending(code) + (", retrying" if is_retried else ""))
                 write_whole(job.folder / "job.json", json.dumps({"code": code}), make_folder=True)
-                if again:
+                if is_retried:
                     waiting.append(job)
-                elif code:
+                elif code != 0:
                     failed.append(job)
     except KeyboardInterrupt:
-        print("the same command goes on with what was not answered", file=sys.stderr)
+        print("re-run the same command to continue; finished answers are reused", file=sys.stderr)
         raise
     finally:
-        place.stop()
+        executor.stop()
     return failed
 
 
-def _say(job: Job, what: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {job.name}: {what}", file=sys.stderr, flush=True)
+def _ending(code: int) -> str:
+    """Return how a job ended, in words."""
+    if code == LOST:
+        return "lost its node"
+    return f"failed with exit code {code}" if code else "done"
+
+
+def _report_progress(job: Job, message: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {job.name}: {message}", file=sys.stderr, flush=True)
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
-    """Write the report over all jobs that are done, and say what failed and why; where the report is."""
+    """Print why jobs failed, write the report on all jobs that are done, and return its path; None if none is done."""
     for job in failed:
         print(f"\n{job.name} failed; the end of {job.folder / 'log.txt'}:\n{last_lines(job.folder)}", file=sys.stderr)
-    done = [job for job in plan.jobs() if is_done(job)]
-    if not done:
+    done_jobs = [job for job in plan.jobs() if is_done(job)]
+    if not done_jobs:
         return None
     from medtasks_utils.report.page import build_page
     from medtasks_utils.results import name_apart, read_runs
 
     runs = []
-    for job in done:
+    for job in done_jobs:
         (run,) = read_runs(job.folder)[-1:]
         run.model = job.name
         runs.append(run)
@@ -161,15 +176,15 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
 
 
 def is_done(job: Job) -> bool:
-    """Whether its last process ended well."""
+    """Return True if the job's last process ended with exit code 0."""
     with suppress(OSError):
         return bool(json.loads((job.folder / "job.json").read_text(encoding="utf-8"))["code"] == 0)
     return False
 
 
 def last_lines(folder: Path) -> str:
-    """The end of its log."""
+    """Return the last lines of a job's log."""
     with suppress(OSError):
         lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join([line for line in lines if line.strip()][-_SHOWN:])
+        return "\n".join([line for line in lines if line.strip()][-_LOG_LINES:])
     return ""

@@ -1,4 +1,4 @@
-"""How large a job is, before it runs; loading its tasks checks its options and data too."""
+"""How many requests a job makes, found before it runs; loading its tasks also checks its options and data."""
 
 import argparse
 import json
@@ -16,13 +16,17 @@ from .plan import Job, as_words
 
 
 def size_of(job: Job, is_run_here: bool = False) -> int:
-    """Requests of a job to its model, before any judge's and further turns with tools: examples times generations.
+    """Return how many requests a job makes to its model: examples times generations.
 
-    Where log-likelihoods are scored, a request is one choice. ``is_run_here`` looks for the model's folder and packages
-    too, which otherwise only the nodes need to have.
+    Requests to a judge and further turns with tools do not count. For tasks that score log-likelihoods, each choice is
+    a request.
+
+    Args:
+        job: the job.
+        is_run_here: True if the job runs on this machine, which then needs the model's folder and packages.
 
     Raises:
-        MedtasksError: for a model's kind, flags, tasks, options or data that the job could not run with.
+        MedtasksError: if the job's model, flags, tasks, options or data are wrong.
     """
     try:
         config = config_of(job.settings)
@@ -42,17 +46,17 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
 
 @cache
 def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
-    """The tasks of a run, which many models share."""
+    """Return the tasks of a run, loaded once for all models that share it."""
     manager = manager_for(names, include_path, json.loads(metadata))
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
 
 
 def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
-    """The configuration of flags by name.
+    """Return the harness's configuration for flags by name.
 
     Raises:
-        UsageError: for a name that is no flag, or a value that the flag does not take.
+        UsageError: for an unknown flag, or a value that the flag does not take.
     """
     parser = _Flags(add_help=False, allow_abbrev=False)
     add_flags_of_run(parser)
@@ -60,5 +64,7 @@ def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
 
 
 class _Flags(argparse.ArgumentParser):
+    """A parser that raises its errors."""
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
