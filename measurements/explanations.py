@@ -29,7 +29,7 @@ from medtasks_utils.errors import MedtasksError
 
 os.environ["TQDM_DISABLE"] = "1"
 
-from medtasks_utils.benchmarks.medexqa.metrics import Metric, make_metrics
+from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric, make_metrics
 
 COMPARED = ("rougeL", "meteor", "bertscore")  # no library has BLEU as it is here
 SAMPLE = Path(__file__).resolve().parents[1] / "medtasks_utils" / "sample" / "medexqa"
@@ -116,7 +116,11 @@ def seconds(call: Callable[[], Scores]) -> tuple[float, Scores]:
 
 
 def compare(
-    make: Callable[[], Metric], library: Library, candidates: Sequence[str], references: References, repeat: int
+    make: Callable[[], ExplanationMetric],
+    library: Library,
+    candidates: Sequence[str],
+    references: References,
+    repeat: int,
 ) -> None:
     """Print a row of the table; a new metric each time, since it remembers words."""
     ours, theirs, difference = [], [], 0.0
@@ -163,7 +167,7 @@ def main() -> None:
             few = arguments.bertscore_examples
             with saved_bert(words) as folder:
 
-                def bertscore(model: str = str(folder)) -> Metric:
+                def bertscore(model: str = str(folder)) -> ExplanationMetric:
                     return make_metrics(["bertscore"], bertscore_model=model, bertscore_device="cpu")[0]
 
                 compare(bertscore, bert_score(folder), candidates[:few], references[:few], arguments.repeat)

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from medtasks_utils.benchmarks.medexqa.metrics import Metric, make_metrics
+from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric, make_metrics
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
@@ -134,13 +134,13 @@ def wordnet() -> Iterator[Any]:
         yield found
 
 
-def new_meteor() -> Metric:
+def new_meteor() -> ExplanationMetric:
     (metric,) = make_metrics(["meteor"])
     return metric
 
 
 @pytest.fixture(scope="module")
-def meteor(wordnet: Any) -> Metric:
+def meteor(wordnet: Any) -> ExplanationMetric:
     metric = new_meteor()
     metric.prepare()
     return metric
@@ -165,7 +165,7 @@ def reference_meteor(wordnet: Any) -> Scores:
 
 
 @pytest.mark.parametrize(("metric", "reference"), [(RougeL(), reference_rouge), (Bleu(), reference_bleu)])
-def test_rouge_and_bleu_equal_the_library(metric: Metric, reference: Scores) -> None:
+def test_rouge_and_bleu_equal_the_library(metric: ExplanationMetric, reference: Scores) -> None:
     candidates, references = split([pair for pair in PAIRS if len(pair[0]) < 10_000])
     assert metric.score(candidates, references) == pytest.approx(reference(candidates, references), abs=1e-9)
 
@@ -177,7 +177,7 @@ def test_rouge_and_bleu_equal_the_library_on_any_text(candidate: str, texts: lis
     assert Bleu().score([candidate], [texts]) == pytest.approx(reference_bleu([candidate], [texts]), abs=1e-9)
 
 
-def test_meteor_equals_nltk_and_knows_synonyms(meteor: Metric, reference_meteor: Scores) -> None:
+def test_meteor_equals_nltk_and_knows_synonyms(meteor: ExplanationMetric, reference_meteor: Scores) -> None:
     candidates, references = split([*PAIRS, ("doctor", ("physician",))])
     scores = meteor.score(candidates, references)
     assert scores == reference_meteor(candidates, references) and scores[-1] == 50.0
@@ -186,12 +186,12 @@ def test_meteor_equals_nltk_and_knows_synonyms(meteor: Metric, reference_meteor:
 @given(candidate=TEXT, texts=REFERENCES)
 @settings(max_examples=60)
 def test_meteor_equals_nltk_on_any_text(
-    meteor: Metric, reference_meteor: Scores, candidate: str, texts: list[str]
+    meteor: ExplanationMetric, reference_meteor: Scores, candidate: str, texts: list[str]
 ) -> None:
     assert meteor.score([candidate], [texts]) == reference_meteor([candidate], [texts])
 
 
-def test_an_empty_candidate_scores_0(meteor: Metric) -> None:
+def test_an_empty_candidate_scores_0(meteor: ExplanationMetric) -> None:
     for metric in (RougeL(), Bleu(), meteor):
         assert metric.score(["", " \n\t"], [["The heart.", "A pump."]] * 2) == [0.0, 0.0]
         assert metric.score([], []) == []
@@ -232,7 +232,7 @@ def test_both_are_fetched_once_and_said_so(
         metric = new_meteor()
         metric.prepare()
     assert fetched == ["wordnet", "punkt_tab"]
-    assert caplog.text.count("fetching it") == 2
+    assert caplog.text.count("downloading it") == 2
     assert metric.score(["doctor"], [["physician"]]) == [50.0]
     assert "wordnet:0.1" in metric.signature
 
@@ -250,7 +250,7 @@ def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch
 # ---- making metrics, and scoring with all of them
 
 
-def test_signatures_pin_every_choice(meteor: Metric) -> None:
+def test_signatures_pin_every_choice(meteor: ExplanationMetric) -> None:
     assert RougeL().signature.startswith("rougeL|measure:f|stem:none|refs:best|rouge-score:")
     assert Bleu().signature.startswith("bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:")
     assert meteor.signature.startswith("meteor|tok:word_tokenize|case:lc|refs:best|wordnet:0.1|nltk:")

@@ -42,9 +42,9 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
         ({"repositories": {"hub": "a/b"}}, "expected Mapping[str, Repository]"),
         ({"cluster": 1}, "cluster is 1 (expected str | None"),
         ({"name": "medhalu"}, "name is 'medhalu', and it is registered as 'medhallu'"),
-        ({"title": ""}, "title is empty (as its authors write it)"),
+        ({"title": ""}, "title is empty (the name that its authors write)"),
         ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not among metrics (f1, acc"),
-        ({"beside": ("accc",)}, "beside names accc (did you mean acc?)"),
+        ({"headline_metrics": ("accc",)}, "headline_metrics names accc (did you mean acc?)"),
         ({"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}, "the breakdown 'kind' names exact"),
         ({"metrics": (ACC, *MedHallu.metrics)}, "metrics has acc 2 times"),
         ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, and the metric mean"),
@@ -71,7 +71,7 @@ def test_what_is_ill_typed_or_contradicts_itself(attributes: dict[str, Any], sai
 
 def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders() -> None:
     assert problems_of(changed(), "medhallu") == []
-    assert len(problems_of(changed(compared=("x",), beside=("y",), written="z"), "medhallu")) == 3
+    assert len(problems_of(changed(compared=("x",), headline_metrics=("y",), written="z"), "medhallu")) == 3
     lacking = problems_of(changed(name="elsewhere"), "elsewhere")
     assert [problem.partition(" (")[0] for problem in lacking] == ["tasks is missing", "sample is missing"]
     (problem,) = problems_of(MedHallu, "medhallu")
@@ -96,7 +96,7 @@ BROKEN = {
     "unfinished/pubmed.py": "import a_package_that_nobody_has\n",
     "unfinished/half.py": (
         "from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu\n\n\n"
-        "class HalfBench(MedHallu):\n    beside = ('acccc',)\n\n\nBENCHMARK = HalfBench()\n"
+        "class HalfBench(MedHallu):\n    headline_metrics = ('acccc',)\n\n\nBENCHMARK = HalfBench()\n"
     ),
     "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
 }
@@ -139,7 +139,7 @@ def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Sai
     listed = said["help"].out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = listed[2].splitlines()
     assert "\noptions of medmcqa " in listed[0] and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; beside names acccc (did you mean acc?), which is not among metrics" in half
+    assert "; headline_metrics names acccc (did you mean acc?), which is not among metrics" in half
     assert "acc" in said["another"].out and "pubmed" not in said["another"].errors
 
 

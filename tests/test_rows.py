@@ -187,7 +187,7 @@ def test_a_split_out_of_train_is_marked_wherever_results_are_read(
 ) -> None:
     write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
     results = evaluate("medmcqa_openmed", data=data)
-    said = "there is no validation split: a tenth of train, held out, takes its place"
+    said = "there is no validation split: a tenth of train is held out instead"
     assert [line for line in warnings_of_harness() if said in line]
     assert results["configs"]["medmcqa_openmed"]["metadata"]["remarks"] == [said]
     assert any(said in problem for problem in problems([as_run(results, Path("run"))]))

@@ -1,7 +1,6 @@
-"""The benchmarks: a package each, whose ``benchmark.BENCHMARK`` is a :class:`.base.Benchmark`.
+"""Find the benchmarks: packages in this folder whose ``benchmark.BENCHMARK`` is a :class:`.base.Benchmark`.
 
-A package in this folder is a benchmark; so is an object that an installed distribution names under the entry point
-``medtasks.benchmarks`` by the benchmark's name. Nothing else lists them.
+Installed distributions add benchmarks under the entry point ``medtasks.benchmarks``. Nothing else lists them.
 """
 
 from functools import cache
@@ -19,11 +18,14 @@ def benchmarks() -> Benchmarks:
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """The metric of a name: the benchmark's own, else any benchmark's, else one of tasks that are not of this pack."""
+    """Return the benchmark's metric of this name, else any benchmark's, else one for tasks outside this pack."""
     if benchmark is None:
         return of_another_task(name)
-    own_first = sorted(benchmarks(), key=lambda each: each != benchmark)
-    # The others are imported only where need be.
-    usable = (benchmarks()[each] for each in own_first if benchmarks().problem(each) is None)
-    known = (metric for each in usable for metric in (*each.metrics, *OF_REPLIES, *OF_REPEATS))
-    return next((metric for metric in known if metric.name == name), of_another_task(name))
+    # The benchmark itself comes first, so that the others are imported only if it has no such metric.
+    for candidate in sorted(benchmarks(), key=lambda key: key != benchmark):
+        if benchmarks().problem(candidate) is not None:
+            continue
+        for metric in (*benchmarks()[candidate].metrics, *OF_REPLIES, *OF_REPEATS):
+            if metric.name == name:
+                return metric
+    return of_another_task(name)

@@ -1,6 +1,6 @@
-"""What a benchmark is: a plain object that knows its rows, how answers are read, and how they are scored.
+"""Define a benchmark: a plain object that loads its rows, reads answers out of responses, and scores them.
 
-Nothing here, and nothing in a benchmark, knows the harness. Data flows one way::
+Neither this module nor any benchmark knows the harness. Data flows one way::
 
     files -> load/examples -> (the harness renders prompts, the model answers) -> strict/flexible -> score
 """
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from medtasks_utils.judging import Case
 
 Example = dict[str, Any]
-"""One example: the fields that the templates in YAML render, the right answer, and what breakdowns need."""
+"""One example: the fields that the YAML templates render, the right answer, and the fields of breakdowns."""
 
 KNOWN_ISSUES = "known_issues"
 """The field with the reasons to doubt an example's label."""
 
 UNANSWERED = "[invalid]"
-"""What stands for an answer in logs where none was found: the harness's own word for it."""
+"""Logged in place of an answer where none was found; the harness uses the same word."""
 
 
 class PinnedFile(NamedTuple):
-    """A file of a GitHub repository: its ``path`` there, the SHA-256 of its bytes, the ``name`` it is kept under."""
+    """A file of a GitHub repository: its ``path`` there, its SHA-256, and the ``name`` of the local copy."""
 
     path: str
     sha256: str
@@ -50,12 +50,12 @@ class PinnedFile(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A data set on the hub or, where ``files`` names any, files on GitHub.
+    """A data set on the hub, or files on GitHub where ``files`` is not empty.
 
     Attributes:
-        name: as in ``openlifescienceai/medmcqa``.
-        revision: the commit that runs read unless the option ``revision`` names another; None for the newest.
-        files: those of GitHub that are needed; another revision would have other checksums, so none can be chosen.
+        name: owner and name, such as ``openlifescienceai/medmcqa``.
+        revision: the commit to read, which the option ``revision`` overrides; None for the newest.
+        files: the files needed from GitHub. Their checksums pin the revision, so the option cannot override it.
     """
 
     name: str
@@ -64,12 +64,12 @@ class Repository(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Something that runs need besides rows and packages, such as a dictionary or a model.
+    """A download that runs need besides rows and packages, such as a dictionary or a model.
 
     Attributes:
-        name: as ``medtasks fetch --only`` has it.
+        name: the name that ``medtasks fetch --only`` takes.
         origin: where it comes from.
-        load: loads it as a run does, downloading what is not there.
+        load: loads it as a run does, and downloads it if it is missing.
     """
 
     name: str
@@ -78,13 +78,13 @@ class Resource(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """A way to divide a benchmark's examples.
+    """A division of a benchmark's examples into groups.
 
     Attributes:
-        name: of the division, as in ``by subject``.
-        key: the group of an example; None leaves it out.
-        metrics: what is of interest in the groups, out of the task's metrics; the first is the one compared.
-        order: the groups, where they have an order of their own; otherwise the report ranks them by value.
+        name: the noun in "by subject".
+        key: returns the group of an example; None leaves the example out.
+        metrics: the metrics to show for each group; runs are compared on the first.
+        order: the groups in their natural order; empty to rank them by value.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Breakdown(NamedTuple):
 
 
 def by_field(name: str) -> Callable[[Row], str | None]:
-    """A breakdown's key: the value of a field, None where it is empty."""
+    """Return a key for :class:`Breakdown`: the value of a field, None where it is empty."""
     return lambda example: str(example.get(name) or "") or None
 
 
@@ -157,22 +157,24 @@ class AuditQuestion(NamedTuple):
 
 
 def doubt_of(example: Row) -> str | None:
-    """A breakdown's key: whether a known issue casts doubt on the label; None in samples that do not say."""
+    """Return the group of an example in :data:`BY_DOUBT`; None for samples logged without known issues."""
     issues = example.get(KNOWN_ISSUES)
-    return None if issues is None else "doubted" if issues else "not doubted"
+    if issues is None:
+        return None
+    return "doubted" if issues else "not doubted"
 
 
 BY_DOUBT = Breakdown("label", doubt_of)
-"""Examples by whether their labels are doubted: the group ``not doubted`` has the metric without those."""
+"""Examples by whether a known issue casts doubt on their labels."""
 
 
-class Scores(NamedTuple):
-    """The metrics of one response, with what aggregation needs beside them.
+class ResponseScores(NamedTuple):
+    """The scores of one response, with the cluster and stratum of its example.
 
     Attributes:
-        values: by metric.
-        cluster: examples that share it are not independent; None if this one stands alone.
-        stratum: the group whose mean enters macro averages; None if there are no groups.
+        values: scores by metric name.
+        cluster: identifies examples that are not independent of each other; None for an independent example.
+        stratum: the group whose mean enters macro averages; None where there are no groups.
     """
 
     values: dict[str, Score]
@@ -181,17 +183,17 @@ class Scores(NamedTuple):
 
 
 class Answer(str):
-    """What a filter read out of one response: the text that the samples show, and the value behind it.
+    """The answer that a filter read out of one response: the text that samples show, and the value that is scored.
 
     Attributes:
-        value: what scoring compares; None if no answer was found.
+        value: the value that scoring compares; None if no answer was found.
         response: the whole response.
-        scores: further metrics of this response, put there by a :class:`BatchScorer` or by the tools.
-        details: what the logged sample tells of this response besides; every answer of a task has the same names, and
-            values are what JSON can hold. ``found_by`` is always among them: ``box``, ``tag``, ``key`` (of JSON),
-            ``letter`` (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an
-            option), ``filter`` (a variant's own), or ``none``. So is ``certainty``, 0 to 1: how sure the reading is; 1
-            for what a rule finds, 0 where nothing was found.
+        scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
+        details: further fields of the logged sample, in values that JSON can hold; every answer of a task has the same
+            names. Two are always there. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter`` (stated),
+            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), ``filter`` (a
+            variant's own), or ``none``. ``certainty`` is the estimated probability, 0 to 1, that the reading is right:
+            1 for an answer found by a strict rule, 0 where none was found.
     """
 
     value: Any
@@ -207,7 +209,7 @@ class Answer(str):
         found_by: str = "statement",
         certainty: float = 1.0,
     ) -> "Answer":
-        """An answer that shows as ``shown``, or as its value."""
+        """Create an answer that prints as ``shown``, by default as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value
         self.response = response
@@ -220,12 +222,12 @@ class Answer(str):
 
 
 class TaskInfo(NamedTuple):
-    """What a benchmark may know of the task that it is run as.
+    """The facts about a task that its benchmark may use.
 
     Attributes:
-        name: for messages.
-        subset: YAML's ``dataset_name``, such as one specialty; None for the whole.
-        generates: whether answers are generated text, and not log-likelihoods.
+        name: the task's name, for messages.
+        subset: ``dataset_name`` in the YAML, such as one specialty; None for all rows.
+        generates: True if answers are generated text, False if they are log-likelihoods.
     """
 
     name: str
@@ -234,80 +236,81 @@ class TaskInfo(NamedTuple):
 
 
 class Files(Protocol):
-    """Where a benchmark's files are: the hub's cache, a directory, or the bundled sample."""
+    """A source of a benchmark's files: the hub's cache, a directory, or the bundled sample."""
 
     def folder(self, repository: Repository) -> Path:
-        """The folder with a repository's files, downloaded where need be."""
+        """Return the folder with a repository's files, after downloading them if necessary."""
 
     def cached(self, repository: Repository) -> Path | None:
-        """The same, but only if nothing has to be downloaded for it."""
+        """Return the same folder, or None if it would have to be downloaded."""
 
 
 @dataclass
 class LoadReport:
-    """What loading has to say: how many rows were left out, by reason, and remarks for readers of the results."""
+    """Collect the number of rows left out, by reason, and remarks for readers of the results."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
 
     def with_text(self, examples: Sequence[Example], *fields: str) -> list[Example]:
-        """The examples that have text in all ``fields``; the others are left out."""
+        """Return the examples with text in all ``fields``, and count the others as left out."""
         for name in fields:
             self.left_out += Counter(f"no {name}" for example in examples if not example[name].strip())
             examples = [example for example in examples if example[name].strip()]
         return list(examples)
 
     def warnings(self) -> list[str]:
-        """One line for each reason for which rows were left out."""
+        """Return one line per reason for which rows were left out."""
         return [f"left out {n} row{'s' if n > 1 else ''}: {reason}" for reason, n in self.left_out.items()]
 
 
 class BatchScorer(Protocol):
-    """Scores that are best computed for all answers of a task together, such as a judge's."""
+    """Score all answers of a task together, as judges and batched models do."""
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The choices behind its numbers, by metric or judge."""
+        """Return the choices behind the scores, by metric or judge."""
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Put its metrics into the answers' ``scores``, and what else samples should show into their ``details``."""
+        """Add to each answer's ``scores`` and, for further fields of the sample, ``details``."""
 
 
 class Benchmark(ABC):
     """A benchmark.
 
     Attributes:
-        name: as under ``--metadata``, and of its folder in a data directory.
-        title: as its authors write it.
+        name: the key under ``--metadata``, and the name of its folder in a data directory.
+        title: the name that its authors write.
         options: the class of its options.
-        truth: the field with the right answer, in the form that is asked for.
-        written: a response that gives an answer, with ``%s`` for it.
-        default_task: the task, or group of tasks, that people mean by the benchmark's name.
-        whole_task: the one task of all its rows, where ``default_task`` is a group; None where it is that task.
-        environments: lower-case parts of the names of environments that run it, without signs; its own name if empty.
-        shown_fields: fields of an example that every prompt shows, by which a prompt's example is found.
-        told_apart_by: the field that tells the examples of one row apart; None where a row makes one example.
-        kinds: the kinds of answer that examples ask for, the commonest first; empty where there is but one.
-        rewarded: the metric that a reward for training is, unless another is asked for.
-        checked_tasks: tasks and groups that ``medtasks selfcheck`` runs.
-        repositories: where its rows are, by the version that options choose; the first is the default.
-        metrics: all that its tasks may report, the most important first.
-        beside: names of those that a summary shows beside the first, where a run has them.
-        compared: names of those on which runs are compared.
-        breakdowns: the divisions that matter.
-        cluster: the field that examples share which are not independent; none if all are.
-        stratum: the field whose groups enter macro averages with equal weight.
-        prompt_fields: fields of an example that belong to the prompt alone.
-        unsigned_fields: fields that have no part in the signature's hash of the rows.
-        content_fields: fields that tell what an example asks and its right answer; with ``shortcuts``.
-        shortcuts: the file of what is reached on its rows without the question; None where nothing was measured.
-        answers: the answers there are, as logged, and what they mean; empty where they are not a few.
+        truth: the field with the right answer, in the requested form.
+        written: a template of a response that gives an answer; ``%s`` stands for the answer.
+        default_task: the task or group that the benchmark's name stands for.
+        whole_task: the task over all rows, where ``default_task`` is a group; None where it is ``default_task``.
+        environments: lower-case letters and digits that occur in the names of environments which run the benchmark;
+            its own name if empty.
+        shown_fields: fields of an example that every prompt shows; they identify the example of a prompt.
+        told_apart_by: the field that distinguishes the examples of one row; None where a row makes one example.
+        kinds: the kinds of answer that examples ask for, the commonest first; empty where there is only one.
+        rewarded: the default metric of a training reward.
+        checked_tasks: the tasks and groups that ``medtasks selfcheck`` runs.
+        repositories: where the rows are, by the version that options choose; the first is the default.
+        metrics: every metric that its tasks may report, the most important first.
+        headline_metrics: names of the metrics that a summary shows after the first one.
+        compared: names of the metrics on which runs are compared.
+        breakdowns: the divisions into groups.
+        cluster: the field shared by examples that are not independent; None if all are independent.
+        stratum: the field whose groups enter macro averages with equal weight; None without groups.
+        prompt_fields: fields of an example that only the prompt uses.
+        unsigned_fields: fields that the signature's hash of the rows ignores.
+        content_fields: the fields with the question and the right answer; required with ``shortcuts``.
+        shortcuts: the file of scores reached without the question; None where none were measured.
+        answers: the possible answers, as logged, with their meanings; empty where they cannot be listed.
         abstention: how a response abstains, and what that costs; None where it cannot.
-        marks: by metric, the words by which the report's list of samples marks those whose value is above 0.
-        stated_by: what ``found_by`` says of an answer that stands in no box, tag or key.
-        packages: beside our own and lm_eval's, those whose versions are in the signature.
-        sample: the folder with its sample rows, where that is not this package's own.
-        tasks: the folder with its YAML, where that is not this package's own.
+        marks: by metric, the label that the report puts on samples whose value is above 0.
+        stated_by: the ``found_by`` of an answer that stands in no box, tag or key.
+        packages: packages whose versions enter the signature, besides this one and lm_eval.
+        sample: the folder with sample rows, where it is outside this package.
+        tasks: the folder with the YAML, where it is outside this package.
     """
 
     name: str
@@ -327,7 +330,7 @@ class Benchmark(ABC):
     metrics: tuple[Metric, ...]
     compared: tuple[str, ...] = ("acc",)
     breakdowns: tuple[Breakdown, ...] = ()
-    beside: tuple[str, ...] = ("acc",)
+    headline_metrics: tuple[str, ...] = ("acc",)
     cluster: str | None = None
     stratum: str | None = None
     prompt_fields: tuple[str, ...] = ()
@@ -345,7 +348,7 @@ class Benchmark(ABC):
     # ---- the task
 
     def check(self, task: TaskInfo, options: Any) -> list[str]:
-        """Lines that the user should read before the run, about options that are odd for this task.
+        """Return warnings about options that are unusual for this task.
 
         Raises:
             UsageError: for options that cannot apply to the task.
@@ -353,33 +356,33 @@ class Benchmark(ABC):
         return []
 
     def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
-        """The metrics that a task reports, those of repeats left out."""
+        """Return the metrics that a task reports, without those of repeats."""
         return list(self.metrics)
 
     def resources(self) -> Sequence[Resource]:
-        """What its tasks may need besides rows and packages."""
+        """Return the downloads that its tasks may need besides rows and packages."""
         return ()
 
     # ---- rows
 
     def repository(self, options: Any) -> Repository:
-        """Where the rows are: the first of the repositories, unless options choose another."""
+        """Return the repository with the rows that the options choose; the first by default."""
         return next(iter(self.repositories.values()))
 
     @abstractmethod
     def load(self, files: Files, options: Any, task: TaskInfo, split: str, report: LoadReport) -> list[Example]:
-        """The examples of a split: those to evaluate on, or those that few-shot examples are drawn from.
+        """Return the examples of a split, either to evaluate on or to draw few-shot examples from.
 
         Raises:
-            DataError: for rows that cannot be had, read or understood, or a split that there is not.
+            DataError: for an unknown split, or rows that cannot be found, read or understood.
         """
 
     @abstractmethod
     def examples(self, table: Table, options: Any, report: LoadReport) -> list[Example]:
-        """Rows, checked and named, as examples; those that cannot be used are counted in the report.
+        """Convert rows into examples, and count unusable rows in the report.
 
         Raises:
-            DataError: for columns that are missing, or rows that cannot be understood.
+            DataError: for missing columns, or rows that cannot be understood.
         """
 
     def blank_example(self, kind: str) -> Example:
@@ -414,35 +417,35 @@ class Benchmark(ABC):
 
     @abstractmethod
     def value(self, content: str, example: Example, options: Any) -> Any:
-        """What the content of a box or a tag stands for by the benchmark's published rule; None if it is no answer."""
+        """Return the value of a box's or tag's content by the published rule; None if it is not an answer."""
 
     def strict(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer of a response by the benchmark's published rule: what the last box holds."""
+        """Read the answer by the benchmark's published rule: the content of the last box."""
         return self.content(last_box(final_text(text)) or "", example, options, text, "box")
 
     def content(
         self, content: str, example: Example, options: Any, response: str = "", found_by: str = "filter"
     ) -> Answer:
-        """What a box or a tag holds as the answer, or what a variant's own filter gives, which is taken as that."""
+        """Make an answer of the content of a box or tag; the output of a variant's filter counts as such content."""
         return Answer(self.value(content, example, options), response, found_by=found_by)
 
     def flexible(self, text: str, example: Example, options: Any) -> Answer:
-        """The answer of a response by our best reading: in a box, or said in any other way."""
+        """Read the answer that the response states, in a box or in any other form."""
         reading = self.read(text, example, options)
         value = None if reading.value is None else self.value(reading.value, example, options)
         return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
 
     @property
     def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
-        """By filter, what reads an answer out of a response."""
+        """Return the function that reads an answer out of a response, by filter."""
         return {STRICT: self.strict, FLEXIBLE: self.flexible}
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
-        """The candidates and the evidence that ``flexible`` weighs; none where it weighs nothing."""
+        """Return the candidates and the evidence that ``flexible`` weighs; none by default."""
         return NOTHING
 
     def found_by(self, reading: Reading) -> str:
-        """How an answer was found, as :class:`Answer` has it."""
+        """Return how an answer was found, in the words of :class:`Answer`."""
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
@@ -453,13 +456,15 @@ class Benchmark(ABC):
     # ---- scores
 
     @abstractmethod
-    def score(self, answer: Answer, example: Example, options: Any) -> Scores:
-        """The metrics of one response; a task reports those of them that ``metrics_of`` names."""
+    def score(self, answer: Answer, example: Example, options: Any) -> ResponseScores:
+        """Score one response. A task reports the metrics that ``metrics_of`` names."""
 
-    def scores(self, answer: Answer, example: Example, right: float, **others: Score) -> Scores:
-        """``acc``, ``answered`` and other metrics, with the example's cluster and stratum."""
+    def scores(self, answer: Answer, example: Example, right: float, **others: Score) -> ResponseScores:
+        """Return ``acc``, ``answered`` and the other scores, with the example's cluster and stratum."""
         values = {"acc": float(right), "answered": float(answer.value is not None), **others}
-        return Scores(values, *(field and str(example[field]) for field in (self.cluster, self.stratum)))
+        cluster = None if self.cluster is None else str(example[self.cluster])
+        stratum = None if self.stratum is None else str(example[self.stratum])
+        return ResponseScores(values, cluster, stratum)
 
     def case_of(self, example: Example, response: str) -> "Case":
         """Return the explanation in a response as judges see it, its choices lettered from A.
@@ -476,16 +481,16 @@ class Benchmark(ABC):
     def batch_scorer(
         self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """What scores all answers of a task together, ready to do so; None where there is nothing of the kind.
+        """Return a ready :class:`BatchScorer` for the task, or None if the task needs none.
 
         Args:
-            options: the task's.
-            task: what it is run as.
-            examples: all that will be scored; None before they are loaded.
-            processes: how many there are, each with a scorer of its own.
+            options: the task's options.
+            task: the task.
+            examples: all examples to be scored; None before they are loaded.
+            processes: the number of processes, each of which has its own scorer.
 
         Raises:
-            MedtasksError: for what is not installed, cannot be reached or is not downloaded.
+            MedtasksError: for something that is not installed, not reachable or not downloaded.
         """
         return None
 
@@ -554,11 +559,11 @@ class ChoiceBenchmark(Benchmark):
 
     @abstractmethod
     def first_order(self, example: Example) -> str:
-        """The letters in the order that a single generation sees."""
+        """Return the letters in the order of the first generation's prompt."""
 
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
-        """The example as the prompt's template takes it, with its choices in another order."""
+        """Return the example for the prompt template, with its choices in the given order of letters."""
 
     def blank_example(self, kind: str) -> Example:
         """Return an example whose choices have no text."""
@@ -575,11 +580,11 @@ class ChoiceBenchmark(Benchmark):
         return [*alike, NO_IMAGE] if refers_to_image(example["question"]) else alike
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
-        """One letter A–D."""
+        """Return the letter A–D that the content is, or None."""
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
-        """What is weighed to find a letter, boxes among it."""
+        """Return the candidates for a letter, boxes included."""
         return read_letter(final_text(without_continuation(text)), example["options"])
 
     def audit_question(self, example: Example) -> AuditQuestion:
@@ -589,14 +594,14 @@ class ChoiceBenchmark(Benchmark):
 
 
 def order_of(generation: int, first: str) -> str:
-    """The order in which a generation, numbered from 0, of an example sees its choices; ``first`` is generation 0's.
+    """Return the order in which a generation, numbered from 0, sees the choices; ``first`` is generation 0's order.
 
     Four generations in a row show each of four choices once in each place; 24 show every order once.
 
     >>> [order_of(generation, "ABCD") for generation in range(6)]
     ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']
     """
-    turns, by = divmod(generation, len(first))
-    others = list(itertools.permutations(first[1:]))
-    order = first[0] + "".join(others[turns % len(others)])
-    return order[by:] + order[:by]
+    round_number, shift = divmod(generation, len(first))
+    arrangements = list(itertools.permutations(first[1:]))
+    order = first[0] + "".join(arrangements[round_number % len(arrangements)])
+    return order[shift:] + order[:shift]

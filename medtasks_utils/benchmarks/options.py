@@ -1,4 +1,4 @@
-"""Options under ``--metadata '{"<benchmark>": {...}}'``: typed, checked before the model runs, one line when wrong."""
+"""Define and check the options under ``--metadata '{"<benchmark>": {...}}'``, before the model runs."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,9 +13,9 @@ from medtasks_utils.tools.tool import Tool
 
 
 class Options(BaseModel):
-    """What every benchmark takes; each benchmark's own options derive from it.
+    """The options of every benchmark; each benchmark derives its own class from this one.
 
-    What a class says of its attributes is what ``medtasks eval --help`` says of them: a line for each.
+    ``medtasks eval --help`` shows the line that a class docstring has for each attribute.
 
     Attributes:
         repeats: generations per example; metrics are means over them
@@ -24,20 +24,20 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    # What results' signatures (.signature) make of options: those that only choose rows, and those that change no score
-    # or are told by another field. All others set results apart.
+    # How signatures treat options: some only choose rows; some change no score, or another field of the signature
+    # covers them. Results that differ in any other option are not comparable.
     choose_rows: ClassVar[frozenset[str]] = frozenset()
     not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
 
-    # Those by which rows are left out: a row that is scored by itself is chosen already.
+    # Options that leave rows out. Scoring a single row ignores them, since the caller has chosen the row.
     leave_out: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
-    """Other names of options."""
+    """Alternative names of options."""
     needs: ClassVar[Mapping[str, str]] = {}
-    """By option, what it is of no effect without, as in ``use_judge=true``; of several, ``or`` between them, any."""
+    """The setting that an option needs to have an effect, such as ``use_judge=true``; alternatives joined by ``or``."""
 
     costly: ClassVar[Mapping[str, frozenset[str]]] = {}
-    """By the switch of scores that take files, models or money beyond the rows, the options that ask for them too."""
+    """Switches of scores that need downloads, models or paid calls; by switch, the options that also request them."""
 
     repeats: PositiveInt = 1
     revision: str | None = None
@@ -51,11 +51,11 @@ class Options(BaseModel):
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
-        """Return the settings that switch costly scores off, but for those that the given options ask for."""
+        """Return settings that switch costly scores off, except where one of the given options requests them."""
         return {switch: False for switch, asking in cls.costly.items() if asking.isdisjoint(given)}
 
     def has_effect(self, name: str) -> bool:
-        """Whether one of the settings that an option needs is made, if it needs any."""
+        """Return True if an option needs no other setting, or one that it needs is made."""
         settings = [setting.partition("=") for setting in self.needs.get(name, "").split(" or ")]
         return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
 
@@ -76,13 +76,13 @@ def tools_in(options: Mapping[str, Any]) -> list[str]:
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
-    """Options of a benchmark that offers tools: ``add_<name>_tool`` for each that there is, and their limits.
+    """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits.
 
     Attributes:
-        max_turns: replies of the model per example, at most, when it has tools
-        tool_format: native (the server's or the chat template's own function calls), text, or auto: native if possible
+        max_turns: maximum replies of the model per example, when it has tools
+        tool_format: native (function calls of the server or the chat template), text, or auto: native if possible
         tool_timeout: seconds for one call of the Python tool
-        weak_sandbox: where the kernel cannot confine the Python tool: accept RestrictedPython, which is no boundary
+        weak_sandbox: where the kernel cannot confine the Python tool, accept RestrictedPython, which is not a boundary
     """
 
     needs: ClassVar = {
@@ -97,7 +97,7 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
 
     @property
     def tools(self) -> list[type[Tool]]:
-        """The tools that are on."""
+        """Return the classes of the tools that are on."""
         return [TOOLS[name] for name in tools_in(self.model_dump())]
 
 
@@ -107,47 +107,48 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None, place: str
 ) -> AnyOptions:
-    """Merge what a task's YAML sets with what the user gives, and check both; null leaves an option at its default.
+    """Check the user's options over those of the task's YAML; null leaves an option at its default.
 
     Args:
-        kind: the benchmark's options.
-        benchmark: its name, for messages.
-        defaults: what the YAML sets.
-        given: what the user sets.
-        place: where the user does so, for messages.
+        kind: the class of the benchmark's options.
+        benchmark: the benchmark's name, for messages.
+        defaults: the options that the YAML sets.
+        given: the options that the user sets.
+        place: where the user sets them, for messages.
 
     Raises:
-        UsageError: for a misspelt or ill-typed option, naming what is valid.
+        UsageError: for an unknown option or a bad value; the message lists the valid options.
     """
-    others = {name: f" or {alias}" for alias, name in kind.aliases.items()}
-    known = [
-        f"{name}{others.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
+    aliases = {name: f" or {alias}" for alias, name in kind.aliases.items()}
+    listed = [
+        f"{name}{aliases.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
     ]
-    valid = f"Valid options of {benchmark}: {', '.join(known)}."
+    valid = f"Valid options of {benchmark}: {', '.join(listed)}."
     if not isinstance(given, Mapping | None):
         raise UsageError(
             f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
         )
-    own: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if value is not None or name not in kind.model_fields:
-            own[name] = value
+            values[name] = value
     try:
-        return kind(**{**defaults, **own})
+        return kind(**{**defaults, **values})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
         raise UsageError(f"{place}: {problems}. {valid}") from None
 
 
 def default_text(value: object) -> str:
-    """A default as messages and help show it."""
+    """Return a default in the form that messages and help use."""
     if isinstance(value, tuple):
         return "+".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
+    """Return one line for a validation error of pydantic's."""
     message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not problem["loc"]:  # a check over several options
         return message

@@ -156,7 +156,11 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
     for name, count in Counter(names).items():
         if count > 1:
             yield f"metrics has {name} {count} times; those of repeats are added by the task"
-    mentions = {"compared": benchmark.compared, "beside": benchmark.beside, "marks": tuple(benchmark.marks)}
+    mentions = {
+        "compared": benchmark.compared,
+        "headline_metrics": benchmark.headline_metrics,
+        "marks": tuple(benchmark.marks),
+    }
     mentions["rewarded"] = (benchmark.rewarded,)
     mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
     for place, mentioned in mentions.items():

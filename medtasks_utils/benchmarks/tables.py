@@ -1,4 +1,4 @@
-"""Rows of one split out of the files that hold them, and their places for messages."""
+"""Read the rows of a split from its files, and remember their places for messages."""
 
 import csv
 import json
@@ -14,48 +14,47 @@ Row = Mapping[str, Any]
 Made = TypeVar("Made")
 
 SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
-"""Of files that can be read."""
+"""Suffixes of readable files, in order of preference."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one split, and the file that they are in (of shards their folder); none for a row by itself."""
+    """The rows of one split, and their file (the folder, for shards); ``path`` is None for a row given by itself."""
 
     rows: Sequence[Any]
     path: Path | None = None
 
     def made(self, make: Callable[[Any], Made]) -> list[Made]:
-        """What ``make`` makes of each row.
+        """Return ``make(row)`` for each row.
 
         Raises:
-            DataError: where there are no rows, or naming the row for which ``make`` raised a ValueError, or which lacks
-                a column that it asked for.
+            DataError: if there are no rows, or ``make`` raises ValueError or misses a column; the message names the
+                row.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
-        found = []
+        results = []
         for index, row in enumerate(self.rows):
             try:
-                found.append(make(row))
+                results.append(make(row))
             except (KeyError, ValueError) as error:
                 place = "the row" if self.path is None else f"{self.path}, row {index + 1}"
                 is_missing = isinstance(error, KeyError)
-                said = f"missing column {error}; it has {', '.join(row)}" if is_missing else error
-                raise DataError(f"{place}: {said}") from None
-        return found
+                problem = f"missing column {error}; it has {', '.join(row)}" if is_missing else error
+                raise DataError(f"{place}: {problem}") from None
+        return results
 
 
 def text_of(cell: Any) -> str:
-    """A cell as text, which is empty where the cell holds nothing."""
+    """Return a cell as text; None becomes the empty string."""
     return "" if cell is None else str(cell)
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
-    """Files that hold a split: the first of ``splits`` (names, or ``config/split``) for which there are any.
+    """Return the files of the first of ``splits`` (names, or ``config/split``) that has any; empty if none has.
 
-    Names understood: ``test.csv``, ``test_data.csv``, ``test-00000-of-00002.parquet``, in the folder or in ``data/``,
-    and a folder ``test/`` of shards. Where a split is there in several formats, the first is taken of parquet, jsonl,
-    json, csv and tsv.
+    Recognised names are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in the folder or in
+    ``data/``, and a folder ``test/`` of shards. Of several formats the first is taken: parquet, jsonl, json, csv, tsv.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -63,22 +62,22 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
         base = folder / config
         for place, names in ((base, stem), (base / "data", stem), (base / name, re.compile(".*"))):
             for suffix in SUFFIXES:
-                found = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
-                if found:
-                    return found
+                files = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
+                if files:
+                    return files
     return []
 
 
 def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None) -> Table:
-    """Read the first of ``splits`` that is there.
+    """Read the first of ``splits`` that exists.
 
     Args:
-        folder: with the files.
-        splits: as :func:`find_split` takes them.
-        columns: names of the columns of csv and tsv files that have no header (a row that repeats them is none).
+        folder: the folder with the files.
+        splits: names of splits, as for :func:`find_split`.
+        columns: column names of csv and tsv files without a header; a row that repeats them is skipped.
 
     Raises:
-        DataError: where none is, or a file cannot be read.
+        DataError: if no split exists, or a file cannot be read.
     """
     files = find_split(folder, *splits)
     if not files:
@@ -90,10 +89,10 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Rows of one file: parquet, jsonl and json (a row a line), csv or tsv, whose cells are strings.
+    """Read the rows of one file: parquet, jsonl or json (one row per line), or csv or tsv (cells are strings).
 
     Raises:
-        DataError: naming the file, and the line where there is one.
+        DataError: if the file cannot be read; the message names the file and, where known, the line.
     """
     try:
         if path.suffix == ".parquet":
@@ -108,8 +107,8 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             reader = csv.DictReader(file, columns and list(columns), delimiter="\t" if path.suffix == ".tsv" else ",")
             rows: list[Row] = []
             for row in reader:
-                if None in row or None in row.values():  # DictReader's names for a cell too many or too few
-                    raise ValueError(f"line {reader.line_num}: more or fewer cells than there are columns")
+                if None in row or None in row.values():  # how DictReader marks too many or too few cells
+                    raise ValueError(f"line {reader.line_num} has more or fewer cells than there are columns")
                 if [*row.values()] != reader.fieldnames:
                     rows.append(row)
             return rows

@@ -144,8 +144,8 @@ class Unit:
     def headline(self) -> list[str]:
         """The metrics of summaries: the benchmark's first, and those that it wants beside it."""
         found = [metric for name in self.filters[:1] for metric in self.metrics(name)]
-        beside = self.card.beside if self.card else ("acc",)
-        return list(dict.fromkeys([*found[:1], *(metric for metric in beside if metric in found)]))
+        headline = self.card.headline_metrics if self.card else ("acc",)
+        return list(dict.fromkeys([*found[:1], *(metric for metric in headline if metric in found)]))
 
     def estimate(self, run: str, filter_name: str, metric: str) -> Estimate:
         """One run's metric and 95 % interval: of the samples, or where they give another value, as it was reported."""

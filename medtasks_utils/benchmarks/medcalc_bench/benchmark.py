@@ -1,6 +1,6 @@
-"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036): options, extraction, score.
+"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036): options, reading of answers, scores.
 
-Its rows are in ``rows``, its kinds of answer in ``kinds``.
+``rows`` converts the data, and ``kinds`` defines the kinds of answer.
 """
 
 import math
@@ -23,7 +23,7 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     PinnedFile,
     Repository,
-    Scores,
+    ResponseScores,
     TaskInfo,
     by_field,
     doubt_of,
@@ -51,10 +51,10 @@ from .rows import (
 )
 
 OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("na_rate", higher_is_better=None))
-"""Where the note may lack what is needed: accuracy where it does not and where it does; how often that is said."""
+"""For rows whose note may lack data: accuracy where it does not, accuracy where it does, and the share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
-_CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with the physicians' labels
+_CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
 _BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
 
 
@@ -62,13 +62,13 @@ class MedCalcBenchOptions(ToolOptions):
     """Options under ``medcalc_bench``.
 
     Attributes:
-        dataset_version: MedCalc-Bench-Verified, v1.2, or v1.0 with labels that physicians corrected
+        dataset_version: MedCalc-Bench-Verified, v1.2, or v1.0 with labels corrected by physicians
         split: the rows to evaluate on
         one_shot: show the solved example of the same calculator
-        answer_format: answer in <answer></answer>, or in a box
+        answer_format: ask for the answer in <answer></answer>, or in a box
         use_think: ask for reasoning in a think block first
-        system_prompt: system message in place of ours; tools are still described
-        per_calculator: a fixed subset of so many rows per calculator
+        system_prompt: system message in place of ours; descriptions of tools are appended
+        per_calculator: a fixed subset with this many rows per calculator
     """
 
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
@@ -84,7 +84,7 @@ class MedCalcBenchOptions(ToolOptions):
 
     @property
     def is_corrected(self) -> bool:
-        """Whether the labels are those that physicians corrected, ``N/A`` among them."""
+        """True if physicians corrected the labels, some of which are ``N/A``."""
         return self.dataset_version == "corrected"
 
 
@@ -144,28 +144,28 @@ class MedCalcBench(Benchmark):
     marks = {"tool_errors": "a tool call failed"}
 
     def check(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[str]:
-        """Refuse what cannot apply to the rows."""
+        """Refuse options that cannot apply to the corrected rows."""
         if task.name == "medcalc_bench_corrected" and not options.is_corrected:
-            raise UsageError(f"{task.name} has rows of its own: dataset_version cannot apply to it; run medcalc_bench")
+            raise UsageError(f"{task.name} has its own rows, so dataset_version cannot apply to it: run medcalc_bench")
         if options.is_corrected and (options.revision or options.split != "test"):
-            raise UsageError(f"{task.name}: the corrected rows are one file, to which revision and split cannot apply")
+            raise UsageError(f"{task.name}: revision and split cannot apply to the corrected rows, which are one file")
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
-        """Those of ``N/A`` only where that may be right, those of tools only with tools."""
+        """Leave out metrics of ``N/A`` unless it may be right, and metrics of tools without tools."""
         left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else OF_TOOLS)}
         return [metric for metric in self.metrics if metric not in left_out]
 
     # ---- rows
 
     def repository(self, options: MedCalcBenchOptions) -> Repository:
-        """The one of ``dataset_version``."""
+        """Return the repository of ``dataset_version``."""
         return self.repositories[options.dataset_version]
 
     def load(
         self, files: Files, options: MedCalcBenchOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Examples of the split; those to evaluate on with what ``one_shot`` and ``per_calculator`` ask for."""
+        """Return the examples of the split; ``one_shot`` and ``per_calculator`` apply to those to evaluate on."""
         folder = _inside(files.folder(self.repository(options)), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
@@ -174,7 +174,7 @@ class MedCalcBench(Benchmark):
         if options.per_calculator is not None:
             examples = stratified(examples, options.per_calculator)
         if options.one_shot:
-            # Of all versions; v1.2 and the corrected rows have none of their own.
+            # For every version, since v1.2 and the corrected rows have no solved examples.
             verified = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(verified, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
@@ -184,7 +184,7 @@ class MedCalcBench(Benchmark):
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
-        """Rows as examples."""
+        """Convert the rows."""
         return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
 
     def blank_example(self, kind: str) -> Example:
@@ -203,22 +203,22 @@ class MedCalcBench(Benchmark):
     # ---- reading
 
     def value(self, content: str, example: Example, options: MedCalcBenchOptions) -> Any:
-        """What the authors' scorer reads."""
+        """Return what the authors' scorer reads, or None."""
         return KINDS[example["judgement"]].strict(content)
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """The authors' reading of the text inside the form that was asked for, the answer tag or the box."""
+        """Read by the authors' rule the text inside the requested form, the answer tag or the box."""
         form, content = _contents(text, options)[0]
         return self.content(content or "", example, options, text, form)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """What the answer says in any usual form, in the tag or box, or in a clearly stated value without one."""
+        """Read an answer in any usual form, in the tag or box or stated clearly without one."""
         reading = self.read(text, example, options)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own = without_continuation(text)
         form, content = next((each for each in _contents(own, options) if each[1] is not None), ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
-            # Such as the two ends of a range, of which the authors take the last.
+            # Such as a range, of whose two ends the authors take the last.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
         abstains = False
         if options.is_corrected or example.get("other_label"):
@@ -236,13 +236,14 @@ class MedCalcBench(Benchmark):
         response: str = "",
         found_by: str = "filter",
     ) -> Answer:
-        """What the authors' scorer reads inside a tag."""
+        """Make an answer of what the authors' scorer reads inside a tag."""
         value = self.value(content, example, options)
         abstains = says_not_available(content)
         return _answer(value, abstains, example, options, response=response, found_by=found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
-        """What is weighed: tags, boxes and keys, and the text around them; also a tag in malformed reasoning."""
+        """Return the candidates in tags, boxes, keys and text; where think tags do not pair up, those of the last
+        tag."""
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
@@ -283,8 +284,8 @@ class MedCalcBench(Benchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> Scores:
-        """``acc``, the same as ``by_calculator`` and for the category, ``answered``; of ``N/A`` where there is any."""
+    def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> ResponseScores:
+        """Score ``acc`` (also as ``by_calculator`` and by category), ``answered``, and the metrics of ``N/A``."""
         right = float(is_right(answer.value, example))
         others: dict[str, Score] = {
             f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES
@@ -301,23 +302,24 @@ BENCHMARK = MedCalcBench()
 
 
 def answer_tag(text: str) -> str | None:
-    """Content of the answer tag that counts: the last that is closed, after the reasoning; None without one.
+    """Return the content of the last closed answer tag after the reasoning; None without one.
 
-    Where think tags do not pair up it is the last one wherever it stands, as the defining environment's parser has it.
+    Where think tags do not pair up, the last closed tag counts wherever it stands, as in the defining environment's
+    parser.
     """
     tag = last_tag(final_text(text) if think_tags_pair_up(text) else text)
     return None if tag is None else tag[0]
 
 
 def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | None]]:
-    """``tag`` and ``box``, each with the text inside the last one or None, the form that was asked for first."""
+    """Return the contents of the last tag and the last box, or None for each; the requested form comes first."""
     box = last_box(final_text(text))
     contents = [("tag", answer_tag(text)), ("box", None if box is None else unwrap(box))]
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 
 def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **told: Any) -> Answer:
-    """The answer, ``N/A`` where that may be right and the response says so (``abstains``), and its other score."""
+    """Make the answer, ``N/A`` if the response abstains where it may, and score it by the other label."""
     if abstains and options.is_corrected:
         value = NOT_AVAILABLE
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)

@@ -1,7 +1,6 @@
-"""The kinds of answer that MedCalc-Bench asks for: how each is written in the data, read, and found right.
+"""Define the kinds of answer in MedCalc-Bench: how each is written in the data, read, and judged.
 
-Which kind an answer is of depends on the calculator alone (``calculators.csv``); the column ``Output Type`` is wrong
-for some.
+The calculator alone decides the kind (``calculators.csv``); the column ``Output Type`` is wrong for some.
 """
 
 import csv
@@ -19,10 +18,10 @@ from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.weighing import Reading
 
 NOT_AVAILABLE = "N/A"
-"""The right answer where the note lacks what is needed, in the rows that have such a label."""
+"""The label of rows whose note lacks the data that the calculation needs."""
 
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
-"""The pattern of a number."""
+"""Regular expression of a number."""
 
 _WEEKS_AND_DAYS = re.compile(
     r"""(\d{1,4})\s?weeks?["']?\s?(?:,|and\b|&)?\s?["']?(\d{1,4})\s?(?:days?\b|["')\]]|$)"""
@@ -33,7 +32,7 @@ _WHOLE_WEEKS = re.compile(r"(?<![\d.])(\d{1,4})\s?weeks?\b", re.IGNORECASE)
 
 
 class Truth(NamedTuple):
-    """A right answer: in the form that is asked for, and the limits of a number."""
+    """A right answer in the requested form, and the limits of a number."""
 
     shown_truth: str
     lower_limit: float | None = None
@@ -42,14 +41,14 @@ class Truth(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of answer, which is right if it equals the truth.
+    """A kind of answer. By default, an answer is right if it equals the truth.
 
     Attributes:
-        name: what examples call it as ``judgement``.
-        read: the authors' reading of a content without line breaks and quotes around it; None for none.
+        name: the value of ``judgement`` in examples.
+        read: the authors' rule for a content without line breaks and outer quotes; returns None for no answer.
         form: how an auditor writes such an answer, in words.
         pattern: the same as a regular expression.
-        shown: a value as samples show it.
+        shown: formats a value for samples.
     """
 
     name: str
@@ -59,10 +58,10 @@ class Kind:
     shown: Callable[[Any], str] = str
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """The right answer of a row, given the cells for it and its limits.
+        """Return the right answer of a row, given the cells of the answer and its limits.
 
         Raises:
-            ValueError: where it cannot be read.
+            ValueError: if the answer cannot be read.
         """
         value = self.strict(answer)
         if value is None:
@@ -70,15 +69,15 @@ class Kind:
         return Truth(self.shown(value))
 
     def strict(self, content: str) -> Any:
-        """The value that the authors' scorer reads in the content of a tag or box; None where it reads none."""
+        """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """What a text says, given the reader of values by kind."""
+        """Return what a text states, given a function that reads values of a named kind."""
         return read(self.name)
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
-        """Whether a value is right by the example's label."""
+        """Return True if a value equals the example's label."""
         return bool(value == self.strict(example["ground_truth"]))
 
 
@@ -86,13 +85,13 @@ class Decimal(Kind):
     """A number within limits."""
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """With its limits in order: the data gives them the wrong way round for some negative truths."""
+        """Return the answer with its limits in order; the data swaps them for some negative truths."""
         _number(answer, "Ground Truth Answer")
         lower, upper = sorted((_number(limits[0], "Lower Limit"), _number(limits[1], "Upper Limit")))
         return Truth(answer, lower, upper)
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
-        """Within the limits; 83.3 % may be the number that it shows, 83.3, or the fraction that it means, 0.833."""
+        """Return True within the limits; 83.3 % may stand for 83.3 or for 0.833."""
         readings = (value, value / 100) if isinstance(value, Percentage) else (value,)
         return any(example["lower_limit"] <= reading <= example["upper_limit"] for reading in readings)
 
@@ -101,49 +100,52 @@ class Integer(Decimal):
     """A score."""
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
-        """Rounded as Python does, the truth."""
+        """Return True if ``round(value)`` equals the ground truth."""
         return bool(round(value) == float(example["ground_truth"]))
 
 
 class Days(Kind):
-    """A gestational age in days, as the corrected rows ask for it; weeks and days that make as many are right too."""
+    """A gestational age in days, as in the corrected rows; the same age in weeks and days is right too."""
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """A whole number."""
+        """Return the answer as a whole number of days."""
         return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
 
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Weeks and days, else a number."""
+        """Read weeks and days and convert them; without any, read a number."""
         age = read("weeks_days")
         return read("decimal") if age.value is None else age._replace(value=7 * age.value[0] + age.value[1])
 
 
 def days_in(text: str) -> float | None:
-    """Weeks and days in the forms of the first release, whole weeks, or the last number.
+    """Return the days in weeks and days, as the first release writes them, in whole weeks, or the last number.
 
     >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
     [31.0, 31, 203, None]
     """
-    if pair := _WEEKS_AND_DAYS.search(text):
-        weeks, days = (int(found) for found in pair.groups() if found is not None)
+    pair = _WEEKS_AND_DAYS.search(text)
+    if pair is not None:
+        weeks, days = (int(group) for group in pair.groups() if group is not None)
         return 7 * weeks + days
-    if whole := _WHOLE_WEEKS.search(text):
+    whole = _WHOLE_WEEKS.search(text)
+    if whole is not None:
         return 7 * int(whole[1])
     value = numbers.strict_decimal(text)
     return float(value) if isinstance(value, int | float) else None
 
 
 def _number(cell: str, column: str) -> float:
+    """Return a cell as a number; raise ValueError, with the column's name, if it is not one."""
     try:
-        found = float(cell)
+        number = float(cell)
     except ValueError:
-        found = math.nan
-    if math.isnan(found):
+        number = math.nan
+    if math.isnan(number):
         raise ValueError(f"{column} is {cell!r}, not a number")
-    return found
+    return number
 
 
-_EVERY = (
+_ALL_KINDS = (
     Kind(
         "date",
         strict_date,
@@ -167,11 +169,11 @@ _EVERY = (
         f"{NUMBER}%?",
     ),
 )
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _EVERY}
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL_KINDS}
 
 
-class Calculator(NamedTuple):
-    """One of the 55: its number, its category, the kind of its answers, and its name."""
+class CalculatorRecord(NamedTuple):
+    """One of the 55 calculators: its ID, category, kind of answer, and name."""
 
     id: int
     category: str
@@ -180,13 +182,13 @@ class Calculator(NamedTuple):
 
 
 with (Path(__file__).parent / "calculators.csv").open(encoding="utf-8") as _file:
-    CALCULATORS = [Calculator(int(row["id"]), row["category"], KINDS[row["kind"]], row["name"])
+    CALCULATORS = [CalculatorRecord(int(row["id"]), row["category"], KINDS[row["kind"]], row["name"])
                    for row in csv.DictReader(_file)]  # fmt: skip
 CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATORS))
 
 
 def is_right(value: Any, example: Mapping[str, Any]) -> bool:
-    """Whether a value, or ``N/A``, is right by an example's label."""
+    """Return True if a value, or ``N/A``, is right by the example's label."""
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)

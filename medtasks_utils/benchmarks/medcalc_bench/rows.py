@@ -1,4 +1,4 @@
-"""MedCalc-Bench's rows as examples; the labels of benchmark and physicians beside each other."""
+"""Convert MedCalc-Bench's rows to examples, and attach the labels of the other release."""
 
 import hashlib
 from collections import defaultdict
@@ -19,14 +19,14 @@ from .kinds import (
 )
 
 _CALCULATORS = {key: calculator for calculator in CALCULATORS for key in (str(calculator.id), calculator.name.lower())}
-_CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # so in the first release
+_CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # as the first release writes it
 
 
 def example_of(by_physicians: bool, row: Row) -> Example:
-    """A row as an example: of the benchmark, or of the file with the labels that physicians corrected.
+    """Convert a row of the benchmark or, if ``by_physicians``, of the file with corrected labels.
 
     Raises:
-        KeyError: for a column that is missing.
+        KeyError: for a missing column.
         ValueError: for an unknown calculator or category, or a truth or limit that cannot be read.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
@@ -35,7 +35,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
     key = "Calculator Name" if by_physicians else "Calculator ID"
     calculator = _CALCULATORS.get(cells[key].lower().removesuffix(".0"))
     if calculator is None:
-        raise ValueError(f"unknown {key} {cells[key]!r}: how answers are judged is known for those in calculators.csv")
+        raise ValueError(f"unknown {key} {cells[key]!r}: calculators.csv lists those whose answers can be judged")
     label = calculator.category if by_physicians else cells["Category"]
     category = "lab_test" if label == "lab" else label.lower().replace(" ", "_")
     if category not in CATEGORIES:
@@ -64,7 +64,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
 
 
 def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
-    """The same ``per_calculator`` examples of each calculator on every machine, in the order of the data."""
+    """Return ``per_calculator`` examples of each calculator, the same on every machine, in the order of the data."""
 
     def rank(index: int) -> bytes:
         return hashlib.sha256(f"medcalc_bench:{examples[index]['row_number']}".encode()).digest()
@@ -77,42 +77,47 @@ def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
 
 
 def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
-    """Show each example the solved one of its calculator, out of the split ``one_shot``.
+    """Add the solved example of the same calculator, from the split ``one_shot``, to each example.
 
     Raises:
-        DataError: for a calculator without one.
+        DataError: for a calculator without a solved example.
     """
-    solved = {each["calculator_id"]: each for each in table.made(partial(example_of, False))}
+    solved = {example["calculator_id"]: example for example in table.made(partial(example_of, False))}
     for example in examples:
         if example["calculator_id"] not in solved:
             raise DataError(f"{table.path} has no example for calculator {example['calculator_id']}")
         shown = solved[example["calculator_id"]]
         answer, is_in_days = shown["shown_truth"], example["judgement"] == "days"
         example["example_note"] = shown["note"]
-        # The solved one asks for weeks and days, which corrected rows give in days.
+        # The solved example asks for weeks and days; corrected rows ask for days.
         example["example_question"] = example["question"] if is_in_days else shown["question"]
         example["example_answer"] = f"{KINDS['days'].strict(answer):.0f}" if is_in_days else answer
         example["example_explanation"] = shown["explanation"]
 
 
 def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: bool) -> None:
-    """Put the physicians' label of each of the benchmark's examples, or the benchmark's of each of theirs, into it.
+    """Attach the other data set's label to each example, under ``other_label``.
 
-    It is under ``other_label``, None where the table has none: what :func:`.kinds.is_right` takes for the example, and
-    whether the physicians' label is wrong by the benchmark's (``differs``).
+    The label is None where the table has none. Otherwise it has the fields that :func:`.kinds.is_right` needs, and
+    ``differs``: True if the physicians' label is wrong by the benchmark's.
+
+    Args:
+        examples: the examples to extend.
+        table: rows of the other data set.
+        by_physicians: True if the table has the physicians' labels.
     """
     others = {_question_of(other): other for other in table.made(partial(example_of, by_physicians))}
     names = ("judgement", "ground_truth", "shown_truth", "lower_limit", "upper_limit")
     for example in examples:
         example["other_label"] = None
         if other := others.get(_question_of(example)):
-            theirs, own = (other, example) if by_physicians else (example, other)
-            truth = theirs["ground_truth"]
-            value = truth if truth == NOT_AVAILABLE else KINDS[theirs["judgement"]].strict(truth)
-            differs = not is_right(value, own)
+            physicians, benchmark = (other, example) if by_physicians else (example, other)
+            truth = physicians["ground_truth"]
+            value = truth if truth == NOT_AVAILABLE else KINDS[physicians["judgement"]].strict(truth)
+            differs = not is_right(value, benchmark)
             example["other_label"] = {**{name: other[name] for name in names}, "differs": differs}
 
 
 def _question_of(example: Example) -> tuple[int, str, str]:
-    """What an example asks, whatever its label."""
+    """Return what identifies an example whatever its label: calculator, note and question."""
     return example["calculator_id"], " ".join(example["note"].split()), " ".join(example["question"].split())

@@ -1,4 +1,4 @@
-"""Reading MedExQA's answers: the authors' rules, and what is added to them."""
+"""Read MedExQA's answers by the authors' rules, and by two additions to them."""
 
 import re
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from thefuzz import fuzz, process, utils
 from medtasks_utils.extraction.letters import LETTERS
 
 # The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
-# without the capitals A-D, so that the letter found is the first capital A-D after its cue. The rules are applied as
-# they are, bounds and word boundaries included, since published numbers rest on them.
+# without the capitals A-D, so that the letter matched is the first capital A-D after its cue. Bounds and word
+# boundaries are the authors', since published numbers rest on them.
 
 _NEAR = "[^ABCD]"
 _NO = r"n(?:'|o)t"
@@ -31,47 +31,47 @@ _RULES = tuple(
 
 
 def letters_for_options(text: str, options: Sequence[str]) -> str:
-    """Replace every option's text by its letter, the longest option first; an empty option is never replaced."""
+    """Replace the text of each option by its letter, longest option first; an empty option is never replaced."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
-        if option and option.casefold() in text.casefold():  # to look is much faster than to compile a pattern
+        if option and option.casefold() in text.casefold():  # a search is much faster than compiling a pattern
             text = re.sub(re.escape(option), LETTERS[index], text, flags=re.IGNORECASE)
     return text
 
 
 def ruled_letter(text: str) -> str | None:
-    """The letter by the first of the authors' four rules that matches."""
+    """Return the letter by the first of the authors' four rules that matches, or None."""
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 
 def most_similar_option(text: str, options: Sequence[str]) -> str:
-    """The letter of the option most similar to the text, however little; the first on a tie."""
+    """Return the letter of the option most similar to the text, however dissimilar; the first on a tie."""
     if not utils.full_process(text):
-        return LETTERS[0]  # thefuzz scores all options 0, and would warn of it
+        return LETTERS[0]  # thefuzz scores every option 0, and logs a warning
     best, _ = process.extractOne(text, list(options))
     return LETTERS[list(options).index(best)]
 
 
 def only_letter(text: str, options: Sequence[str]) -> str | None:
-    """The letter that the authors' four rules read in a text that speaks of no other."""
+    """Return the letter that the authors' rules read, if the text mentions no other letter; else None."""
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     return letter if letter and set(_RULES[-1].findall(substituted)) == {letter} else None
 
 
 def misspelt_option(text: str, options: Sequence[str]) -> str | None:
-    """The letter of the only option that stands in the text but for a slip; options of a few letters never do."""
+    """Return the letter of the only option that the text almost quotes; options under 5 characters do not count."""
     text = utils.full_process(text)
-    near = []
+    similar = []
     for letter, option in zip(LETTERS, map(utils.full_process, options), strict=True):
         similarity = fuzz.partial_ratio if len(text) >= len(option) else fuzz.ratio
         if len(option) >= _SHORTEST_MISSPELT and similarity(option, text) >= _REALLY_SIMILAR:
-            near.append(letter)
-    return near[0] if len(near) == 1 else None
+            similar.append(letter)
+    return similar[0] if len(similar) == 1 else None
 
 
 def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """The authors' extraction: options to letters, four rules (``letter``), or the most similar option (``fuzzy``)."""
+    """Return the letter that the authors' code reads, and how: by a rule (``letter``) or similarity (``fuzzy``)."""
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")

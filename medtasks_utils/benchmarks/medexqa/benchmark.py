@@ -1,4 +1,4 @@
-"""MedExQA (Kim et al., arXiv:2406.06331): rows, the authors' extraction and ours, score."""
+"""MedExQA (Kim et al., arXiv:2406.06331): load rows, read answers by the authors' rules and ours, and score them."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     Repository,
     Resource,
-    Scores,
+    ResponseScores,
     TaskInfo,
     by_field,
 )
@@ -36,13 +36,13 @@ from .options import SPECIALTIES, MedExQAOptions, Specialty
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 _GUESSED = 0.5
-"""Certainty of what is taken for want of a statement."""
+"""Certainty of an answer that is inferred, since the response states none."""
 
 _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
 
 
 class MedExQA(ChoiceBenchmark):
-    """``medexqa_<specialty>`` (``dataset_name`` in YAML names it) and ``medexqa_all``: answers and explanations."""
+    """``medexqa_<specialty>``, named by ``dataset_name`` in YAML, and ``medexqa_all``: answers and explanations."""
 
     name = "medexqa"
     title = "MedExQA"
@@ -60,7 +60,7 @@ class MedExQA(ChoiceBenchmark):
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", TOTAL, unit="count", higher_is_better=False),
     )
-    beside = ("explanation",)
+    headline_metrics = ("explanation",)
     compared = ("macro_acc", "acc", "combined", "explanation")
     breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")), BY_DOUBT)
     stratum = "specialty"
@@ -70,22 +70,22 @@ class MedExQA(ChoiceBenchmark):
     marks = {"judge_failures": "the judge failed"}
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
-        """Refuse options that cannot apply to a task of one specialty, or of logits; a line on odd weights."""
+        """Refuse options that cannot apply to one specialty or to logits; warn of weights that do not sum to 1."""
         useless = {"specialty", "seed"} & options.model_fields_set
         if task.subset and useless:
             raise UsageError(
-                f"{task.name} is of one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
+                f"{task.name} has one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
                 "specialties with the task medexqa_all, or name tasks such as medexqa_be"
             )
         if options.vary_order and not task.generates:
-            raise UsageError(f"{task.name}: vary_order is for generated answers, and this task scores logits")
+            raise UsageError(f"{task.name}: vary_order applies to generated answers, and this task scores logits")
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []
-        return [f"the weights {weights} sum to {sum(weights)}, not 1; combined is taken with them as they are"]
+        return [f"the weights {weights} sum to {sum(weights)}, not 1; combined uses them unchanged"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
-        """Return those that there are: no macro average of one specialty, no score of explanations that none scores."""
+        """Leave out the macro average of one specialty, and explanation scores that the options do not compute."""
         names = {"acc", "answered", "answer_accuracy"}
         if task.subset is None:
             names.add("macro_acc")
@@ -94,7 +94,7 @@ class MedExQA(ChoiceBenchmark):
         return [metric for metric in self.metrics if metric.name in names]
 
     def resources(self) -> Sequence[Resource]:
-        """Those of the explanation metrics."""
+        """Return the downloads that the explanation metrics need."""
         from .metrics import bertscore, meteor
 
         return (*meteor.RESOURCES, bertscore.SCIBERT)
@@ -104,11 +104,13 @@ class MedExQA(ChoiceBenchmark):
     def load(
         self, files: Files, options: MedExQAOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Examples of the split of the task's specialties; those to evaluate on shuffled by ``seed``, else one of each
-        specialty in turn, so that ``--limit`` has all of them.
+        """Return the examples of the task's specialties.
+
+        Those to evaluate on are shuffled by ``seed``; without one the specialties take turns, so that ``--limit``
+        covers all of them.
 
         Raises:
-            DataError: for a specialty without rows: a macro average over the others would look like one over all.
+            DataError: for a specialty without rows, since a macro average over the rest would look complete.
         """
         folder = files.folder(self.repository(options))
         names = (task.subset,) if task.subset else options.specialty
@@ -124,7 +126,7 @@ class MedExQA(ChoiceBenchmark):
         without = sum(not references(example) for example in examples)
         if without and _scores_explanations(options, task):
             report.remarks.append(
-                f"{without} of {len(examples)} examples have no reference explanation, and no explanation score"
+                f"{without} of {len(examples)} examples have no reference explanation, so no explanation score"
             )
         if options.seed is None:
             return [example for turn in zip_longest(*parts) for example in turn if example is not None]
@@ -140,7 +142,7 @@ class MedExQA(ChoiceBenchmark):
         specialty: Specialty = SPECIALTIES[0],
         split: str = "test",
     ) -> list[Example]:
-        """Rows of one specialty as examples."""
+        """Convert the rows of one specialty."""
         return [
             {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
             for index, example in enumerate(table.made(_example))
@@ -149,17 +151,17 @@ class MedExQA(ChoiceBenchmark):
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """The authors': A to D."""
+        """Return the authors' order, A to D."""
         return LETTERS
 
     def in_order(self, example: Example, order: str) -> Example:
-        """The example with the order in which the template goes through its choices."""
+        """Add the order in which the template lists the choices."""
         return {**example, "order": order}
 
     # ---- reading
 
     def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
-        """The authors' rules; a blank response is unanswered."""
+        """Read the answer by the authors' rules; a blank response is unanswered."""
         final = final_text(text)
         if not final.strip():
             return Answer(None, text)
@@ -167,12 +169,13 @@ class MedExQA(ChoiceBenchmark):
         return Answer(letter, text, found_by=rule)
 
     def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
-        """The letter that the response chooses; else what the authors' rules read, or an option much like it.
+        """Read the letter that the response chooses.
 
-        The authors' rules are asked only where nothing else was found and a single letter is spoken of.
+        Where it states none and mentions a single letter, the authors' rules decide; where it mentions no letter, an
+        option that the response almost quotes.
         """
         reading = self.read(text, example, options)
-        if reading.value is not None or any(one.cue != "mention" for one in reading.candidates):
+        if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
             return Answer(reading.value, text, found_by=self.found_by(reading), certainty=reading.certainty)
         final = final_text(without_continuation(text))
         letter = None if reading.candidates else only_letter(final, example["options"])
@@ -182,19 +185,19 @@ class MedExQA(ChoiceBenchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> Scores:
-        """``acc``, also for the macro average over specialties, 0–1; ``answer_accuracy`` 0 or 100; ``answered``."""
+    def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> ResponseScores:
+        """Score ``acc`` (0 or 1, also as ``macro_acc``), ``answer_accuracy`` (0 or 100) and ``answered``."""
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
     def case_of(self, example: Example, response: str) -> Case:
-        """See :class:`Benchmark`."""
+        """Return the explanation of a response with its references."""
         return case_of(example, response)
 
     def batch_scorer(
         self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """The explanations' scorer, unless options leave nothing for it to do or no example has a reference."""
+        """Return the scorer of explanations; None if the options ask for no score or no example has a reference."""
         has_references = examples is None or any(map(references, examples))
         scores = has_references and _scores_explanations(options, task)
         return Explanations(options, task.name, processes) if scores else None
@@ -204,10 +207,12 @@ BENCHMARK = MedExQA()
 
 
 def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
+    """Return True if a metric or a judge scores explanations in this task."""
     return task.generates and bool(options.lexical_metrics or options.judges)
 
 
 def _example(row: Row) -> Example:
+    """Convert a row; raise ValueError for an answer that is not A to D."""
     cells = {column: text_of(row[column]) for column in COLUMNS}
     answer = cells["answer"].strip().upper()
     if len(answer) != 1 or answer not in LETTERS:

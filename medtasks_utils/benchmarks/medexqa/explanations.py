@@ -1,6 +1,6 @@
-"""How MedExQA scores the explanation of a right answer: by lexical metrics, by a judge, or by both.
+"""Score the explanation of a right answer by lexical metrics, by a judge, or by both.
 
-A wrong answer has 0 in all. Where both score, the judge's ``explanation`` stands.
+A wrong answer scores 0 in all. With a judge, ``explanation`` is the judge's score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,16 @@ from .metrics import make_metrics
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
-"""Metrics that a judge may give, and may fail to."""
+"""Metrics that a judge provides, and that are missing where it fails."""
 
 
 def references(example: Example) -> list[str]:
-    """The reference explanations of an example that are not blank: two, one or none."""
+    """Return the zero, one or two reference explanations that are not blank."""
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
 def scored(options: MedExQAOptions) -> list[str]:
-    """Return the metrics that options ask for beside ``combined``: lexical ones, their mean or a judge's score."""
+    """Return the metrics besides ``combined``: lexical ones, and their mean or the judge's score."""
     names = [*options.lexical_metrics, "explanation"]
     if options.judges:
         names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
@@ -33,16 +33,16 @@ def scored(options: MedExQAOptions) -> list[str]:
 
 
 class Explanations:
-    """All that scores the explanations of a task, ready: what it needs is loaded, and the judge has been tried.
+    """Score the explanations of a task. Metrics are loaded and the judge is tried on creation.
 
     Args:
-        options: of the benchmark.
-        task: its name, for the log.
-        processes: how many share the limit on the judge's calls.
+        options: options of the benchmark.
+        task: name of the task, for the log.
+        processes: number of processes that share the limit on the judge's calls.
 
     Raises:
         MedtasksError: if a metric cannot be computed here.
-        JudgeError: if the judge cannot be asked.
+        JudgeError: if the judge cannot be used.
     """
 
     def __init__(self, options: MedExQAOptions, task: str, processes: int = 1) -> None:
@@ -68,65 +68,72 @@ class Explanations:
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{self._settings.model}"
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """``explanation``, ``combined`` and their parts: 0 for a wrong answer, None without references or judgement.
+        """Add ``explanation``, ``combined`` and their parts to the answers.
 
-        The judge's whole output is a detail of the sample.
+        A wrong answer scores 0. Without references, or where the judge failed, the score is None. The judge's whole
+        output becomes a field of the sample.
         """
         cases = [
             case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None
             for doc, answer in answers
         ]
-        distinct = list(dict.fromkeys(filter(None, cases)))  # both filters mostly find the same answer
+        distinct = list(dict.fromkeys(filter(None, cases)))  # both filters usually read the same answer
         judgements: dict[Case | None, Judgement] = {}
         if self._judge is not None:
             judged = judge_all(self._judge, self._settings, distinct)
             logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judged))
             judgements |= zip(distinct, judged, strict=True)
-        found = self._scores(distinct, judgements)
+        scores_by_case = self._scores(distinct, judgements)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
             has_references = bool(references(doc))
-            scores = found[case] if has_references else dict.fromkeys(self._names)
-            weighted, options = scores["explanation"], self._options
-            if weighted is not None:
-                weighted = options.mcq_weight * 100 * bool(case) + options.explanation_weight * weighted
-            for name, value in {**scores, "combined": weighted}.items():
+            scores = scores_by_case[case] if has_references else dict.fromkeys(self._names)
+            combined, options = scores["explanation"], self._options
+            if combined is not None:
+                combined = options.mcq_weight * 100 * bool(case) + options.explanation_weight * combined
+            for name, value in {**scores, "combined": combined}.items():
                 answer.scores[name] = JudgedScore(bool(case), value) if has_references and name in JUDGED else value
             if options.judges:
-                own = judgements.get(case)
-                told = ("score", "failure", "error")
-                answer.details["judge"] = own and {name: getattr(own, name) for name in told} | own.output
-                if own and own.failure:
-                    failed[doc["id"]] = f"{own.failure}: {own.error}"
+                judgement = judgements.get(case)
+                answer.details["judge"] = judgement and _logged(judgement)
+                if judgement and judgement.failure:
+                    failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
-            named, first = ", ".join(failed), next(iter(failed.values()))
-            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, named, first)
+            ids, first = ", ".join(failed), next(iter(failed.values()))
+            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, ids, first)
 
     def _scores(
         self, cases: Sequence[Case], judgements: Mapping[Case | None, Judgement]
     ) -> dict[Case | None, dict[str, float | None]]:
-        """Each metric, and their mean as ``explanation``, or in its place the judge's score, None if it failed.
+        """Return the scores of each case; ``explanation`` is the metrics' mean, or the judge's score (None on failure).
 
-        An example's metrics are means over its generations, and ``judge_failures`` counts: each failure weighs as many
-        as there are generations, so that the sum over examples is their number.
+        An example's metrics are means over its k generations, but ``judge_failures`` is a count. Each failure therefore
+        counts k, so that the sum over examples is the number of failures.
         """
-        texts, others = [case.explanation for case in cases], [case.references for case in cases]
-        lexical = {metric.name: metric.score(texts, others) for metric in self._metrics}
-        found: dict[Case | None, dict[str, float | None]] = {None: dict.fromkeys(self._names, 0.0)}
-        for place, case in enumerate(cases):
-            own = {name: scores[place] for name, scores in lexical.items()}
-            found[case] = {**own, "explanation": sum(own.values()) / max(1, len(own))}
-            if judged := judgements.get(case):
-                found[case] |= {name: None if judged.failure else judged.output[name] for name in self._judge.rates}
-                found[case] |= {
-                    "explanation": judged.score,
-                    "judge_failures": float(self._options.repeats if judged.failure else 0),
-                }
-        return found
+        texts = [case.explanation for case in cases]
+        references_by_case = [case.references for case in cases]
+        lexical = {metric.name: metric.score(texts, references_by_case) for metric in self._metrics}
+        scores: dict[Case | None, dict[str, float | None]] = {None: dict.fromkeys(self._names, 0.0)}
+        for index, case in enumerate(cases):
+            values = {name: of_cases[index] for name, of_cases in lexical.items()}
+            scores[case] = {**values, "explanation": sum(values.values()) / max(1, len(values))}
+            judgement = judgements.get(case)
+            if judgement is not None:
+                for rate in self._judge.rates:
+                    scores[case][rate] = None if judgement.failure else judgement.output[rate]
+                scores[case]["explanation"] = judgement.score
+                scores[case]["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
+        return scores
+
+
+def _logged(judgement: Judgement) -> dict[str, Any]:
+    """Return a judgement as the samples hold it."""
+    summary_fields = {"score": judgement.score, "failure": judgement.failure, "error": judgement.error}
+    return summary_fields | judgement.output
 
 
 def case_of(doc: Example, response: str) -> Case:
-    """What there is to score of a response."""
+    """Return the explanation of a response with what it is scored against."""
     return Case(
         specialty=doc["specialty"],
         question=doc["question"],

@@ -1,4 +1,4 @@
-"""MedExQA's specialties and options."""
+"""Define MedExQA's specialties and options."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class Specialty(NamedTuple):
-    """One of the five: its name here, its code in the paper, and the stem of its files."""
+    """A specialty: its name here, its code in the paper, and the stem of its files."""
 
     name: str
     code: str
@@ -37,14 +37,14 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
 
 
 def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
-    """The names meant by a text with commas or a list, in any case, all of them by ``all``; in their own order."""
-    given = value if isinstance(value, list | tuple) else str(value).split(",")
-    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in given}
+    """Return the names that a comma-separated text or a list selects, whatever its case, in the order of ``known``."""
+    items = value if isinstance(value, list | tuple) else str(value).split(",")
+    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in items}
     of_all = keys & {"all", "overall"}
     if not keys or not keys <= {*of_all, *known}:
-        raise ValueError(f"must be ALL, or one or many of {', '.join(known)}")
-    meant = known.values() if of_all else {known[key] for key in keys}
-    return tuple(dict.fromkeys(name for name in known.values() if name in meant))
+        raise ValueError(f"must be ALL, or one or more of {', '.join(known)}")
+    selected = known.values() if of_all else {known[key] for key in keys}
+    return tuple(dict.fromkeys(name for name in known.values() if name in selected))
 
 
 _BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
@@ -55,17 +55,17 @@ class MedExQAOptions(ChoiceOptions):
     """Options under ``medexqa``.
 
     Attributes:
-        specialty: for medexqa_all: codes, names or file stems, one or many, or ALL
+        specialty: for medexqa_all, one or more codes, names or file stems, or ALL
         split: the rows to evaluate on
         use_think: ask for reasoning in a think block first
         use_explanations: score the explanations too
-        explanation_metrics: rougeL, bleu, meteor, bertscore: one, a list, or all
+        explanation_metrics: one or more of rougeL, bleu, meteor, bertscore, or all
         mcq_weight: weight of answer_accuracy in combined
         explanation_weight: weight of explanation in combined
         bertscore_model: hub repository, or a folder with the model
-        bertscore_device: cpu, cuda, mps, or auto for the best there is
+        bertscore_device: cpu, cuda, mps, or auto for the best available
         bertscore_batch_size: texts embedded at once
-        seed: for medexqa_all: shuffle the specialties' rows
+        seed: for medexqa_all, shuffle the rows of all specialties by this seed
         use_judge: let a judge score the explanations
         judge_mode: the judge, required with use_judge: g-eval or factscore
         judge_model: the judging model's name at the endpoint
@@ -73,8 +73,8 @@ class MedExQAOptions(ChoiceOptions):
         judge_api_key_env: name of the variable that holds the key
         judge_concurrency: calls in flight at once, over all processes
         judge_cache: file of answered calls
-        judge_max_tokens: of a judge's reply, its reasoning included
-        use_coverage: factscore: verify the references' claims against the explanation
+        judge_max_tokens: maximum tokens of a judge's reply, its reasoning included
+        use_coverage: for factscore, also verify the references' claims against the explanation
     """
 
     choose_rows = frozenset({"specialty", "seed", "split"})
@@ -87,7 +87,7 @@ class MedExQAOptions(ChoiceOptions):
         **dict.fromkeys(_OF_JUDGE, "use_judge=true"),
         "use_coverage": "judge_mode=factscore",
     }
-    # The signatures of the metrics and of the judge tell what these change.
+    # The signatures of the metrics and of the judge cover these.
     not_signed = ChoiceOptions.not_signed | {"use_explanations", *needs}.difference(_WEIGHTS)
     needs |= ChoiceOptions.needs
 
@@ -117,10 +117,10 @@ class MedExQAOptions(ChoiceOptions):
     @model_validator(mode="before")
     @classmethod
     def _one_weight_gives_the_other(cls, given: dict[str, Any]) -> dict[str, Any]:
-        for one, other in (_WEIGHTS, _WEIGHTS[::-1]):
-            weight = given.get(one)
-            if other not in given and isinstance(weight, int | float):
-                return {**given, other: 1 - weight}
+        for stated, implied in (_WEIGHTS, _WEIGHTS[::-1]):
+            weight = given.get(stated)
+            if implied not in given and isinstance(weight, int | float):
+                return {**given, implied: 1 - weight}
         return given
 
     @model_validator(mode="after")
@@ -131,11 +131,11 @@ class MedExQAOptions(ChoiceOptions):
 
     @property
     def judges(self) -> bool:
-        """Whether a judge scores the explanations."""
+        """True if a judge scores the explanations."""
         return self.use_explanations and self.use_judge
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The metrics to compute: with a judge, which takes their place, only those asked for by name."""
+        """The lexical metrics to compute. A judge replaces them, except those that the user names."""
         by_name = "explanation_metrics" in self.model_fields_set
         return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

@@ -1,4 +1,4 @@
-"""MedHallu (Pandit et al., arXiv:2502.14302): rows, pairs of examples, extraction, score."""
+"""MedHallu (Pandit et al., arXiv:2502.14302): make two examples of each row, read verdicts, and score them."""
 
 import ast
 import hashlib
@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
-    Scores,
+    ResponseScores,
     TaskInfo,
     by_field,
 )
@@ -40,11 +40,11 @@ from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
-"""The verdicts that are asked for."""
+"""The possible verdicts."""
 _VERDICTS = (FACTUAL, HALLUCINATED)
 """The verdicts that decide."""
 DIFFICULTIES = ("easy", "medium", "hard")
-"""Of the rows."""
+"""The difficulties of rows, in ascending order."""
 
 TELLS, MISLEADS = "style says the truth", "style misleads"
 """What a reader of the answer's text alone, who was never shown this row, makes of an example."""
@@ -58,7 +58,7 @@ _CATEGORIES = {
     "mechanism": "mechanism_and_pathway_misattribution",
     "method": "methodological_and_evidence_fabrication",
 }
-"""The kinds of hallucination, by what every spelling of them holds."""
+"""The kinds of hallucination, by a word that occurs in every spelling of the kind."""
 
 
 class MedHalluOptions(Options):
@@ -68,11 +68,11 @@ class MedHalluOptions(Options):
         subset: configuration of the data set
         difficulty: rows of one difficulty, or all
         use_knowledge: show the knowledge passage with the question
-        unsure_reward: reward of answering 2 (unsure)
+        unsure_reward: reward for answering 2 (unsure)
         allow_unsure: offer 2 (unsure) as an answer
-        style_balanced: the rows on which a reader of the answers' style alone is at chance
-        pairing: both answers of a row, or one drawn by seed
-        seed: seed of pairing: sampled
+        style_balanced: only the rows on which a reader of the answers' style alone is at chance
+        pairing: show both answers of a row, or one drawn by seed
+        seed: seed of pairing=sampled
     """
 
     choose_rows = frozenset({"subset", "difficulty", "style_balanced", "pairing", "seed"})
@@ -90,7 +90,7 @@ class MedHalluOptions(Options):
 
 
 def _kind_of_hallucination(example: Row) -> str | None:
-    """The kind, of the examples that show the hallucinated answer: the true answer has none."""
+    """Return the kind of hallucination; None for examples that show the true answer."""
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
@@ -162,12 +162,12 @@ class MedHallu(Benchmark):
     def load(
         self, files: Files, options: MedHalluOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """The examples of the subset, whose only split is ``train``."""
+        """Return the examples of the subset, whose only split is ``train``."""
         folder = files.folder(self.repository(options))
         return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
-        """Two examples per row, with the true and with the hallucinated answer; or one of them, drawn by seed."""
+        """Make two examples per row, with the true and the hallucinated answer, or draw one of them by seed."""
         pairs = table.made(_pair)
         for index, pair in enumerate(pairs):
             for example in pair:
@@ -197,12 +197,12 @@ class MedHallu(Benchmark):
     # ---- reading
 
     def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
-        """0, 1 or, where that is offered, 2."""
+        """Return 0, 1 or, if it is offered, 2; else None."""
         digit = unwrap(content)
         return digit if digit in _VERDICTS or (digit == UNSURE and options.allow_unsure) else None
 
     def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
-        """What is weighed, boxes among it."""
+        """Return the candidates for a verdict, boxes included."""
         return read_verdict(final_text(without_continuation(text)))
 
     def audit_question(self, example: Example) -> AuditQuestion:
@@ -212,11 +212,11 @@ class MedHallu(Benchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedHalluOptions) -> Scores:
-        """Means over all examples, and ratio metrics over those answered 0 or 1."""
+    def score(self, answer: Answer, example: Example, options: MedHalluOptions) -> ResponseScores:
+        """Score means over all examples, and ratios over the examples answered 0 or 1."""
         right = answer.value == example["target"]
         unsure = answer.value == UNSURE
-        target, predicted = (float(each == HALLUCINATED) for each in (example["target"], answer.value))
+        target, predicted = (float(verdict == HALLUCINATED) for verdict in (example["target"], answer.value))
         hit = target * predicted
         ratios: dict[str, Score] = {
             "f1": _f1_score(answer.value, example),
@@ -259,10 +259,10 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
 
 
 def _pair(row: Row) -> list[Example]:
-    """A row as two examples: the true answer is shown, and the hallucinated one.
+    """Return the two examples of a row: one shows the true answer, the other the hallucinated one.
 
     Raises:
-        ValueError: for a difficulty or a kind of hallucination that is none of those known.
+        ValueError: for an unknown difficulty or kind of hallucination.
     """
     difficulty = text_of(row["Difficulty Level"]).strip().lower()
     if difficulty not in DIFFICULTIES:
@@ -285,7 +285,7 @@ def _pair(row: Row) -> list[Example]:
 
 
 def passages(knowledge: Any) -> list[str]:
-    """The passages of ``Knowledge``: a list, or a string that looks like one (Python's or NumPy's way of printing)."""
+    """Return the passages of ``Knowledge``, a list or a list printed by Python or NumPy."""
     if isinstance(knowledge, list | tuple):
         return [str(passage) for passage in knowledge]
     text = text_of(knowledge).strip()

@@ -1,4 +1,4 @@
-"""MedMCQA (Pal et al., CHIL 2022): rows, the order of the choices, extraction, score."""
+"""MedMCQA (Pal et al., CHIL 2022): load rows, order the choices, read letters, and score them."""
 
 import hashlib
 import math
@@ -19,7 +19,7 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
-    Scores,
+    ResponseScores,
     TaskInfo,
     by_field,
 )
@@ -39,8 +39,8 @@ class MedMCQAOptions(ChoiceOptions):
 
     Attributes:
         split: the rows to evaluate on
-        num_train_examples: rows of train to draw few-shot examples from; -1 for all
-        num_eval_examples: rows to evaluate on, from the first; -1 for all
+        num_train_examples: number of train rows to draw few-shot examples from; -1 for all
+        num_eval_examples: number of rows to evaluate on, from the first; -1 for all
     """
 
     choose_rows = frozenset({"num_eval_examples", "split"})
@@ -71,13 +71,13 @@ class MedMCQA(ChoiceBenchmark):
     def load(
         self, files: Files, options: MedMCQAOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Examples of the split; where there is no validation split, a tenth held out of train is it."""
+        """Return the examples of the split; without a validation split, a tenth of train is held out for it."""
         folder = files.folder(self.repository(options))
         names = _VALIDATION if split == "validation" else (split,)
         is_divided = split != "test" and not find_split(folder, *_VALIDATION)
         table = read_split(folder, *names, *(("train",) if is_divided else ()))
         if is_divided and split == options.split:
-            report.remarks.append("there is no validation split: a tenth of train, held out, takes its place")
+            report.remarks.append("there is no validation split: a tenth of train is held out instead")
         examples = self.examples(table, options, report, _held_out(len(table.rows), split) if is_divided else None)
         count = options.num_eval_examples if split == options.split else options.num_train_examples
         return examples if count < 0 else examples[:count]
@@ -85,32 +85,32 @@ class MedMCQA(ChoiceBenchmark):
     def examples(
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
-        """Rows as examples, or those of ``indices``; either way the whole table settles the form of ``cop``."""
+        """Convert the rows, or those at ``indices``; the whole table decides the form of ``cop``."""
         examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
-        found = [
+        labelled = [
             {**examples[index], "answer_letter": LETTERS[label], "answer_idx": label}
             for index in chosen
             if (label := labels[index]) is not None
         ]
-        if len(found) < len(chosen):
-            report.left_out["no usable label in cop"] += len(chosen) - len(found)
-        return report.with_text(found, "question")
+        if len(labelled) < len(chosen):
+            report.left_out["no usable label in cop"] += len(chosen) - len(labelled)
+        return report.with_text(labelled, "question")
 
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """An order drawn by the hash of the id."""
+        """Return an order drawn by the hash of the id."""
         return choice_order(example["id"] or example["question"])
 
     def in_order(self, example: Example, order: str) -> Example:
-        """The example with its choices as lines in that order."""
+        """Add the choices as lines in that order."""
         return {**example, "choices": _lines(example["options"], order)}
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> Scores:
+    def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> ResponseScores:
         """``acc``, ``answered``, and what the response looks like.
 
         ``format`` is the defining environment's: one think block, then an answer with a box. ``one_box`` is 1 where the
@@ -126,19 +126,20 @@ BENCHMARK = MedMCQA()
 
 
 def _held_out(count: int, split: str) -> list[int]:
-    """Indices of the tenth held out of train, or of the others, as ``train_test_split(seed=42)`` of datasets has it."""
+    """Return the row indices of a split, as ``train_test_split(seed=42)`` of datasets divides train 9 to 1."""
     import numpy
 
-    held = math.ceil(count * 0.1)
+    size = math.ceil(count * 0.1)
     shuffled = numpy.random.default_rng(42).permutation(count)
-    return [int(index) for index in (shuffled[:held] if split == "validation" else shuffled[held:])]
+    chosen = shuffled[:size] if split == "validation" else shuffled[size:]
+    return [int(index) for index in chosen]
 
 
 def choice_order(identifier: str) -> str:
-    """The order in which the four choices are shown: that of the environment which defined this task.
+    """Return the order in which the environment that defined this task shows the four choices.
 
     Args:
-        identifier: the row's id, or the question of a row without one.
+        identifier: the row's id, or its question if it has no id.
 
     >>> choice_order("b64a9cd7")
     'BCDA'
@@ -150,13 +151,13 @@ def choice_order(identifier: str) -> str:
 
 
 def label_indices(table: Table) -> list[int | None]:
-    """The right option's index for every row, from whatever form ``cop`` has in this split; None for no usable label.
+    """Return the index of each row's right option, whatever form ``cop`` has; None for no usable label.
 
-    The form (letter, integer or option text) is the one that explains most rows, and the base of integers is settled
-    by a 0 or a 4: both once for the whole split, since real rows have options such as "2" and "a".
+    The form (letter, integer or option text) is the one that explains most rows, and a 0 or a 4 decides the base of
+    integers. Both are decided once for the whole split, since real rows have options such as "2" and "a".
 
     Raises:
-        DataError: where no row has a usable label, or integers of both bases occur.
+        DataError: if no row has a usable label, or both a 0 and a 4 occur.
     """
     labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
     counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
@@ -178,13 +179,13 @@ def label_indices(table: Table) -> list[int | None]:
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:
-    """The only place at which the label is known."""
-    places = [index for index, each in enumerate(known) if label and label in each]
+    """Return the index of the only container that holds the label, or None."""
+    places = [index for index, texts in enumerate(known) if label and label in texts]
     return places[0] if len(places) == 1 else None
 
 
 def _as_texts(row: Row) -> Iterator[tuple[str, ...]]:
-    """How the text of each option may stand for it: but for case and outer space, with its letter or without."""
+    """Yield, for each option, the texts that stand for it: with or without its letter, in lower case."""
     for letter, column in zip("abcd", _OPTION_COLUMNS, strict=True):
         text = text_of(row[column]).strip().casefold()
         yield text, f"{letter}. {text}", f"({letter}) {text}"

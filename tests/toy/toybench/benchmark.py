@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks.base import (
     Files,
     LoadReport,
     Repository,
-    Scores,
+    ResponseScores,
     TaskInfo,
     by_field,
 )
@@ -123,7 +123,7 @@ class ToyBench(Benchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: ToyOptions) -> Scores:
+    def score(self, answer: Answer, example: Example, options: ToyOptions) -> ResponseScores:
         """Return whether the answer is right, its part in the classes' F1, and how long the response is."""
         return self.scores(
             answer,

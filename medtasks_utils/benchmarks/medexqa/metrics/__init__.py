@@ -1,4 +1,4 @@
-"""Lexical metrics of explanations: a text's similarity to its references, 0–100.
+"""Score the similarity of an explanation to its references, 0–100.
 
 ================  ====================================================  =====================
 ``rougeL``        longest common subsequence of words, F-measure        Lin 2004
@@ -8,8 +8,8 @@
 ================  ====================================================  =====================
 
 With several references, ROUGE-L, METEOR and BERTScore take the best match; BLEU counts n-grams over all of them. Each
-equals, for one example at a time, what Hugging Face ``evaluate`` gives by default, from which the score of explanations
-was defined; no code of it is fetched or run.
+score equals that of Hugging Face ``evaluate`` with its defaults, one example at a time, by which explanations were
+first scored. No code of it is fetched or run.
 
 >>> metrics = make_metrics(["rougeL", "bleu"])
 >>> for metric in metrics:
@@ -20,6 +20,7 @@ was defined; no code of it is fetched or run.
 """
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -36,37 +37,37 @@ METRICS = Registry(
         "bertscore": f"{_HERE}.bertscore:BertScore",
     },
 )
-"""By name: classes of :class:`Metric`."""
+"""Classes of :class:`ExplanationMetric`, by name."""
 
 
-class Metric(ABC):
-    """A similarity of a candidate text to one or more reference texts; ``name`` is as in :data:`METRICS`."""
+class ExplanationMetric(ABC):
+    """The similarity of a candidate text to one or more reference texts; ``name`` is its key in :data:`METRICS`."""
 
     name: str
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """Every choice behind the number, with versions, in one line; valid after :meth:`prepare`."""
+        """Return, on one line, every choice behind the score, with versions; call :meth:`prepare` first."""
 
     def prepare(self) -> None:  # noqa: B027
-        """Check, fetch and load what scoring needs; here nothing.
+        """Check, download and load what scoring needs; nothing by default.
 
         Raises:
-            MedtasksError: if something is missing and cannot be fetched.
+            MedtasksError: if something is missing and cannot be downloaded.
         """
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score texts, each example for itself; a progress bar appears if it takes more than a second.
+        """Score each text against its own references, with a progress bar after one second.
 
         Args:
-            candidates: n texts; an empty one scores 0.
-            references: for each candidate one or more texts that are not blank.
+            candidates: ``n`` texts; a blank one scores 0.
+            references: for each candidate, one or more texts that are not blank.
 
         Returns:
-            n scores, 0–100, higher is more similar.
+            ``n`` scores, 0–100; higher is more similar.
         """
-        from tqdm import tqdm  # here, since whether it shows is settled when it is imported
+        from tqdm import tqdm  # imported here, since tqdm decides on import whether it shows
 
         self.prepare()
         pairs = list(zip(candidates, references, strict=True))
@@ -77,15 +78,18 @@ class Metric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """The score, 0–1, of a candidate that is not blank."""
+        """Return the score, 0–1, of a candidate that is not blank."""
 
 
-def make_metrics(names: Iterable[str], **settings: Any) -> list[Metric]:
-    """The metrics of these names, each once, in the order given; only what they need is imported.
+def make_metrics(names: Iterable[str], **settings: Any) -> list[ExplanationMetric]:
+    """Create the metrics of these names, in order; only their own dependencies are imported.
 
     Args:
-        names: out of :data:`METRICS`.
-        settings: of the metrics, each after the metric's name, as in ``bertscore_device``; see the metrics' classes.
+        names: keys of :data:`METRICS`.
+        settings: arguments of the metrics' classes, prefixed with the metric's name, such as ``bertscore_device``.
     """
-    named = [(key.partition("_"), value) for key, value in settings.items()]
-    return [METRICS[name](**{key: value for (own, _, key), value in named if own == name}) for name in names]
+    arguments: dict[str, dict[str, Any]] = defaultdict(dict)
+    for key, value in settings.items():
+        metric, _, argument = key.partition("_")
+        arguments[metric][argument] = value
+    return [METRICS[name](**arguments[name]) for name in names]

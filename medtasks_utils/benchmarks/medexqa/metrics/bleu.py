@@ -1,10 +1,11 @@
-"""BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` has it by default.
+"""BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` computes it by
+default.
 
-The tokens (``13a``; case counts) and the four n-gram precisions, clipped by the reference that has an n-gram most
-often, are sacreBLEU's. The score is their geometric mean times the brevity penalty ``exp(1 − r/c)`` for a candidate of
-c tokens that is not longer than the shortest reference's r (sacreBLEU would take the reference nearest in length).
-There is no smoothing: without a match of some order the score is 0, which is what most single examples get. As a
-statistic of one example that is poor, but it is what the published averages are made of.
+sacreBLEU gives the tokens (``13a``, case-sensitive) and the four n-gram precisions, clipped by the reference that has
+an n-gram most often. The score is their geometric mean times the brevity penalty ``exp(1 − r/c)``, for a candidate of c
+tokens that is not longer than the shortest reference's r tokens (sacreBLEU would take the reference nearest in length).
+There is no smoothing: without a match of some order the score is 0, as for most single examples. That is a poor
+statistic of one example, but the published averages are made of it.
 """
 
 import math
@@ -14,10 +15,10 @@ from importlib.metadata import version
 from sacrebleu.metrics import BLEU
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from . import Metric
+from . import ExplanationMetric
 
 
-class Bleu(Metric):
+class Bleu(ExplanationMetric):
     """Unsmoothed BLEU-4 of an example against all its references together."""
 
     name = "bleu"
@@ -28,15 +29,15 @@ class Bleu(Metric):
 
     @property
     def signature(self) -> str:
-        """Tokenizer and its library's version, smoothing, and the reference's length that counts."""
+        """Return the tokenizer, smoothing, the reference length that counts, and sacreBLEU's version."""
         return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """BLEU against all references together."""
+        """Return BLEU against all references together, 0–1."""
         texts = [self._tokenize(text) for text in references]
-        found = self._bleu.corpus_score([self._tokenize(candidate)], [[text] for text in texts])
-        if not all(found.precisions):
+        counts = self._bleu.corpus_score([self._tokenize(candidate)], [[text] for text in texts])
+        if not all(counts.precisions):
             return 0.0
         shortest = min(len(text.split()) for text in texts)
-        penalty = 1.0 if found.sys_len > shortest else math.exp(1 - shortest / found.sys_len)
-        return float(penalty * math.prod(found.precisions) ** 0.25 / 100)
+        penalty = 1.0 if counts.sys_len > shortest else math.exp(1 - shortest / counts.sys_len)
+        return float(penalty * math.prod(counts.precisions) ** 0.25 / 100)

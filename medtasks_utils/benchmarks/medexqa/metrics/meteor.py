@@ -1,8 +1,9 @@
-"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as ``evaluate`` has it by default.
+"""METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as ``evaluate`` computes it by default.
 
 The score is ``nltk.translate.meteor_score.meteor_score`` with its defaults (alpha 0.9, beta 3, gamma 0.5; words match
 exactly, then by Porter stem, then as WordNet synonyms of the stem; case does not count) on the tokens of
-``nltk.word_tokenize``, which splits sentences by Punkt's English model first. Each word is stemmed and looked up once.
+``nltk.word_tokenize``, which first splits sentences with Punkt's English model. Each word is stemmed and looked up
+once.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,13 +21,13 @@ from nltk.translate.meteor_score import meteor_score
 from medtasks_utils.benchmarks.base import Resource
 from medtasks_utils.errors import MedtasksError, logger
 
-from . import Metric
+from . import ExplanationMetric
 
-_REMEMBERED = 1 << 16  # a few thousand words make up most of any text
+_REMEMBERED = 1 << 16  # words; a few thousand make up most of any text
 
 
-class Meteor(Metric):
-    """METEOR, the best over the references."""
+class Meteor(ExplanationMetric):
+    """METEOR against the best reference."""
 
     name = "meteor"
 
@@ -36,21 +37,21 @@ class Meteor(Metric):
 
     @property
     def signature(self) -> str:
-        """Tokenisation, and the versions of WordNet and of the library that it equals."""
+        """Return the tokenisation, and the versions of WordNet and of NLTK."""
         wordnet_version = wordnet.get_version()
         return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{wordnet_version}|nltk:{version('nltk')}"
 
     def prepare(self) -> None:
-        """Load WordNet and Punkt's model, and fetch them first if need be.
+        """Load WordNet and Punkt's model, after downloading them if necessary.
 
         Raises:
-            MedtasksError: if one of them cannot be had.
+            MedtasksError: if one of them is not available.
         """
         for resource in RESOURCES:
             resource.load()
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """METEOR on the best reference."""
+        """Return METEOR against the best reference, 0–1."""
         words = [nltk.word_tokenize(text) for text in references]
         return float(meteor_score(words, nltk.word_tokenize(candidate), stemmer=self._stemmer, wordnet=self._synonyms))
 
@@ -59,14 +60,14 @@ _READERS: dict[str, Callable[[], object]] = {
     "corpora/wordnet": lambda: wordnet.ensure_loaded(),
     "tokenizers/punkt_tab": lambda: nltk.word_tokenize("Loaded."),
 }
-"""What reads each package of NLTK's data as METEOR does, by its place there."""
+"""A function that reads each NLTK package as METEOR does, by the package's path."""
 
 
 def _load(place: str) -> None:
-    """Read a package of NLTK's data, fetched if it is not there.
+    """Read a package of NLTK's data, after downloading it if it is missing.
 
     Raises:
-        MedtasksError: if it is neither there nor to be had, or cannot be read.
+        MedtasksError: if it cannot be downloaded or read.
     """
     name = Path(place).name
     try:
@@ -75,14 +76,14 @@ def _load(place: str) -> None:
         except LookupError:
             if constants.HF_HUB_OFFLINE:
                 raise
-            logger.warning("meteor needs NLTK's %s: fetching it", name)
+            logger.warning("meteor needs NLTK's %s: downloading it", name)
             nltk.download(name, quiet=True)
             _READERS[place]()
     except Exception as error:  # a damaged copy fails in many ways
         raise MedtasksError(
-            f"meteor needs NLTK's {name}, which is not there to be read ({type(error).__name__}): run `python -m "
-            f"nltk.downloader {name}` where there is internet (on another machine: then copy its folder nltk_data and "
-            "name it in the variable NLTK_DATA), or leave meteor out of explanation_metrics"
+            f"meteor needs NLTK's {name}, which cannot be read here ({type(error).__name__}): run `python -m "
+            f"nltk.downloader {name}` on a machine with internet (then copy its folder nltk_data, and set NLTK_DATA to "
+            "the copy), or leave meteor out of explanation_metrics"
         ) from None
 
 
