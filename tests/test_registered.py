@@ -36,7 +36,7 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"metrics": (ACC, "answered")}, "expected tuple[Metric, ...]: all that its tasks may report"),
+        ({"metrics": (ACC, "answered")}, "expected tuple[Metric, ...]: every metric that its tasks may report"),
         ({"compared": "acc"}, "compared is 'acc' (expected tuple[str, ...]: "),
         ({"options": MedHallu()}, "(expected type[Options]: the class of its options)"),
         ({"repositories": {"hub": "a/b"}}, "expected Mapping[str, Repository]"),
