@@ -9,13 +9,20 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Row, load, sample_rows, write_rows
+from local_server import LocalServer
+from saved_runs import save_run
 from test_both_labels import corrected_row
+from test_report_page import Page
 
+from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks import shortcuts as shortcuts_module
 from medtasks_utils.benchmarks.known_issues import ALIKE, CONTRADICTED, NO_IMAGE
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
+from medtasks_utils.report.page import build_page
+from medtasks_utils.report.units import arrange
+from medtasks_utils.results import read_runs
 
 MEDHALLU = benchmarks()["medhallu"]
 ROWS = [
@@ -154,6 +161,67 @@ def test_a_difficulty_without_rows_on_which_style_errs_is_an_error(rows: Path, s
     shortcuts_module.measured.cache_clear()
     with pytest.raises(DataError, match="no row"):
         load("medhallu_style_balanced", style_known)
+
+
+# ---- beside every score
+
+
+def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known: Path, tmp_path: Path) -> None:
+    save_run(tmp_path / "whole", tasks="medhallu", data=style_known)
+    page = Page(build_page(read_runs(tmp_path / "whole")))
+    summary = next(rows for caption, rows in page.tables.items() if caption.startswith("Values in percent"))
+    assert summary[-1] == ["Reached without the question", "85.0\nanswer text", "90.0\nstyle"]
+    metrics = next(rows for caption, rows in page.tables.items() if caption.startswith("MedHallu: all metrics"))
+    assert metrics[0][-1] == "Reached without the question"
+    assert {row[0]: row[-1] for row in metrics[1:3]} == {"f1": "85.0\nanswer text", "acc": "90.0\nstyle"}
+    lines = [values for tag, values in page.elements if tag == "line" and values.get("class") == "without-question"]
+    assert len(lines) >= 3, "one in the key, and one in the plot for each of the two headline metrics"
+    by_style = next(rows for caption, rows in page.tables.items() if caption.startswith("MedHallu, acc (%) by style"))
+    assert [row[:2] for row in by_style[1:]] == [["style says the truth", "70"], ["style misleads", "10"]]
+
+    save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
+    assert "without the question" not in build_page(read_runs(tmp_path / "part"))
+    both = build_page(read_runs([tmp_path / "whole", tmp_path / "part"]))
+    assert "without the question" not in both, "the runs are on different rows"
+
+
+def test_a_run_ends_in_it_where_it_was_measured(
+    style_known: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with LocalServer(lambda body: "\\boxed{1}") as server:
+        flags = ["eval", "--tasks", "medhallu", "--data", str(style_known), *server.flags()]
+        assert main([*flags, "--json"]) == 0
+        whole = json.loads(capsys.readouterr().out)["scores"]
+        assert main([*flags, "--json", "--limit", "30"]) == 0
+        part = json.loads(capsys.readouterr().out)["scores"]
+        assert main(flags) == 0
+        text = capsys.readouterr().out
+    assert {line["metric"]: line["without_question"] for line in whole} == {
+        "f1": {"value": 0.85, "reader": "answer_text"},
+        "acc": {"value": 0.9, "reader": "style"},
+    }
+    assert {line["without_question"] for line in part} == {None}
+    assert text.splitlines()[0].endswith("no question") and text.splitlines()[2].endswith("90.0")
+
+
+def test_a_groups_is_the_mean_over_its_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = benchmarks()["medexqa"]
+    (run,) = read_runs(save_run(tmp_path, tasks="medexqa"))
+    contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
+    assert len(set(contents)) == 5
+
+    def reached(known: list[str]) -> Any:
+        values = {content: place / 10 for place, content in enumerate(known)}
+        parts = {content: {"readers": {"options": {"acc": [value, 0, 1]}}} for content, value in values.items()}
+        file = tmp_path / f"{len(known)}.json"
+        file.write_text(json.dumps({"parts": parts, "verdicts": {}}))
+        monkeypatch.setattr(benchmark, "shortcuts", file)
+        (unit,) = (unit for unit in arrange([run]) if unit.name == "medexqa")
+        return unit.without_question("acc")
+
+    assert reached(contents) == (pytest.approx(0.2), "options")
+    assert reached(contents[:4]) is None
 
 
 # ---- labels that are doubted

@@ -48,6 +48,7 @@ class DotPlot:
         numbers: of the runs that have a point, from 1: those of their colours and shapes.
         groups: by run, the value and the ends of its interval as they are shown.
         apart: whether each run has a line of its own.
+        without_question: by group, what is reached without the question, as it is shown.
     """
 
     caption: str
@@ -56,12 +57,20 @@ class DotPlot:
     numbers: dict[str, int]
     groups: dict[str, dict[str, list[float]]]
     apart: bool
+    without_question: Mapping[str, float]
 
 
 def dot_plot(
-    found: Iterable[tuple[str, str, Estimate, Metric]], runs: Sequence[str], caption: str, unit: str = "%"
+    found: Iterable[tuple[str, str, Estimate, Metric]],
+    runs: Sequence[str],
+    caption: str,
+    unit: str = "%",
+    marks: Mapping[str, float] = {},
 ) -> DotPlot | None:
-    """A plot of values by group and run, of the first eight of the page's runs; None where they have none."""
+    """A plot of values by group and run, of the first eight of the page's runs; None where they have none.
+
+    ``marks`` are by group what is reached without the question, as it is shown.
+    """
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
     groups: dict[str, dict[str, list[float]]] = {}
     for group, run, own, facts in found:
@@ -72,9 +81,9 @@ def dot_plot(
     if not there:
         return None
     apart = len(there) <= _MOST_LINES
-    axis = Axis([value for _, shown in there for value in shown[: 3 if apart else 1]])
+    axis = Axis([value for _, shown in there for value in shown[: 3 if apart else 1]] + [*marks.values()])
     named = dict(there)
-    return DotPlot(caption, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart)
+    return DotPlot(caption, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart, marks)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from medtasks_utils.statistics.planning import spread
 
 from .answers import abstention_block, answers_block, found_block
 from .breakdowns import breakdown_blocks
-from .tables import Block, Cell, Section, Table, estimate_cells
+from .tables import WITHOUT_QUESTION, Block, Cell, Section, Table, estimate_cells, reached_cell
 from .units import Unit
 
 
@@ -36,10 +36,15 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
     """Every metric of every run."""
     runs = list(unit.results)
     table = Table(f"{unit.title}: all metrics", ["Metric", *unit.heads(runs, filter_name, "acc")])
-    for metric in unit.metrics(filter_name):
+    reached = {metric: unit.without_question(metric) for metric in unit.metrics(filter_name)}
+    is_measured = any(reached.values())
+    if is_measured:
+        table.head.append(WITHOUT_QUESTION)
+    for metric in reached:
         estimates = [unit.estimate(run, filter_name, metric) for run in runs]
         comparable = not unit.odd_ones(filter_name, metric)
-        table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable)])
+        last = [reached_cell(reached[metric], unit.facts(metric))] if is_measured else []
+        table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable), *last])
     found = {run: spread(unit.results[run].scores(filter_name, "acc")) for run in unit.samples() if unit.benchmark}
     lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
     return Block("All metrics", table, lead=lead)

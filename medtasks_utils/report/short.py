@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
@@ -27,6 +28,7 @@ class Line:
         scores: by filter, with 95 % intervals.
         answered: by filter, the share in which an answer was found.
         tool_calls: per example; None without tools.
+        without_question: what is reached without the question; None where that is not known of these rows.
     """
 
     unit: Unit
@@ -35,6 +37,7 @@ class Line:
     scores: dict[str, Estimate]
     answered: dict[str, Estimate]
     tool_calls: float | None
+    without_question: Reached | None
 
     def score(self, name: str) -> str:
         """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark where too few differ."""
@@ -48,6 +51,10 @@ class Line:
         """The share answered for people: one number where both filters find answers equally often."""
         facts = self.unit.facts("answered")
         return " / ".join(dict.fromkeys(facts.shown(found.value) for found in self.answered.values())) or "–"
+
+    def share_without_question(self) -> str:
+        """Return what is reached without the question for people; a dash where it is not known."""
+        return self.unit.facts(self.metric).shown(self.without_question and self.without_question.value)
 
 
 def lines_of(run: Run) -> list[Line]:
@@ -63,7 +70,15 @@ def _line(unit: Unit, metric: str, run: Run) -> Line:
         return {name: unit.estimate(run.name, name, wanted) for name in names if wanted in unit.metrics(name)}
 
     calls = next((found.value for found in estimates("tool_calls").values()), None)
-    return Line(unit, metric, unit.results[run.name].asked, estimates(metric), estimates("answered"), calls)
+    return Line(
+        unit,
+        metric,
+        unit.results[run.name].asked,
+        estimates(metric),
+        estimates("answered"),
+        calls,
+        unit.without_question(metric),
+    )
 
 
 @dataclass(frozen=True)
@@ -78,11 +93,15 @@ class ScoreTable:
         if not self.lines:
             return ""
         head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
+        is_measured = any(line.without_question for line in self.lines)
+        if is_measured:
+            head = (*head, "no question")
         rows = []
         for line in self.lines:
             first = next(iter(line.scores), "")
             numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
-            rows.append((line.unit.name, line.metric, *numbers))
+            last = [line.share_without_question()] if is_measured else []
+            rows.append((line.unit.name, line.metric, *numbers, *last))
         marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
         notes = [f"{mark} {note}" for mark, note in marks.items() if any(mark in cell for row in rows for cell in row)]
         text = table([head, *rows], left=2)
@@ -107,6 +126,7 @@ class ScoreTable:
                     for name, found in line.scores.items()
                 },
                 "tool_calls": line.tool_calls,
+                "without_question": line.without_question and line.without_question._asdict(),
             }
             for line in self.lines
         ]

@@ -8,7 +8,7 @@ from medtasks_utils.harness.signature import digest
 from medtasks_utils.results import Run, TaskRun
 
 from .charts import dot_plot
-from .tables import Block, Cell, Table, estimate_cells
+from .tables import WITHOUT_QUESTION, Block, Cell, Table, estimate_cells, reached_cell
 from .text import to_the_minute
 from .units import SAME, Unit
 
@@ -17,7 +17,7 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
     """Runs by benchmarks under a filter: headline metrics with their signatures, the best marked where all compare."""
     names = [run.name for run in runs]
     table = Table("Values in percent", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
-    points = []
+    points, marks, last = [], {}, [Cell(WITHOUT_QUESTION)]
     columns = [(unit, metric) for unit in units if filter_name in unit.filters for metric in unit.headline]
     for unit, metric in columns:
         facts, odd = unit.facts(metric), unit.odd_ones(filter_name, metric)
@@ -31,7 +31,14 @@ def summary_block(runs: Sequence[Run], units: Sequence[Unit], filter_name: str) 
             reason = odd.get(run, "") if found.value is not None else ""
             row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
             points.append((title, run, found, facts))
-    plot = dot_plot(points, names, "Headline metrics with 95 % confidence intervals")
+        reached = unit.without_question(metric)
+        last.append(reached_cell(reached, facts))
+        if reached is not None:
+            marks[title] = facts.scale * reached.value
+    if marks:
+        table.rows.append(last)
+        table.total = 1
+    plot = dot_plot(points, names, "Headline metrics with 95 % confidence intervals", marks=marks)
     return Block("Runs by benchmarks", table, plot, filter=filter_name)
 
 

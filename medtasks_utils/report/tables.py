@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
+from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare import Contrast
 from medtasks_utils.statistics.intervals import TOO_FEW, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
 from .charts import BarPlot, DotPlot
+from .text import words
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,15 @@ def estimate_cells(
         return cells
     marked = max(values) if metric.higher_is_better else min(values)
     return [replace(cell, best=found.value == marked) for cell, found in zip(cells, estimates, strict=True)]
+
+
+WITHOUT_QUESTION = "Reached without the question"
+"""The name of what a reader who never sees the question reaches on the same rows."""
+
+
+def reached_cell(reached: Reached | None, metric: Metric) -> Cell:
+    """The value that is reached without the question, and the reader that reaches it; a dash where none is known."""
+    return Cell("–") if reached is None else Cell(metric.shown(reached.value), words(reached.reader))
 
 
 def samples_link(**filters: str) -> str:

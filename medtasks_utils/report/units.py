@@ -8,6 +8,7 @@ import numpy as np
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
@@ -160,6 +161,19 @@ class Unit:
         is_clustered = any(task.card and task.card.cluster for task in result.tasks)
         n = found.n if is_clustered or result.is_group or not result.asked else result.asked
         return estimate_of_reported(facts, *reported, n)
+
+    def without_question(self, metric: str) -> Reached | None:
+        """Return what a reader without the question reaches; None unless it was measured on the rows of all runs.
+
+        Of a group, the mean over its tasks.
+        """
+        reached = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
+        known = reached.pop() if len(reached) == 1 else ()
+        by_task = [own for own in known if own is not None]
+        if not by_task or len(by_task) < len(known):
+            return None
+        readers = dict.fromkeys(own.reader for own in by_task)
+        return Reached(sum(own.value for own in by_task) / len(by_task), ", ".join(readers))
 
     def odd_ones(self, filter_name: str, metric: str) -> dict[str, str]:
         """The runs that are not comparable with most others, and why; the first ones give the measure in a tie."""
