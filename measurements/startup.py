@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
-from medtasks_utils.selfcheck.server import serving
+from medtasks_utils.selfcheck.answer_server import serving
 
 MODEL = "instant"
 SCORING = """

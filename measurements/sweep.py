@@ -53,7 +53,7 @@ def prompt_key(messages: Any) -> str:
 def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     """By run and prompt: right, random, unreadable or unsure, as the prompt has it."""
     from medtasks_utils.harness.catalog import our_manager
-    from medtasks_utils.selfcheck.answers import BEHAVIOURS, reply_of
+    from medtasks_utils.selfcheck.known_answers import BEHAVIOURS, known_answer
 
     found: dict[str, dict[str, str]] = {}
     manager = our_manager({"medtasks_data": data, **OPTIONS})
@@ -63,7 +63,7 @@ def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
         for instance in task.instances:
             key = prompt_key(json.loads(instance.args[0]))
             behaviour = random.Random(key).choice(["right", *BEHAVIOURS])
-            found.setdefault(run, {})[key] = reply_of(task.benchmark, behaviour, instance.doc, seed=key).text
+            found.setdefault(run, {})[key] = known_answer(task.benchmark, behaviour, instance.doc, seed=key).text
     return found
 
 

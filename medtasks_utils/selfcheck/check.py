@@ -1,4 +1,4 @@
-"""The runs against the server, and each of their scores beside what it must be."""
+"""Runs the harness against the server, and compares every score with what it must be."""
 
 import itertools
 import json
@@ -14,21 +14,35 @@ from typing import Any
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Example
 from medtasks_utils.errors import did_you_mean
+from medtasks_utils.writing import counted
 
-from .answers import BEHAVIOURS, Reply, expected, never_given, reply_of, undeclared
-from .server import Answers, prompt_key, serving
+from .answer_server import Answers, prompt_key, serving
+from .known_answers import (
+    BEHAVIOURS,
+    KnownAnswer,
+    expected_scores,
+    known_answer,
+    missing_metrics,
+    undeclared_scores,
+)
 
-Examples = dict[tuple[str, str], list[tuple[Example, Reply]]]
-"""By task and behaviour."""
+AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
+"""The examples with their answers, by task and behaviour."""
 
 _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Score:
-    """One score of one run: a number, or ``N/A`` for a category without examples, and what it must be.
+class CheckedScore:
+    """A score of a run, and what it must be.
 
-    ``expected`` is None where there must be no such score.
+    Attributes:
+        task: the task or group.
+        metric: the metric's name.
+        filter_name: the filter's name.
+        behaviour: how the server answered.
+        value: the score that the harness reports; ``N/A`` for a category without examples.
+        expected: the value that it must have; None if there must be no such score.
     """
 
     task: str
@@ -40,70 +54,80 @@ class Score:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the value is what it must be."""
+        """True if the score has the value that it must have."""
         if self.value == "N/A" or self.expected is None:
             return self.value == "N/A" and self.expected is None
         return bool(abs(self.value - self.expected) <= _TOLERANCE)
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What was found; ``answers`` is how many were served.
+class CheckResults:
+    """The results of a check.
 
     Attributes:
-        problems: what benchmarks lack or contradict, in a line each.
+        scores: every score of every run.
+        problems: what benchmarks lack or contradict, a line each.
+        answers: how many answers were served.
+        seconds: how long the check took.
     """
 
-    scores: list[Score]
+    scores: list[CheckedScore]
     problems: list[str]
     answers: int
     seconds: float
 
     @property
-    def missed(self) -> list[Score]:
+    def missed(self) -> list[CheckedScore]:
         """The scores that are not as expected."""
         return [score for score in self.scores if not score.is_as_expected]
 
 
-def run(data: str, limit: int | None, folder: Path, tell: Callable[[str], object]) -> Checked:
-    """Check all behaviours on all tasks.
+def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]) -> CheckResults:
+    """Run the harness with every behaviour on all checked tasks, and compare the scores.
 
-    ``folder`` keeps the runs, one for each behaviour, in place of those of an earlier check; ``tell`` takes lines on
-    how far it is.
+    Args:
+        data: where the rows come from, as in ``medtasks eval --data``.
+        limit: how many examples of each task to use; None for all.
+        folder: where the runs are saved, one for each behaviour; runs of an earlier check are replaced.
+        log: called with lines on the progress.
     """
     start = time.perf_counter()
-    tell("building the tasks …")
+    log("building the tasks …")
     from medtasks_utils.harness.catalog import our_manager
     from medtasks_utils.harness.task_options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     usable = benchmarks().usable()
-    manager = our_manager({DATA_KEY: data, **{each.name: each.options.without_costly() for each in usable}})
+    manager = our_manager(
+        {DATA_KEY: data, **{benchmark.name: benchmark.options.without_costly() for benchmark in usable}}
+    )
     problems = [*benchmarks().problems, *_unknown_tasks(usable, manager.all_tasks)]
     names = [name for benchmark in usable for name in benchmark.checked_tasks if name in manager.all_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
-    results = _results(answers, names, manager, limit, folder, tell)
+    results = _run_harness(answers, names, manager, limit, folder, log)
     for name, task in tasks.items():
         reported = {key.partition(",")[0] for key in results["right"][name]}
-        problems += undeclared(task.benchmark, task.options, examples[name, "right"], name)
-        problems += never_given(task.benchmark.metrics_of(task.info, task.options), reported, name)
-    scores: list[Score] = []
-    for behaviour, found in results.items():
-        values = {
-            name: expected(task.benchmark, task.options, examples[name, behaviour])
-            | ({"acc": 1.0} if behaviour == "right" else {})
-            for name, task in tasks.items()
-        }
+        problems += undeclared_scores(task.benchmark, task.options, examples[name, "right"], name)
+        problems += missing_metrics(task.benchmark.metrics_of(task.info, task.options), reported, name)
+    scores: list[CheckedScore] = []
+    for behaviour, reported_scores in results.items():
+        expected: dict[str, dict[str, float]] = {}
+        for name, task in tasks.items():
+            expected[name] = expected_scores(task.benchmark, task.options, examples[name, behaviour])
+            if behaviour == "right":
+                expected[name]["acc"] = 1.0
         for group in [name for name in names if name not in tasks]:
-            values[group] = _unweighted([values[member] for member in loaded["group_map"][group]])
-        for name, own in values.items():
-            for key, value in found[name].items():
-                metric, is_score, filter_name = key.partition(",")
-                if is_score and not metric.endswith("_stderr"):
-                    scores.append(Score(name, metric, filter_name, behaviour, value, own.get(metric)))
-    return Checked(scores, list(dict.fromkeys(problems)), sum(map(len, examples.values())), time.perf_counter() - start)
+            expected[group] = _unweighted_means([expected[member] for member in loaded["group_map"][group]])
+        for name, expected_values in expected.items():
+            for key, value in reported_scores[name].items():
+                metric, comma, filter_name = key.partition(",")
+                if comma and not metric.endswith("_stderr"):
+                    score = CheckedScore(name, metric, filter_name, behaviour, value, expected_values.get(metric))
+                    scores.append(score)
+    answer_count = sum(map(len, examples.values()))
+    return CheckResults(scores, list(dict.fromkeys(problems)), answer_count, time.perf_counter() - start)
 
 
 def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterator[str]:
@@ -114,10 +138,10 @@ def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterato
                 yield f"benchmark {benchmark.name}: no YAML defines its task {name}{did_you_mean(name, known)}"
 
 
-def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examples]:
-    """The answer to every prompt, and the documents with their answers, by behaviour."""
+def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:
+    """Return the answer to every prompt, and the examples with their answers."""
     answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
-    examples: Examples = {}
+    examples: AnsweredExamples = {}
     for name, task in tasks.items():
         task.build_all_requests(
             limit=limit,
@@ -127,22 +151,23 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Examp
         )
         for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
             key = prompt_key(json.loads(instance.args[0]))
-            served = reply_of(task.benchmark, behaviour, instance.doc, seed=key)
-            answers[behaviour][key] = served.text
-            examples.setdefault((name, behaviour), []).append((instance.doc, served))
+            known = known_answer(task.benchmark, behaviour, instance.doc, seed=key)
+            answers[behaviour][key] = known.text
+            examples.setdefault((name, behaviour), []).append((instance.doc, known))
     return answers, examples
 
 
-def _results(
-    answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, tell: Callable[[str], object]
+def _run_harness(
+    answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, log: Callable[[str], object]
 ) -> dict[str, Any]:
-    """What the harness makes of each behaviour."""
+    """Run the harness on the tasks, once for each behaviour; return the scores that it reports by behaviour."""
     from medtasks_utils.harness.lm_eval_names import EvaluationTracker, simple_evaluate
 
-    found = {}
+    scores = {}
     with serving(answers) as address:
-        for number, (behaviour, meaning) in enumerate(BEHAVIOURS.items(), 1):
-            tell(f"{number} of {len(BEHAVIOURS)}: answering {len(answers[behaviour])} prompts with {meaning} …")
+        for number, (behaviour, description) in enumerate(BEHAVIOURS.items(), 1):
+            prompts = counted(len(answers[behaviour]), "prompt")
+            log(f"run {number} of {len(BEHAVIOURS)}: {prompts}, answers are {description} …")
             shutil.rmtree(folder / behaviour, ignore_errors=True)
             tracker = EvaluationTracker(output_path=str(folder))
             results = simple_evaluate(
@@ -159,11 +184,11 @@ def _results(
             tracker.save_results_aggregated(results, samples)
             for task in results["configs"]:
                 tracker.save_results_samples(task, samples[task])
-            found[behaviour] = results["results"]
-    return found
+            scores[behaviour] = results["results"]
+    return scores
 
 
-def _unweighted(tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The means of a group's tasks, of each metric over those that have it."""
+def _unweighted_means(tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each metric over a group's tasks that have it."""
     names = dict.fromkeys(itertools.chain.from_iterable(tasks))
-    return {name: statistics.mean(own[name] for own in tasks if name in own) for name in names}
+    return {name: statistics.mean(values[name] for values in tasks if name in values) for name in names}

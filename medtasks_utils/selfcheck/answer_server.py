@@ -8,18 +8,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answers = dict[str, dict[str, str]]
-"""By the model's name (the behaviour), then by :func:`prompt_key`."""
+"""The responses by the model's name (the behaviour), then by :func:`prompt_key`."""
 
 
 @contextmanager
 def serving(answers: Answers) -> Iterator[str]:
-    """An OpenAI-compatible chat server on a free local port; yields its address."""
+    """Serve answers on a free local port; yield the address of the chat endpoint."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True  # else every answer waits 40 ms for the client's delayed acknowledgement
 
         def do_POST(self) -> None:
+            """Send the answer to a prompt as a chat completion."""
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             text = answers[request["model"]].get(prompt_key(request["messages"]))
             if text is None:
@@ -37,7 +38,7 @@ def serving(answers: Answers) -> Iterator[str]:
             pass
 
     class Server(ThreadingHTTPServer):
-        request_queue_size = 128  # 5 by default; a connection beyond it waits a second to try again
+        request_queue_size = 128  # 5 by default; a connection beyond that is retried only after a second
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -49,5 +50,5 @@ def serving(answers: Answers) -> Iterator[str]:
 
 
 def prompt_key(messages: list[dict[str, str]]) -> str:
-    """A chat as a key."""
+    """Return a chat as a key of a dictionary."""
     return json.dumps(messages, sort_keys=True)

@@ -1,0 +1,104 @@
+"""The answers that the server gives, and the scores that must follow from them.
+
+A response's scores are computed by the benchmark from the known answer, and are combined by each aggregation's plain
+definition. So the parts that are checked are not used here: the harness, the filters, and the arrays of the statistics.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from medtasks_utils.benchmarks import metric_of
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
+from medtasks_utils.errors import did_you_mean
+from medtasks_utils.statistics.metrics import Metric
+
+BEHAVIOURS = {
+    "right": "always right",
+    "first": "always the first option",
+    "random": "drawn at random",
+    "malformed": "missing, or reasoning that is cut off",
+    "unsure": "that the model is unsure",
+}
+"""The ways in which the server answers: names, and descriptions that complete "answers are …"."""
+
+
+class KnownAnswer(NamedTuple):
+    """What the server answers to one prompt: the response's text, and the answer in it (empty if there is none)."""
+
+    text: str
+    answer: str
+
+
+def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: str) -> KnownAnswer:
+    """Return what the server answers to an example's prompt.
+
+    Args:
+        benchmark: the example's benchmark.
+        behaviour: a key of :data:`BEHAVIOURS`.
+        example: the example.
+        seed: seed of the random choices; examples with the same prompt must have the same seed, and so get the same
+            answer.
+    """
+    chance, right = random.Random(seed), str(example[benchmark.truth])
+    if behaviour == "malformed":
+        return KnownAnswer(chance.choice(["", f"<think>It is {right}"]), "")
+    if behaviour == "unsure" and benchmark.abstention is None:
+        return KnownAnswer("<think>I am unsure.</think>", "")
+    unsure = benchmark.abstention.answer if benchmark.abstention else ""
+    choices = [answer for answer in benchmark.answers if answer not in (UNANSWERED, unsure)] or ["1", right]
+    by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": unsure}
+    answer = str(by_behaviour[behaviour])
+    return KnownAnswer(f"<think>Let me see.</think>\n{benchmark.written % answer}", answer)
+
+
+def expected_scores(
+    benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]]
+) -> dict[str, float]:
+    """Return the value that each metric of a task must have; metrics without a value are left out."""
+    scores: dict[str, list[Any]] = defaultdict(list)
+    strata: dict[str, list[str]] = defaultdict(list)
+    for example, known in examples:
+        answer = benchmark.content(known.answer, example, options, known.text)
+        scored = benchmark.score(answer, example, options)
+        of_ending = {"cut": 0.0, "acc_finished": scored.values["acc"]}  # the server ends every reply by itself
+        for name, score in (scored.values | of_ending).items():
+            scores.setdefault(name, [])
+            if score is not None:
+                scores[name].append(score)
+                strata[name].append(scored.stratum or "")
+    expected: dict[str, float] = {}
+    for name, values in scores.items():
+        aggregation = metric_of(name, benchmark.name).aggregation
+        value = aggregation.by_definition(values, strata[name]) if values else aggregation.of_nothing
+        if value is not None:
+            expected[name] = value
+    return expected
+
+
+def undeclared_scores(
+    benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]], task: str
+) -> list[str]:
+    """Return a line for each score that the benchmark computes but does not declare, which no run would report."""
+    declared = {metric.name for metric in benchmark.metrics}
+    computed: dict[str, None] = {}
+    for example, known in examples:
+        answer = benchmark.content(known.answer, example, options, known.text)
+        computed |= dict.fromkeys(benchmark.score(answer, example, options).values)
+    return [
+        f"{task}: score() returns {name}{did_you_mean(name, declared)}, which no run reports, since the benchmark "
+        f"{benchmark.name} does not declare it: add it to its metrics"
+        for name in computed
+        if name not in declared
+    ]
+
+
+def missing_metrics(declared: Iterable[Metric], reported: Collection[str], task: str) -> list[str]:
+    """Return a line for each metric that a task declares and its results lack."""
+    return [
+        f"{task}: the metric {metric.name} is declared but never computed: return it from score(), or leave it out in "
+        "metrics_of()"
+        for metric in declared
+        if metric.name not in reported
+    ]
