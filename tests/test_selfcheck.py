@@ -84,7 +84,8 @@ def test_scores_and_declarations_are_compared(
     assert not found["passed"] and all(score["as_expected"] for score in found["scores"])
     assert found["problems"] == [
         "benchmark medhallu: no YAML defines its task medhalluu (did you mean medhallu?)",
-        "medhallu: score gives rewards (did you mean reward?), which is not among the metrics of the benchmark "
-        "medhallu, so that no run reports it: declare it there",
-        "medhallu: the metric reward is declared and never given: give it in score, or leave it out in metrics_of",
+        "medhallu: score() returns rewards (did you mean reward?), which no run reports, since the benchmark medhallu "
+        "does not declare it: add it to its metrics",
+        "medhallu: the metric reward is declared but never computed: return it from score(), or leave it out in "
+        "metrics_of()",
     ]
