@@ -47,7 +47,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     Args:
         name: the name that is not known.
         known: all valid names.
-        cutoff: least similarity, from 0 to 1 (:func:`difflib.get_close_matches`).
+        cutoff: least similarity, from 0 to 1 (``difflib.get_close_matches``).
     """
     closest = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {closest[0]}?)" if closest else ""

@@ -13,7 +13,7 @@ import pytest
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, Scores
+from medtasks_utils.benchmarks.base import Answer, ResponseScores
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
@@ -72,7 +72,7 @@ def test_scores_and_declarations_are_compared(
     """A score that nothing declares, a metric that is never given, a task that no YAML defines."""
     scores = MedHallu.scores
 
-    def misnamed(self: MedHallu, *arguments: Any, **others: Any) -> Scores:
+    def misnamed(self: MedHallu, *arguments: Any, **others: Any) -> ResponseScores:
         others["rewards"] = others.pop("reward")
         return scores(self, *arguments, **others)
 

@@ -1,5 +1,6 @@
 """``medtasks extract``: show what both filters read in a response, and the evidence for each candidate."""
 
+import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -42,10 +43,10 @@ class Extract(Command):
         return Printout("\n".join(lines), lines)
 
     def _samples(self, scorer: "Scorer") -> Iterator[str]:
-        """Lines on every response of the task in saved runs, headed by the run, the example and its right answer.
+        """Yield what is read in each response of the task in saved runs, after a line with the example's right answer.
 
         Raises:
-            UsageError: where no run has samples of the task.
+            UsageError: if no run has samples of the task.
         """
         from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
@@ -53,13 +54,17 @@ class Extract(Command):
         from medtasks_utils.results import read_runs
 
         names = [settings["task"] for settings in tasks_named(self.task)]
-        found = [(run, run.tasks[name]) for run in read_runs(self.paths) for name in names if name in run.tasks]
-        for run, task in found:
+        has_samples = False
+        for run, name in itertools.product(read_runs(self.paths), names):
+            if name not in run.tasks:
+                continue
+            task = run.tasks[name]
             for problem in [*run.problems, *problems_of(run, task)]:
                 warn(problem)
             for sample in task.samples:
+                has_samples = True
                 for response in sample.responses:
                     yield f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}"
                     yield from (f"  {line}" for line in scorer.told(response, sample.doc, self.explain))
-        if not any(task.samples for _, task in found):
-            raise UsageError(f"no samples of {self.task} there; lm_eval writes them with --log_samples")
+        if not has_samples:
+            raise UsageError(f"no run has samples of {self.task}; lm_eval writes them with --log_samples")

@@ -114,7 +114,8 @@ class Plan(_Part):
     runs: list[RunPart] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _names_fit(self) -> "Plan":
+    def _check_names(self) -> "Plan":
+        """Raise if two models or runs have one name, or a model names a run that does not exist."""
         run_names = [run.name for run in self.runs]
         for names in ([model.name for model in self.models], run_names):
             duplicates = sorted({name for name in names if names.count(name) > 1})
@@ -130,8 +131,11 @@ class Plan(_Part):
 
     def jobs(self) -> "list[Job]":
         """Return a job for each run of each model, model by model."""
-        by_name = {run.name: run for run in self.runs}
-        return [Job(self, model, by_name[name]) for model in self.models for name in model.runs or by_name]
+        runs = {run.name: run for run in self.runs}
+        jobs = []
+        for model in self.models:
+            jobs += [Job(self, model, runs[name]) for name in model.runs or runs]
+        return jobs
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +199,10 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
         if name not in environment and "*" not in name:
             raise UsageError(f"env: {name} is not set here, so jobs on the cluster cannot get it")
     patterns = ENVIRONMENT if names is None else names
-    return {
-        name: value for name, value in environment.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
-    }
+    forwarded = {}
+    for pattern in patterns:
+        forwarded |= {name: value for name, value in environment.items() if fnmatchcase(name, pattern)}
+    return forwarded
 
 
 def read_plan(path: Path) -> Plan:

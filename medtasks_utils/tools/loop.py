@@ -57,7 +57,10 @@ class Conversation:
     @property
     def chat(self) -> list[Message]:
         """The messages in the form that servers and chat templates take."""
-        return [{key: message[key] for key in message if key != "calls"} for message in self.transcript]
+        messages = [message.copy() for message in self.transcript]
+        for message in messages:
+            message.pop("calls", None)
+        return messages
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
         """Add the outcomes of the calls; ``is_last`` tells the model that it must answer now."""
