@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import re
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
@@ -20,8 +21,8 @@ from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit import disagreements, read_audit
-from medtasks_utils.audit.auditor import Asked, Auditor, right, same
-from medtasks_utils.audit.estimate import Counts, Estimate, share
+from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
+from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.replies import UnreadableError
@@ -52,8 +53,8 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(
 
 
 def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything() -> None:
-    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == Estimate(value=0.03, low=0.03, high=0.03)
-    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == Estimate(value=0.1, low=0.1, high=0.1)
+    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == EstimatedShare(value=0.03, low=0.03, high=0.03)
+    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == EstimatedShare(value=0.1, low=0.1, high=0.1)
     found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
     assert found and found["value"] == pytest.approx(0.1) and found["low"] < 0.06 and found["high"] > 0.54
     assert share([Counts(0, 0, 10), Counts(0, 0, 0)]) is None
@@ -85,7 +86,7 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, 
     async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
         return read(reply)
 
-    case = Asked(*example_of(kind), "So.")
+    case = AuditCase(*example_of(kind), "So.")
     if stated is None:
         with pytest.raises(UnreadableError):
             asyncio.run(Auditor().judge(case, ask))
@@ -116,9 +117,9 @@ def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_w
     async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
         return read("STATED: **YES**.")
 
-    assert asyncio.run(Auditor().judge(Asked(toy, example, "So."), ask)).output == {"stated": "yes"}
+    assert asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output == {"stated": "yes"}
     toy.answers = {}
-    found = asyncio.run(Auditor().judge(Asked(toy, example, "So."), ask)).output["stated"]
+    found = asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output["stated"]
     assert found == "YES" and same(found, "yes", toy, example) and right(found, toy, example)
 
 
@@ -219,3 +220,16 @@ def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.Ca
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
     assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_interval_of_a_changed_share_holds_it_where_half_of_the_doubtful_change() -> None:
+    """Gains and losses of one stratum exclude each other, so their difference varies more than if they did not."""
+    generator, held, draws = random.Random(5), 0, 400
+    for _ in range(draws):
+        kinds = generator.choices(("gain", "loss", "same"), (0.25, 0.25, 0.5), k=120)
+        gains, losses = Counts(kinds.count("gain"), 120, 3000), Counts(kinds.count("loss"), 120, 3000)
+        found = changed(0.6, [gains], [losses])
+        assert found is not None
+        held += found["low"] <= 0.6 <= found["high"]
+    assert held / draws > 0.93
+    assert changed(0.6, [Counts(0, 0, 9)], [Counts(0, 0, 9)]) is None

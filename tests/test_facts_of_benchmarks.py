@@ -23,7 +23,7 @@ EXAMPLES = {
 }
 """Messages that show by an example what to write, by file."""
 
-COLUMNS = {"rescore/run.py": {"specialty"}}
+COLUMNS = {"rescore/judge_files.py": {"specialty"}}
 """Columns of the tables that ``medtasks rescore`` writes, which stay as they are."""
 
 PLAIN_WORDS = {

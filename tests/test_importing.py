@@ -104,7 +104,7 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> No
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
-    with pytest.raises(MedtasksError, match="has no response as vf-eval -s writes them"):
+    with pytest.raises(MedtasksError, match="has no response in the form of vf-eval -s"):
         imported(path, tmp_path)
 
 

@@ -18,7 +18,7 @@ from scripts import whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.rescore import find_responses
-from medtasks_utils.rescore.run import JudgedRow
+from medtasks_utils.rescore.judge_files import JudgedRow
 
 TASK = "medexqa_clinical_psychology"
 

@@ -121,7 +121,7 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None
     edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
     log = read_samples(path)
     assert len(log.samples) == whole
-    assert any("1 line" in problem for problem in log.problems)
+    assert any("left out 1 of its lines" in problem for problem in log.problems)
     assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
 
 
@@ -131,7 +131,7 @@ def test_values_that_the_samples_do_not_have_are_said(results: Path) -> None:
         lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
     )
     said = "\n".join(problems(read_runs(results)))
-    assert "10 of 24 values of acc (strict-match) are no numbers" in said
+    assert "left out 9 of 24 values of acc (strict-match), which are not numbers" in said
     assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", said)
 
 

@@ -1,8 +1,9 @@
-"""How often the reading was wrong in a run: an LLM reads some of its responses beside the rules (``docs/audit.md``)."""
+"""Estimate how often answers were misread in a run, by having an LLM read a sample of its responses
+(``docs/audit.md``)."""
 
 from medtasks_utils.results.runs import audit_file, read_audit
 
-from .output import AuditSummary
-from .run import audit, disagreements
+from .auditing import audit, disagreements
+from .summary import AuditSummary
 
 __all__ = ["AuditSummary", "audit", "audit_file", "disagreements", "read_audit"]

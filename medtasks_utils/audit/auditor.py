@@ -1,4 +1,4 @@
-"""The auditor: an LLM that says what a response states, in the reader's own vocabulary, and how readings compare."""
+"""Ask an LLM which answer a response states, and compare readings."""
 
 import itertools
 import re
@@ -15,11 +15,11 @@ from medtasks_utils.judging.templates import Template
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
 NOTHING = "none"
 _LONGEST = 12_000
-"""Characters of a response that are shown, its last: an answer stands at the end."""
+"""The number of final characters of a response to show; answers stand at the end."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditCase:
     """A response, and the example of a benchmark that it answers."""
 
     benchmark: Benchmark
@@ -28,18 +28,18 @@ class Asked:
 
 
 class Auditor:
-    """One call a response; the output has the reading under ``stated``, ``none`` where nothing is stated."""
+    """Read each response in one call; the output has the answer under ``stated``, or ``none``."""
 
     name = "audit"
     rates: Sequence[str] = ()
 
     @property
     def signature(self) -> str:
-        """The wording."""
+        """Return the version of the prompt."""
         return f"audit|prompt:{TEMPLATE.version}"
 
-    async def judge(self, case: Asked, ask: Ask) -> Verdict:
-        """Read one response; the score is whether it states anything."""
+    async def judge(self, case: AuditCase, ask: Ask) -> Verdict:
+        """Read one response; the score is 1 if it states an answer, else 0."""
         if not case.response:
             return Verdict(0.0, {"stated": NOTHING})
         question = case.benchmark.audit_question(case.example)
@@ -48,13 +48,13 @@ class Auditor:
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NOTHING})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
-            """The line's value, which the benchmark must take for an answer."""
-            found = line.fullmatch(text)
-            if found and found[1].lower() == NOTHING:
+            """Return the value of the reply's one line; the benchmark must accept it as an answer."""
+            match = line.fullmatch(text)
+            if match and match[1].lower() == NOTHING:
                 return NOTHING
-            stated = case.benchmark.as_logged(found[1]) if found else NOTHING
+            stated = case.benchmark.as_logged(match[1]) if match else NOTHING
             if not _values(stated, case.benchmark, case.example):
-                raise UnreadableError("not the line that was asked for, with a value in its form")
+                raise UnreadableError("the reply is not the requested line with a valid answer")
             return stated
 
         stated = await ask(messages, read)
@@ -62,16 +62,19 @@ class Auditor:
 
 
 def _values(reading: str, benchmark: Benchmark, example: Example) -> list[Any]:
-    """Return what a reading may stand for; nothing where it is none."""
+    """Return the values that a reading may stand for; empty for no answer."""
     return [] if reading in (NOTHING, UNANSWERED) else benchmark.values_of(reading, example)
 
 
-def same(one: str, other: str, benchmark: Benchmark, example: Example) -> bool:
-    """Whether two readings are of the same answer, or both of none."""
-    ours, theirs = (_values(reading, benchmark, example) for reading in (one, other))
-    return not (ours or theirs) or any(itertools.starmap(benchmark.is_same, itertools.product(ours, theirs)))
+def same(first: str, second: str, benchmark: Benchmark, example: Example) -> bool:
+    """Return True if two readings are the same answer, or neither is an answer."""
+    first_values = _values(first, benchmark, example)
+    second_values = _values(second, benchmark, example)
+    if not (first_values or second_values):
+        return True
+    return any(itertools.starmap(benchmark.is_same, itertools.product(first_values, second_values)))
 
 
 def right(reading: str, benchmark: Benchmark, example: Example) -> bool:
-    """Whether a reading is the right answer."""
+    """Return True if a reading is the right answer."""
     return any(benchmark.is_right(value, example) for value in _values(reading, benchmark, example))

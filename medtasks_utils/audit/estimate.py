@@ -1,9 +1,9 @@
-"""Shares of all responses of a task, estimated from a stratified sample of them, with 95 % intervals.
+"""Estimate shares of all responses of a task from a stratified sample, with 95 % intervals.
 
-A stratum's share is weighted by its part of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
-probabilities within strata this is the Horvitz–Thompson estimate). The interval puts the strata's Wilson intervals,
-which hold at the edges too, together by the method of variance estimates recovery (Yan & Su, *Statistics in
-Biopharmaceutical Research* 2010); a stratum of which all is known adds nothing to its width.
+A stratum's share is weighted by its fraction of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
+probabilities within strata this is the Horvitz–Thompson estimate). The interval combines the strata's Wilson
+intervals, which are valid near 0 and 1, by the method of variance estimates recovery (Yan & Su, *Statistics in
+Biopharmaceutical Research* 2010). A stratum that was read completely adds nothing to its width.
 """
 
 import math
@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
 
 from medtasks_utils.statistics.intervals import share_interval
+from medtasks_utils.statistics.ratio import Z
 
 
-class Estimate(TypedDict):
-    """A number with its 95 % interval."""
+class EstimatedShare(TypedDict):
+    """A share with its 95 % interval, 0–1."""
 
     value: float
     low: float
@@ -22,40 +23,67 @@ class Estimate(TypedDict):
 
 
 class Counts(NamedTuple):
-    """How many responses a stratum has, how many of them were read, and how many of these have the property."""
+    """Counts of a stratum: responses with the property among those read, responses read, all responses."""
 
     hits: int
     read: int
     responses: int
 
 
-def share(strata: Sequence[Counts]) -> Estimate | None:
-    """The share of responses with the property, 0–1; None where none was read.
+def share(strata: Sequence[Counts]) -> EstimatedShare | None:
+    """Estimate the share of responses with the property; None if none was read.
 
-    Responses that were drawn and could not be read are taken to be like those of their stratum that were; of a stratum
-    of which none was read, the share may be anything.
+    Drawn responses that could not be read are assumed to resemble the others of their stratum. In a stratum where none
+    was read, the share is unknown, 0 to 1.
     """
-    total, all_read = sum(stratum.responses for stratum in strata), sum(stratum.read for stratum in strata)
-    if not all_read:
+    if not any(stratum.read for stratum in strata):
         return None
     value = below = above = 0.0
-    for hits, read, responses in strata:
-        own = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
-        low, high = share_interval(own, read) if read else (0.0, 1.0)
-        weight = responses / total
-        unknown = weight**2 * (1 - read / responses) if responses else 0.0
-        value += weight * own
-        below += unknown * (own - low) ** 2
-        above += unknown * (high - own) ** 2
+    for estimate, weight, unknown in _weighted(strata):
+        value += weight * estimate.value
+        below += unknown * (estimate.value - estimate.low) ** 2
+        above += unknown * (estimate.high - estimate.value) ** 2
     return _within(value, math.sqrt(below), math.sqrt(above))
 
 
-def changed(base: float, gains: Estimate, losses: Estimate) -> Estimate:
-    """A known share after estimated gains and losses."""
-    below = math.hypot(gains["value"] - gains["low"], losses["high"] - losses["value"])
-    above = math.hypot(gains["high"] - gains["value"], losses["value"] - losses["low"])
-    return _within(base + gains["value"] - losses["value"], below, above)
+def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts]) -> EstimatedShare | None:
+    """Estimate a known share plus gains minus losses, which are counted in the same strata; None if none was read.
+
+    A response that is a gain is no loss. So the two shares of a stratum, g and l of n responses, have the covariance
+    ``−g l / n``, which widens the interval of their difference by ``2 g l / n`` in the variance.
+    """
+    if not any(stratum.read for stratum in gains):
+        return None
+    value, below, above = base, 0.0, 0.0
+    parts = zip(_weighted(gains), _weighted(losses), gains, strict=True)
+    for (gain, weight, unknown), (loss, _, _), counts in parts:
+        value += weight * (gain.value - loss.value)
+        covariance = 2 * Z**2 * gain.value * loss.value / counts.read if counts.read else 0.0
+        below += unknown * ((gain.value - gain.low) ** 2 + (loss.high - loss.value) ** 2 + covariance)
+        above += unknown * ((gain.high - gain.value) ** 2 + (loss.value - loss.low) ** 2 + covariance)
+    return _within(value, math.sqrt(below), math.sqrt(above))
 
 
-def _within(value: float, below: float, above: float) -> Estimate:
-    return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above))
+class _StratumShare(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+
+def _weighted(strata: Sequence[Counts]) -> list[tuple[_StratumShare, float, float]]:
+    """Return each stratum's share with its Wilson interval, its weight, and its squared weight times what is
+    unknown."""
+    total, all_read = sum(stratum.responses for stratum in strata), sum(stratum.read for stratum in strata)
+    shares = []
+    for hits, read, responses in strata:
+        estimate = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
+        low, high = share_interval(estimate, read) if read else (0.0, 1.0)
+        weight = responses / total
+        unknown = weight**2 * (1 - read / responses) if responses else 0.0
+        shares.append((_StratumShare(estimate, low, high), weight, unknown))
+    return shares
+
+
+def _within(value: float, below: float, above: float) -> EstimatedShare:
+    """Return a share whose interval reaches so far below and above, within 0 to 1."""
+    return EstimatedShare(value=value, low=max(0.0, value - below), high=min(1.0, value + above))

@@ -12,7 +12,7 @@ from medtasks_utils.filters import DEFAULT_FILTER, FilterName
 from .flags import JudgeCommand, warn
 
 if TYPE_CHECKING:
-    from medtasks_utils.rescore.run import Rescoring
+    from medtasks_utils.rescore.judge_files import Rescoring
 
 
 @dataclass(kw_only=True)

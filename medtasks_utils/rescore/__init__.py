@@ -1,9 +1,10 @@
-"""Judging the explanations in saved samples, without the model that wrote them: ``medtasks rescore``.
+"""Judge the explanations in saved samples without the model that wrote them: ``medtasks rescore``.
 
-Sample logs (:mod:`samples`) → responses → judges (:mod:`medtasks_utils.judging`) → a CSV file a judge (:mod:`run`).
+Sample logs (:mod:`judged_responses`) → responses → judges (:mod:`medtasks_utils.judging`) → one CSV file per judge
+(:mod:`judge_files`).
 """
 
-from .run import rescore
-from .samples import find_responses
+from .judge_files import rescore
+from .judged_responses import find_responses
 
 __all__ = ["find_responses", "rescore"]

@@ -1,4 +1,4 @@
-"""Reading what runs of the harness left: runs, their tasks and samples, and breakdowns of them.
+"""Read saved runs of the harness: their tasks, groups, metrics and samples.
 
 >>> from medtasks_utils.results import read_runs
 >>> for run in read_runs("results"):                                # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Saved runs as pandas frames."""
+"""Convert saved runs to pandas frames."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Frames(NamedTuple):
-    """Runs and samples.
+    """Frames of runs and of samples.
 
     Attributes:
-        runs: a row for each metric of each task or group of each run, under each filter: ``run``, ``model``, ``date``,
+        runs: one row per run, task or group, metric and filter: ``run``, ``model``, ``date``,
             ``task``, ``benchmark``, ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
-        samples: a row for each example under each filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
-            ``filter``, ``target``, ``prompt``, and ``response``, ``answer`` and ``found_by``, which are lists where
-            there were several generations; then every metric by its name.
+        samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
+            ``filter``, ``target``, ``prompt``; ``response``, ``answer`` and ``found_by``, which are lists if there are
+            several generations; then one column per metric.
     """
 
     runs: "pd.DataFrame"
@@ -27,10 +27,10 @@ class Frames(NamedTuple):
 
 
 class Runs(list[Run]):
-    """Saved runs, in the order in which they were found."""
+    """Saved runs, in the order of the paths."""
 
     def to_pandas(self) -> Frames:
-        """All runs as two frames."""
+        """Return all runs as two frames."""
         import pandas as pd
 
         return Frames(
@@ -40,10 +40,10 @@ class Runs(list[Run]):
 
 
 def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
-    """All runs under the given paths; see :func:`read_runs`.
+    """Read all runs under the given paths; see :func:`read_runs`.
 
     Raises:
-        MedtasksError: for a path that does not exist, or where no path holds a run.
+        MedtasksError: for a path that does not exist, or if no path holds a run.
     """
     return Runs(read_runs(paths))
 

@@ -1,4 +1,4 @@
-"""What a run says: its tasks, their metrics and samples."""
+"""Define a saved run: its tasks, their metrics and samples."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -19,27 +19,27 @@ from .samples import Row, Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
-    """A metric's value over a task, and its standard error if it has one."""
+    """The value of a metric over a task, and its standard error; None if there is none."""
 
     value: float
     stderr: float | None
 
 
 Metrics = dict[tuple[str, str], Value]
-"""By metric and filter."""
+"""Values by metric and filter."""
 
 
 @dataclass(eq=False)
 class TaskRun:
-    """What one run says of one task.
+    """One task of a saved run.
 
     Attributes:
-        task: its name.
-        benchmark: the benchmark of this pack that it belongs to, or None.
-        metrics: as the harness reported them.
-        config: the task's configuration, with the options under ``dataset_kwargs`` and more under ``metadata``.
-        samples_path: its sample log; None without one.
-        signatures: by filter; empty for tasks and versions that write none.
+        task: the task's name.
+        benchmark: the name of its benchmark; None for a task outside this pack.
+        metrics: the values that the harness reported.
+        config: the task's configuration; options are under ``dataset_kwargs``, and ``metadata`` has more.
+        samples_path: the sample log; None if none was written.
+        signatures: signatures by filter; empty if the run has none.
     """
 
     task: str
@@ -52,15 +52,15 @@ class TaskRun:
 
     @cached_property
     def card(self) -> Benchmark | None:
-        """Its benchmark's; None for a task of others."""
+        """The benchmark of the task; None for a task outside this pack."""
         return benchmarks()[self.benchmark] if self.benchmark else None
 
     def facts(self, metric: str) -> Metric:
-        """What is known of a metric."""
+        """Return the metric of this name."""
         return metric_of(metric, self.benchmark)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return what a reader without the question reaches on these rows; None where that was not measured."""
+        """Return the score that is reached on these rows without the question; None if it was not measured."""
         content = mapping(self.config.get("metadata")).get("content", "")
         shortcuts = self.card.shortcuts if self.card else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
@@ -78,33 +78,37 @@ class TaskRun:
 
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:
-        """The samples' places, by what two runs' samples of one example share, and how many such came before.
+        """The index of each sample, by the hash of its document and the number of equal documents before it.
 
-        The hash of the document, without what belongs to the prompt, such as a solved example, and what is only said of
-        it.
+        The hash leaves out fields of the prompt, such as a solved example, and remarks on the row, so that two runs
+        give the same example the same key.
         """
         card = self.card
         left_out = {*card.prompt_fields, *card.unsigned_fields, KNOWN_ISSUES} if card else set()
         seen: Counter[str] = Counter()
-        found = {}
+        places = {}
         for place, sample in enumerate(self.samples):
             content = {name: value for name, value in sample.doc.items() if name not in left_out}
             key = digest(content, length=64) if card else sample.doc_hash
-            found[key, seen[key]] = place
+            places[key, seen[key]] = place
             seen[key] += 1
-        return found
+        return places
 
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
-        """The group of each sample by breakdown; None leaves it out."""
+        """The group of each sample, by breakdown; None for a sample in no group."""
         breakdowns = self.card.breakdowns if self.card else ()
-        return {each.name: [each.key(sample.doc) for sample in self.samples] for each in breakdowns}
+        return {division.name: list(map(division.key, self._documents)) for division in breakdowns}
+
+    @property
+    def _documents(self) -> list[Row]:
+        return [sample.doc for sample in self.samples]
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
-        """The scores of all samples in order; of one without a value, none."""
+        """Return the scores of all samples, in order; a sample without a value has none."""
         key = filter_name, metric
         if key not in self._scores:
-            # Samples that were saved without scores of single generations have no terms to add up.
+            # Without scores of single generations, an aggregation over terms has nothing to add up.
             has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
             is_lost = self.facts(metric).aggregation.needs_terms and not has_scores
             rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
@@ -112,43 +116,45 @@ class TaskRun:
         return self._scores[key]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Return the scores of all samples in order if each answer that a filter read is scored in another way.
+        """Return the scores of all samples, in order, under another way to score an answer.
 
         Args:
-            rescore: the score of an answer, as logged, to a document.
+            filter_name: the filter whose answers are scored.
+            rescore: returns the score of a logged answer to a document.
         """
-        rows = [
-            [rescore(answer, sample.doc) for answer in sample.answers.get(filter_name, ())] for sample in self.samples
-        ]
+        rows = []
+        for sample in self.samples:
+            answers = sample.answers.get(filter_name, ())
+            rows.append([rescore(answer, sample.doc) for answer in answers])
         return MetricScores.of(rows, *self._codes)
 
     @property
     def samples(self) -> list[Sample]:
-        """Its examples, in order; read from disk once, on first use."""
+        """The samples, in order; read from disk once, on first use."""
         return self._log.samples
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with its samples; reads them."""
+        """Problems in the sample log, in words; reads it."""
         return self._log.problems
 
     @property
     def remarks(self) -> list[str]:
-        """What it says of its rows: what stands in for a split that was not there, and which rows were left out."""
+        """Remarks on the rows, such as a substitute for a missing split, and counts of rows left out."""
         metadata = mapping(self.config.get("metadata"))
         left_out = metadata.get("rows_left_out", {}).items()
         return [*metadata.get("remarks", ()), *(f"{n} rows left out: {reason}" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:
-        """Names of the filters, in the harness's order."""
+        """The names of the filters, in the harness's order."""
         reported = dict.fromkeys(name for _, name in self.metrics)
         return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
 
 
 @dataclass
 class GroupRun:
-    """What one run says of a group of tasks: its members' names, and metrics as the harness reported them."""
+    """One group of a saved run: the names of its tasks, and the values that the harness reported."""
 
     group: str
     tasks: list[str]
@@ -160,14 +166,14 @@ class Run:
     """One run of the harness.
 
     Attributes:
-        name: short, and unique among the runs read together.
-        model: the model's name as the harness has it.
-        path: the results file; where there is none, the folder.
-        date: as in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
-        results: all that the results file holds; empty if it is not there or unreadable.
-        tasks: by name.
-        groups: by name.
-        problems: what is wrong with the run's files, in words; those of samples are each task's own.
+        name: a short name, unique among the runs read together.
+        model: the model's name, as the harness writes it.
+        path: the results file, or the folder if there is none.
+        date: the date in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
+        results: the content of the results file; empty if it is missing or unreadable.
+        tasks: tasks by name.
+        groups: groups by name.
+        problems: problems in the run's files, in words; each task has those of its samples.
     """
 
     name: str
@@ -180,10 +186,10 @@ class Run:
     problems: list[str]
 
     def setting(self, name: str) -> Any:
-        """One of the settings that it was started with, such as ``limit``; None where that is not known."""
+        """Return a setting of the run, such as ``limit``; None if it is unknown."""
         return mapping(self.results.get("config")).get(name)
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """By task, how many examples there are (``original``), and how many were asked (``effective``)."""
+        """The number of examples by task: all (``original``) and asked (``effective``)."""
         return dict(self.results.get("n-samples", {}))

@@ -1,7 +1,7 @@
-"""Runs of the harness, found in folders and read as far as they can be.
+"""Find saved runs in folders, and read as much of them as possible.
 
 The harness writes ``results_<date>.json`` and, with ``--log_samples``, ``samples_<task>_<date>.jsonl`` into a folder
-named after the model. Files of one folder with one date are one run. Samples are read when they are asked for.
+named after the model. Files of one folder with one date are one run. Samples are read on first use.
 """
 
 import json
@@ -23,48 +23,49 @@ _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.json
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
-    """All runs under the given paths, each once, in the order given and then by folder and date.
+    """Read each run under the given paths once, in the order of the paths and then by folder and date.
 
     Args:
-        paths: results files, sample logs (for the run they belong to), or folders, which are searched to the bottom.
+        paths: results files, sample logs (for the runs they belong to), or folders, which are searched recursively.
 
     Raises:
-        MedtasksError: for a path that does not exist, or where no path holds a run.
+        MedtasksError: for a path that does not exist, or if no path holds a run.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
-    found: dict[tuple[Path, str], dict[str, Path]] = {}
+    files_by_run: dict[tuple[Path, str], dict[str, Path]] = {}
     for place in places:
         if not place.exists():
-            raise MedtasksError(f"no file or folder {place}; give the folder that lm_eval wrote with --output_path")
+            raise MedtasksError(f"no file or folder {place}: name the folder that lm_eval wrote with --output_path")
         for key, files in _files(place).items():
-            found.setdefault(key, files)
-    if not found:
+            files_by_run.setdefault(key, files)
+    if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
-            "samples_<task>_<date>.jsonl, into the folder that --output_path names; results.jsonl of the defining "
-            "environments becomes such a run by medtasks import"
+            "samples_<task>_<date>.jsonl, into the folder that --output_path names. medtasks import converts "
+            "results.jsonl of the defining environments"
         )
-    runs = [_read(date, files) for (_, date), files in found.items()]
+    runs = [_read(date, files) for (_, date), files in files_by_run.items()]
     name_apart(runs)
     return runs
 
 
 def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
-    """Of the runs in a folder, or the one that a file belongs to: by folder and date, sample logs by task.
+    """Return the files of each run in a folder, or of the run that a file belongs to.
 
-    The results file stands under an empty name.
+    Keys are folder and date; values are sample logs by task, with the results file under an empty name.
     """
-    found: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
+    runs: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
     for path in sorted(place.rglob("*.json*") if place.is_dir() else place.parent.glob("*.json*")):
         samples = _SAMPLES_FILE.fullmatch(path.name)
         match = samples or _RESULTS_FILE.fullmatch(path.name)
         if match:
-            found[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
-    return {key: found[key] for key in sorted(found) if place.is_dir() or place in found[key].values()}
+            runs[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
+    return {key: runs[key] for key in sorted(runs) if place.is_dir() or place in runs[key].values()}
 
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:
+    """Read one run from its files; an unreadable results file becomes a problem of the run."""
     path = files.get("")
     logs = {task: log for task, log in files.items() if task}
     place = path or next(iter(logs.values())).parent
@@ -83,24 +84,25 @@ def as_run(
     logs: Mapping[str, Path] | None = None,
     problems: Sequence[str] = (),
 ) -> Run:
-    """A run from its results, as the harness returns and saves them.
+    """Build a run from the results that the harness returns and saves.
 
     Args:
-        results: what the results file holds, or would.
-        path: the file, or the folder where there is none.
-        date: as in its name.
+        results: the content of the results file.
+        path: the file, or the folder if there is none.
+        date: the date in its name.
         logs: sample logs by task.
-        problems: of its files, in words.
+        problems: problems in its files, in words.
     """
     logs = logs or {}
     values, configs = results["results"] if results else {}, results.get("configs", {})
     subtasks = results.get("group_subtasks", {})
     groups = {
-        name: GroupRun(name, subtasks.get(name, []), _metrics(own)) for name, own in results.get("groups", {}).items()
+        name: GroupRun(name, subtasks.get(name, []), _metrics(group))
+        for name, group in results.get("groups", {}).items()
     }
-    named = dict.fromkeys(filter(None, map(_named_benchmark, configs.values())))
-    unusable = [problem for name in named if (problem := benchmarks().problem(name))]
-    # The harness lists a group without metrics of its own among the tasks, and configures tasks alone.
+    mentioned = dict.fromkeys(filter(None, map(_named_benchmark, configs.values())))
+    unusable = list(filter(None, map(benchmarks().problem, mentioned)))
+    # The harness lists a group without own metrics among the tasks, but only tasks have a configuration.
     names = dict.fromkeys([*(name for name in values if name in configs), *logs])
     return Run(
         name="",
@@ -120,15 +122,18 @@ def _task(name: str, values: Mapping[str, Any], config: dict[str, Any], samples:
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
-    """The benchmark that a task belongs to, as its ``metadata.benchmark`` says; None if it is not one of this pack.
+    """Return the name of a task's benchmark, as ``metadata.benchmark`` states; None for a task outside this pack.
 
-    By its name where the configuration is lost. The harness has tasks of its own with such names.
+    Without a configuration the task's name decides. With one it must not, since the harness has tasks of such names.
     """
     if config:
         named = _named_benchmark(config)
         return named if named and benchmarks().problem(named) is None else None
     usable = benchmarks().usable()
-    return next((own.name for own in usable if task == own.default_task or task.startswith(f"{own.name}_")), None)
+    for benchmark in usable:
+        if task == benchmark.default_task or task.startswith(f"{benchmark.name}_"):
+            return benchmark.name
+    return None
 
 
 def _named_benchmark(config: Mapping[str, Any]) -> str | None:
@@ -138,7 +143,8 @@ def _named_benchmark(config: Mapping[str, Any]) -> str | None:
 
 
 def _metrics(values: Mapping[str, Any]) -> Metrics:
-    """``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}`` by metric and filter, where they are numbers."""
+    """Convert ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``; values that are not numbers are left
+    out."""
     metrics: Metrics = {}
     for key, value in values.items():
         metric, comma, filter_name = key.rpartition(",")
@@ -149,39 +155,39 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def name_apart(runs: Sequence[Run]) -> None:
-    """Name runs after the last part of their models' names, with what sets them apart.
+    """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
-    That is the first part of the model's name, then engine, output folder, date and file, as far as they differ.
+    That is the first part of the model's name, the engine, the output folder, the date and the file, where they differ.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
-    for apart in _APART:
-        told: dict[str, set[str]] = defaultdict(set)
+    for suffix_of in _SUFFIXES:
+        suffixes: dict[str, set[str]] = defaultdict(set)
         for run in runs:
-            told[run.name].add(apart(run))
+            suffixes[run.name].add(suffix_of(run))
         for run in runs:
-            if len(told[run.name]) > 1:
-                run.name = f"{run.name} {apart(run)}".strip()
+            if len(suffixes[run.name]) > 1:
+                run.name = f"{run.name} {suffix_of(run)}".strip()
 
 
-_APART: tuple[Callable[[Run], str], ...] = (
+_SUFFIXES: tuple[Callable[[Run], str], ...] = (
     lambda run: run.model.rpartition("/")[0],
     lambda run: str(run.setting("model") or ""),
-    lambda run: run.path.resolve().parent.parent.name,  # in which the harness makes a folder of the model's name
+    lambda run: run.path.resolve().parent.parent.name,  # the output folder, in which the harness makes one per model
     lambda run: run.date.replace("T", " ")[:19],
     lambda run: str(run.path),
 )
 
 
-# ---- what medtasks audit found in a run, in a file beside its sample log
+# ---- results of medtasks audit, in a file beside the sample log
 
 
 def audit_file(samples: Path) -> Path:
-    """Where the audit of a sample log is kept."""
+    """Return the path of the audit of a sample log."""
     return samples.with_name(f"audit_{samples.stem.removeprefix('samples_')}.json")
 
 
 def read_audit(samples: Path | None) -> dict[str, Any] | None:
-    """The audit of a sample log, as in ``docs/audit.md``; None where there is none, or no log."""
+    """Return the audit of a sample log (see ``docs/audit.md``); None if there is no audit or no log."""
     path = audit_file(samples) if samples else None
     return json.loads(path.read_text(encoding="utf-8")) if path and path.exists() else None

@@ -1,7 +1,6 @@
-"""Sample logs (``lm_eval --log_samples``): one :class:`Sample` per example.
+"""Read sample logs (``lm_eval --log_samples``) into one :class:`Sample` per example.
 
-The harness writes a line per example and filter. Lines that are cut short or no sample are counted and left out; the
-rest is used.
+The harness writes one line per example and filter. Truncated and other unreadable lines are counted and left out.
 """
 
 import math
@@ -26,23 +25,23 @@ _HARNESS_KEYS = {
 
 @dataclass
 class Sample:
-    """One example of a task: what was asked, what came back, and what each filter made of it.
+    """One example of a task: the prompt, the responses, and the answers and scores of each filter.
 
     Attributes:
-        doc_id: its place in the task's rows, from 0.
-        doc_hash: of its document; equal documents have equal hashes in every run.
+        doc_id: its index in the task's rows, from 0.
+        doc_hash: the hash of its document; equal documents have equal hashes in every run.
         doc: the document.
-        messages: the prompt, as ``{"role": …, "content": …}``; a prompt without a chat template has the one role
+        messages: the prompt, as ``{"role": …, "content": …}``; without a chat template, one message of the role
             ``prompt``.
-        responses: the model's responses, one for each generation; for log-likelihoods one line for each choice.
+        responses: the model's responses, one per generation; for log-likelihoods, one line per choice.
         target: the right answer, as text.
-        cluster: what examples share that are not independent; None if this one stands alone.
+        cluster: identifies examples that are not independent of each other; None for an independent example.
         stratum: the group whose mean enters macro averages.
-        answers: by filter, what was read out of each response; ``[invalid]`` where nothing was.
+        answers: by filter, the answer read from each response; ``[invalid]`` where none was found.
         metrics: by filter and metric, the mean over the generations; None where a metric does not apply.
-        details: by filter, what the task logged besides, such as ``found_by``, ``judge`` and ``transcript``.
-        found_by: by filter, how the answer to each response was found; empty where the run does not say.
-        scores: by filter and metric, the scores of the generations, where ``metrics`` does not say all.
+        details: by filter, further logged fields, such as ``found_by``, ``judge`` and ``transcript``.
+        found_by: by filter, how each answer was found; empty if the run did not log it.
+        scores: by filter and metric, the scores of the generations, unless one number in ``metrics`` is the whole.
     """
 
     doc_id: int
@@ -65,59 +64,63 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
-        """A metric's scores, of one or more generations, None where it does not apply; none if it was not computed."""
-        own = self.scores.get(filter_name, {}).get(metric)
-        known = self.metrics.get(filter_name, {})
-        return own if own is not None else (known[metric],) if metric in known else ()
+        """Return the scores of a metric, one per generation (None where it does not apply); empty if not computed."""
+        scores = self.scores.get(filter_name, {}).get(metric)
+        if scores is not None:
+            return scores
+        means = self.metrics.get(filter_name, {})
+        return (means[metric],) if metric in means else ()
 
     def way_found(self, filter_name: str) -> str | None:
-        """How the (first) answer was found; None where the run does not say."""
-        found = self.found_by.get(filter_name)
-        return found[0] if found else None
+        """Return how the first generation's answer was found; None if the run did not log it."""
+        ways = self.found_by.get(filter_name)
+        return ways[0] if ways else None
 
 
 @dataclass
 class SampleLog:
-    """What one file holds: its samples in order, and what is wrong with it in words."""
+    """The samples of a file in order, and its problems in words."""
 
     samples: list[Sample]
     problems: list[str]
 
 
 def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog:
-    """Read a ``samples_<task>_<date>.jsonl``; nothing in it is an error.
+    """Read ``samples_<task>_<date>.jsonl``. Bad content becomes a problem, never an error.
 
     Args:
-        fields: of documents, which say ``cluster`` and ``stratum`` where samples were saved without.
+        path: the file.
+        fields: the document fields that stand for ``cluster`` and ``stratum`` in samples saved without them.
     """
-    found: dict[tuple[int, str], Sample] = {}
+    by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
     no_numbers: Counter[str] = Counter()
     for place, raw in numbered_lines(path):
         try:
             line = from_json(raw)
             key = line["doc_id"], line["doc_hash"]
-            if key not in found:
-                found[key] = _new_sample(line, fields)
-            for metric in _add_filter(found[key], line):
+            if key not in by_example:
+                by_example[key] = _new_sample(line, fields)
+            for metric in _add_filter(by_example[key], line):
                 no_numbers[metric] += 1
         except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             bad.append(place)
-    samples = list(found.values())
+    samples = list(by_example.values())
     problems = []
     if bad:
-        problems.append(f"left out {len(bad)} lines that are no sample or cut short (the first is line {bad[0]})")
+        problems.append(f"left out {len(bad)} of its lines, truncated or unreadable (the first is line {bad[0]})")
     for name in dict.fromkeys(name for sample in samples for name in sample.answers):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
             problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")
     for metric, times in no_numbers.items():
-        problems.append(f"{times} of {len(samples)} values of {metric} are no numbers, left out")
+        problems.append(f"left out {times} of {len(samples)} values of {metric}, which are not numbers")
     return SampleLog(samples, [f"{path.name}: {problem}" for problem in problems])
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines that are not blank. Only a newline ends a line: a response may hold any other separator."""
+    """Yield the number and bytes of each line that is not blank; only a newline ends a line, as responses may hold
+    others."""
     with path.open("rb", buffering=1 << 20) as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
@@ -125,6 +128,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
+    """Return a sample with everything in a line that does not depend on the filter."""
     doc, choices = line["doc"], _choices(line)
     responses, target = _texts(line["resps"]), str(line["target"])
     if choices:
@@ -137,17 +141,19 @@ def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> list[str]:
-    """Add what a line says; returns the metrics whose value is no number, such as NaN."""
+    """Add a line's filter to a sample; return the metrics whose values are not numbers, such as NaN."""
     name, choices = line["filter"], _choices(line)
     sample.metrics[name] = numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
-    sample.details[name] = {k: own for k, own in line.items() if k not in _HARNESS_KEYS and k not in numbers}
+    sample.details[name] = {
+        key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in numbers
+    }
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):
-        sample.scores[name] = {metric: list(map(_score, own)) for metric, own in line["scores"].items()}
+        sample.scores[name] = {metric: list(map(_score, logged)) for metric, logged in line["scores"].items()}
     lost = [metric for metric, value in numbers.items() if value is None and line[metric] is not None]
     for metric in lost:
         del numbers[metric]
@@ -155,7 +161,7 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
 
 
 def _score(logged: Any) -> Score:
-    """Return a score from its logged form: a number, or a list of what :data:`Score` has beside numbers."""
+    """Convert a score from its logged form: a number, or a list for the other kinds of :data:`Score`."""
     if not isinstance(logged, list):
         return number(logged)
     if isinstance(logged[0], list):
@@ -165,17 +171,17 @@ def _score(logged: Any) -> Score:
 
 
 def number(value: Any) -> float | None:
-    """A finite number as a float; None for anything else."""
+    """Return a finite number as a float; None for anything else."""
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def mapping(value: Any) -> Row:
-    """A mapping as it is; an empty one for anything else."""
+    """Return a mapping unchanged; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def _choices(line: Row) -> list[tuple[str, float]]:
-    """The continuations whose log-likelihoods were asked for, and these; none where text was generated."""
+    """Return the choices with their log-likelihoods; empty for generated text."""
     if not isinstance(line["resps"][0][0], list):
         return []
     requests = zip(line["arguments"].values(), line["resps"], strict=True)
@@ -183,20 +189,20 @@ def _choices(line: Row) -> list[tuple[str, float]]:
 
 
 def _messages(prompt: Any) -> list[Message]:
-    """A prompt as messages: chats over an API are logged as JSON in a list, any other prompt is text."""
+    """Convert a logged prompt to messages: API chats are logged as JSON in a list, any other prompt as text."""
     text = prompt[0] if isinstance(prompt, list) else prompt
     if text.startswith('[{"role":'):
-        return [{"role": each["role"], "content": content_of(each["content"])} for each in from_json(text)]
+        return [{"role": message["role"], "content": content_of(message["content"])} for message in from_json(text)]
     return [{"role": "prompt", "content": text}]
 
 
 def content_of(content: Any) -> str:
-    """A message's text; some servers take it in parts, and a call of a tool may have none."""
+    """Return the text of a message's content: a string, a list of parts, or None with a tool call."""
     if isinstance(content, list):
         return "".join(str(part["text"]) for part in content)
     return str(content or "")
 
 
 def _texts(value: Any) -> list[str]:
-    """The strings in nested lists, in order."""
+    """Flatten nested lists into a list of strings."""
     return [text for item in value for text in _texts(item)] if isinstance(value, list) else [str(value)]

@@ -1,4 +1,4 @@
-"""Responses to judge, out of the sample logs of benchmarks whose examples have reference explanations."""
+"""Collect the responses to judge from sample logs of benchmarks with reference explanations."""
 
 import glob
 import os
@@ -16,18 +16,18 @@ from medtasks_utils.results import TaskRun, read_runs
 
 @dataclass(frozen=True)
 class Response:
-    """One response of a model, with what it is judged by.
+    """One response of a model, with the case for the judge.
 
     Attributes:
         path: the sample log.
-        run: the model under test and the run's date.
-        task: the harness's task, such as ``medexqa_clinical_psychology``.
+        run: the evaluated model and the date of the run.
+        task: the task's name, such as ``medexqa_clinical_psychology``.
         example: the document's id, such as ``clinical_psychology/test/7``.
-        generation: which of the example's responses this is, from 0.
-        given: the answer that the filter read out of it, or ``[invalid]``.
-        is_right: whether that is the right answer.
+        generation: the index of this response among the example's, from 0.
+        given: the answer that the filter read, or ``[invalid]``.
+        is_right: True if that answer is right.
         text: the whole response.
-        case: for the judge.
+        case: the explanation and its references, for the judge.
     """
 
     path: Path
@@ -42,31 +42,32 @@ class Response:
 
     @property
     def needs_judge(self) -> bool:
-        """Whether a judge has to see it: a wrong answer scores 0, and without references there is no score."""
+        """True if a judge must score it: a wrong answer scores 0, and without references there is no score."""
         return self.is_right and bool(self.case.references)
 
 
 class Responses(NamedTuple):
-    """What was found, in the order of the files, and what was left out, in words."""
+    """The responses, in the order of the files, and a line on each thing left out."""
 
     found: list[Response]
     problems: list[str]
 
 
 def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
-    """Every response in the sample logs that match.
+    """Collect the responses in the matching sample logs.
 
     Args:
-        patterns: globs of files ``samples_<task>_<date>.jsonl``; ``**`` stands for any number of folders, and a folder
-            for all such files under it that have explanations to judge.
-        filter_name: whose answers decide which responses are right.
+        patterns: globs for files ``samples_<task>_<date>.jsonl``, with ``**`` for any number of folders; a folder
+        stands
+            for all such files under it with explanations to judge.
+        filter_name: the filter whose answers decide which responses are right.
 
     Raises:
         MedtasksError: if no file matches, or none has responses to judge.
     """
     paths, in_folders = _matching(patterns)
     problems: list[str] = []
-    found: list[Response] = []
+    responses: list[Response] = []
     for run in read_runs(paths):
         for task in run.tasks.values():
             path = task.samples_path
@@ -74,29 +75,29 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
                 continue
             if task.card is None or not task.card.has_explanations:
                 if path.resolve() not in in_folders:
-                    problems.append(f"{path}: left out, the task {task.task} has no explanations to judge")
+                    problems.append(f"{path}: left out, since the task {task.task} has no explanations to judge")
                 continue
             problems += task.problems
-            own = list(_responses(f"{run.model} {run.date}".strip(), task, task.card, path, filter_name))
-            if not own:
-                there = ", ".join(task.filters)
+            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.card, path, filter_name))
+            if not of_task:
                 problems.append(
-                    f"{path}: no answers of the filter {filter_name} (there are {there}); log-likelihoods have no "
-                    "explanation to judge"
+                    f"{path}: no answers of the filter {filter_name} (its filters: {', '.join(task.filters)}); "
+                    "log-likelihoods have no explanation to judge"
                 )
-            found += own
-    if not found:
+            responses += of_task
+    if not responses:
         detail = f": {problems[0]}" if problems else ""
-        judged = ",".join(each.default_task for each in benchmarks().usable() if each.has_explanations)
+        usable = benchmarks().usable()
+        judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
         raise MedtasksError(
             f"no response to judge in {', '.join(map(str, paths[:3]))}{detail}. lm_eval writes them with --tasks "
-            f"{judged} --log_samples; medtasks import, out of results.jsonl of the environment"
+            f"{judged} --log_samples, and medtasks import converts results.jsonl of the environment"
         )
-    return Responses(found, problems)
+    return Responses(responses, problems)
 
 
 def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
-    """Return the files, each once, without links; and those among them that only a folder stands for."""
+    """Return the matching files, each once and resolved, and those that only a folder matches."""
     paths: list[Path] = []
     in_folders: set[Path] = set()
     by_name: set[Path] = set()
@@ -108,8 +109,8 @@ def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
         matching = [Path(path).resolve() for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
         if not matching:
             raise MedtasksError(
-                f"no file matches --input_glob {pattern!r}; it takes what lm_eval writes with --log_samples, as in "
-                "'results/**/samples_*.jsonl' (quoted, so that the shell leaves it)"
+                f"no file matches --input_glob {pattern!r}; name files written by lm_eval --log_samples, as in "
+                "'results/**/samples_*.jsonl' (quoted, so that the shell does not expand it)"
             )
         paths += matching
         (in_folders if is_folder else by_name).update(matching)

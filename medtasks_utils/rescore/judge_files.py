@@ -1,10 +1,11 @@
-"""Judging responses into one CSV file a judge: the columns of the environment's script first, then ours.
+"""Judge responses into one CSV file per judge: first the columns of the environment's script, then ours.
 
-What is judged already is in the judge's cache: the same command again asks only what was not answered.
+The judge's cache has every answered call, so the same command asks only for the missing ones.
 """
 
 import csv
 import io
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import JudgedScore, MetricScores, codes
 from medtasks_utils.writing import printable, table, write_whole
 
-from .samples import Response
+from .judged_responses import Response
 
 Log = Callable[[str], object]
 JudgedRow = dict[str, str]
@@ -31,11 +32,11 @@ STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skippe
 
 @dataclass(frozen=True)
 class Rescoring:
-    """What came of it.
+    """The result of ``medtasks rescore``.
 
     Attributes:
-        scores: by judge and run, the mean over the examples, a wrong answer counting 0 (:mod:`statistics`).
-        statuses: likewise, how many responses were judged, wrong, failed and skipped.
+        scores: by judge and run, the mean over the examples, 0–100; a wrong answer counts 0.
+        statuses: by judge and run, the number of responses judged, wrong, failed and skipped.
         paths: the files written.
     """
 
@@ -46,24 +47,24 @@ class Rescoring:
     @property
     def failed(self) -> bool:
         """True if judges were asked and none gave a score."""
-        every = sum(self.statuses.values(), Counter[str]())
-        return bool(every[FAILED]) and not every[JUDGED]
+        totals = sum(self.statuses.values(), Counter[str]())
+        return bool(totals[FAILED]) and not totals[JUDGED]
 
     def to_data(self) -> dict[str, Any]:
-        """Return the scores and the paths, as JSON holds them."""
+        """Return the scores and the paths in JSON types."""
         scores = [
-            {"judge": judge, "run": run, "score": own.value, "stderr": own.stderr, "low": own.low, "high": own.high}
-            | {"few": own.few, "examples": own.n, "statuses": dict(self.statuses[judge, run])}
-            for (judge, run), own in self.scores.items()
+            {"judge": judge, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low, "high": mean.high}
+            | {"few": mean.few, "examples": mean.n, "statuses": dict(self.statuses[judge, run])}
+            for (judge, run), mean in self.scores.items()
         ]
         return {"scores": scores, "written": list(map(str, self.paths))}
 
     def to_text(self) -> str:
         """Return a table of the scores, and the paths."""
         rows = []
-        for key, own in self.scores.items():
-            numbers = ["–" if number is None else f"{number:.2f}" for number in (own.value, own.stderr)]
-            rows.append((*key, *numbers, own.n, *(self.statuses[key][status] for status in STATUSES)))
+        for key, mean in self.scores.items():
+            numbers = ["–" if number is None else f"{number:.2f}" for number in (mean.value, mean.stderr)]
+            rows.append((*key, *numbers, mean.n, *(self.statuses[key][status] for status in STATUSES)))
         text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
@@ -76,20 +77,21 @@ def rescore(
     log: Log = lambda line: None,
     verbose: bool = False,
 ) -> Rescoring:
-    """Judge every response with every judge, into one CSV file a judge.
+    """Judge every response with every judge, and write one CSV file per judge.
 
-    A file is written when its judge is done, in place of an earlier one.
+    A file replaces an earlier one once its judge is done.
 
     Args:
-        responses: with answers right and wrong.
-        settings: of the judging model.
-        prefix: of the files' paths, as in ``results/judged_``.
-        log: where one line about each failure goes, and one about each judge.
-        verbose: whether each judgement gets a line too.
+        responses: responses with right and wrong answers.
+        judges: the judges.
+        settings: the judging model, its endpoint and limits.
+        prefix: prefix of the files' paths, such as ``results/judged_``.
+        log: receives one line per failure and one per judge.
+        verbose: also log one line per judgement.
 
     Raises:
-        JudgeError: before anything is judged, if the model cannot be asked.
-        MedtasksError: if a file cannot be written, which is tried before anything is judged.
+        JudgeError: before anything is judged, if the model cannot be used.
+        MedtasksError: before anything is judged, if a file cannot be written.
     """
     result = Rescoring({}, {}, [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
@@ -97,44 +99,44 @@ def rescore(
     for judge, path in zip(judges, result.paths, strict=True):
         judged = list(zip(responses, _judged(responses, judge, settings, log, verbose), strict=True))
         text = io.StringIO(newline="")
-        rows = [_row(*each, judge, settings.model) for each in judged]
+        rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
         writer = csv.DictWriter(text, rows[0])
         writer.writeheader()
         writer.writerows(rows)
         write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
-            own = [each for each in judged if each[0].run == run]
-            result.statuses[judge.name, run] = Counter(_status(*each) for each in own)
-            result.scores[judge.name, run] = _mean(own)
+            of_run = [(response, judgement) for response, judgement in judged if response.run == run]
+            result.statuses[judge.name, run] = Counter(itertools.starmap(_status, of_run))
+            result.scores[judge.name, run] = _mean(of_run)
     return result
 
 
 def _judged(
     responses: Sequence[Response], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
 ) -> list[Judgement | None]:
-    """A judgement of each response; None of those that no judge sees."""
-    found: list[Judgement | None] = [None] * len(responses)
-    places: dict[Case, list[int]] = defaultdict(list)  # the same response may come from several tasks
+    """Return one judgement per response; None for a response that needs no judge."""
+    judgements: list[Judgement | None] = [None] * len(responses)
+    places: dict[Case, list[int]] = defaultdict(list)  # several tasks may share a response
     for place, response in enumerate(responses):
         if response.needs_judge:
             places[response.case].append(place)
     same = list(places.values())
 
     def add(index: int, judgement: Judgement) -> None:
-        first, *others = same[index]
-        found[first] = judgement
-        for place in others:
-            found[place] = replace(judgement, calls=0, tokens=Tokens())  # what it cost is counted once
+        first, *duplicates = same[index]
+        judgements[first] = judgement
+        for place in duplicates:
+            judgements[place] = replace(judgement, calls=0, tokens=Tokens())  # its cost is counted once
         name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
         if judgement.score is None:
             log(f"failed: {name}: {judgement.failure}: {judgement.error}")
         elif verbose:
             log(f"judged: {name}: {judgement.score:.1f}")
 
-    judgements = judge_all(judge, settings, list(places), add, check_first=True)
-    if judgements:
-        log(f"{judge.signature}|model:{settings.model}: {spent(judgements)}")
-    return found
+    distinct = judge_all(judge, settings, list(places), add, check_first=True)
+    if distinct:
+        log(f"{judge.signature}|model:{settings.model}: {spent(distinct)}")
+    return judgements
 
 
 def _status(response: Response, judgement: Judgement | None) -> str:
@@ -144,28 +146,28 @@ def _status(response: Response, judgement: Judgement | None) -> str:
 
 
 def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
-    """The mean over the examples of a run; without references, an example is left out."""
+    """Return the mean over the examples of a run; examples without references are left out."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
         if _status(response, judgement) != SKIPPED:
             value = 0.0 if judgement is None else judgement.score
             scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
-    each = codes([None] * len(scores))
+    independent = codes([None] * len(scores))
     metric = Metric("explanation", unit="points", is_of_explanations=True)
-    return estimate(MetricScores.of(list(scores.values()), each, each), metric)
+    return estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
 
 
 def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> JudgedRow:
-    """A line of a judge's file. The environment's own scores and rates are from 0 to 1; ``score`` is from 0 to 100."""
+    """Return a line of a judge's file. Scores and rates in the environment's columns are 0–1; ``score`` is 0–100."""
     case = response.case
     status = _status(response, judgement)
-    own = judgement or Judgement(0.0 if status == WRONG else None)
-    score, output = own.score, own.output
-    said = json.dumps(output, ensure_ascii=False)
-    theirs = {
-        "g-eval": {"judge_model_output": said, "judge_score": _share(score)},
+    result = judgement or Judgement(0.0 if status == WRONG else None)
+    score, output = result.score, result.output
+    output_json = json.dumps(output, ensure_ascii=False)
+    environment_columns = {
+        "g-eval": {"judge_model_output": output_json, "judge_score": _share(score)},
         "factscore": {
-            "claims_labels_json": said,
+            "claims_labels_json": output_json,
             "support_rate": _share(output.get("support")),
             "coverage_labels_json": json.dumps(output.get("reference_labels", []), ensure_ascii=False),
             "coverage_rate": _share(output.get("coverage")),
@@ -179,9 +181,9 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         **dict(zip_longest(LETTERS, case.options, fillvalue="")),
         "answer": case.answer_letter,
         "completion": response.text,
-        **theirs.get(judge.name, {}),
+        **environment_columns.get(judge.name, {}),
         "references": "\n".join(case.references),
-        "error": "no reference explanation to judge by" if status == SKIPPED else own.error,
+        "error": "no reference explanation to judge by" if status == SKIPPED else result.error,
         "run": response.run,
         "task": response.task,
         "example": response.example,
@@ -191,10 +193,10 @@ def _row(response: Response, judgement: Judgement | None, judge: Judge, model: s
         "judge": f"{judge.signature}|model:{model}",
         "status": status,
         "score": score,
-        "failure": own.failure,
-        "calls": own.calls,
-        "prompt_tokens": own.tokens.prompt,
-        "completion_tokens": own.tokens.completion,
+        "failure": result.failure,
+        "calls": result.calls,
+        "prompt_tokens": result.tokens.prompt,
+        "completion_tokens": result.tokens.completion,
     }
     # Lone surrogates and NUL, which UTF-8 and CSV cannot hold, become U+FFFD.
     cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}

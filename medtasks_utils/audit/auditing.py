@@ -1,0 +1,211 @@
+"""Audit saved runs: draw responses, have the LLM read them, and write the results beside the samples."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.filters import FILTERS, FLEXIBLE
+from medtasks_utils.judging import JudgeSettings, judge_all
+from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.runs import audit_file
+from medtasks_utils.writing import write_whole
+
+from .auditor import AuditCase, Auditor, right, same
+from .estimate import Counts, changed, share
+
+DOUBTFUL, OTHERS = "doubtful", "others"
+_UNSURE_BELOW = 0.5
+_END = 300
+_ERRORS = ("misread", "missed")
+
+
+@dataclass(frozen=True)
+class Item:
+    """A response to audit: its benchmark, its sample, and the index of the generation."""
+
+    benchmark: Benchmark
+    sample: Sample
+    generation: int
+
+    def read(self, filter_name: str) -> str:
+        """Return the answer that a filter read."""
+        return self.sample.answers[filter_name][self.generation]
+
+    def is_right(self, filter_name: str) -> bool:
+        """Return True if the answer that a filter read is right."""
+        return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True if a filter found no answer, the filters differ, or the flexible reading is uncertain."""
+        strict, flexible = map(self.read, FILTERS)
+        if UNANSWERED in (strict, flexible) or not self.is_same(strict, flexible):
+            return True
+        certainty = self.sample.details[FLEXIBLE].get("certainty")
+        if isinstance(certainty, list):
+            certainty = certainty[self.generation]
+        return certainty is not None and certainty < _UNSURE_BELOW
+
+    def is_same(self, first: str, second: str) -> bool:
+        """Return True if two readings are the same answer, or neither is an answer."""
+        return same(first, second, self.benchmark, self.sample.doc)
+
+    def case(self) -> AuditCase:
+        """Return the case for the LLM: the text after the reasoning."""
+        response = final_text(self.sample.responses[self.generation]).strip()
+        return AuditCase(self.benchmark, self.sample.doc, response)
+
+
+def audit(
+    runs: Iterable[Run],
+    settings: JudgeSettings,
+    sample: int = 200,
+    doubtful: int = 1000,
+    task: str | None = None,
+    log: Callable[[str], object] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Audit the generation tasks of runs, or one task, and write a file beside each sample log.
+
+    Args:
+        runs: the runs.
+        settings: the LLM, its endpoint and limits.
+        sample: responses to draw per task among those that are not doubtful.
+        doubtful: maximum number of doubtful responses to draw per task.
+        task: the one task to audit; None for all.
+        log: receives a line for each task left out.
+
+    Returns:
+        The contents of the files, as :func:`read_audit` returns them.
+
+    Raises:
+        MedtasksError: if there is nothing to audit.
+        JudgeError: if the endpoint cannot be used.
+    """
+    audits = []
+    for run in runs:
+        for task_run in run.tasks.values():
+            if task not in (None, task_run.task):
+                continue
+            items = list(_items(task_run))
+            if items:
+                audits.append(_audit_task(run, task_run, items, settings, {DOUBTFUL: doubtful, OTHERS: sample}))
+            else:
+                log(f"{run.name}, {task_run.task}: left out, since it has no responses with both filters' answers")
+    if not audits:
+        raise MedtasksError(
+            f"nothing to audit{f' of the task {task}' if task else ''}: name runs of this pack's generation tasks, "
+            "saved with --log_samples"
+        )
+    return audits
+
+
+def _items(task: TaskRun) -> Iterator[Item]:
+    """Yield the responses of a task whose samples have both filters' answers."""
+    card = task.card
+    for sample in task.samples if card else ():
+        if card and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
+            yield from (Item(card, sample, generation) for generation in range(len(sample.responses)))
+
+
+def _audit_task(
+    run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
+) -> dict[str, Any]:
+    """Audit one task and write its file; ``limits`` has the maximum number of responses to read, by stratum."""
+    # Seeded, so that the same command reads the same responses.
+    generator = random.Random(f"{run.model} {task.task} {len(items)}")
+    auditor = Auditor()
+    strata: dict[str, Stratum] = {}
+    readings = []
+    for name, limit in limits.items():
+        members = [item for item in items if item.is_doubtful is (name == DOUBTFUL)]
+        drawn = generator.sample(members, min(limit, len(members)))
+        judgements = judge_all(auditor, settings, [item.case() for item in drawn], check_first=True)
+        stratum = strata[name] = Stratum(len(members), len(drawn), [])
+        for item, judgement in zip(drawn, judgements, strict=True):
+            stated = judgement.output.get("stated")  # missing where the LLM failed
+            facts = {} if stated is None else _facts(item, stated)
+            if facts:
+                stratum.facts.append(facts)
+            readings.append(_reading(item, name, stated, facts, judgement.failure))
+    result = {
+        "run": run.name,
+        "task": task.task,
+        "signature": f"{auditor.signature}|model:{settings.model}",
+        **_summary(items, list(strata.values())),
+        "strata": {name: stratum.to_data() for name, stratum in strata.items()},
+        "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
+        "readings": readings,
+    }
+    path = audit_file(task.samples_path or Path())
+    write_whole(path, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    return result | {"path": str(path)}
+
+
+class Stratum(NamedTuple):
+    """The responses of a stratum: how many there are, how many were drawn, and the facts of each that was read."""
+
+    responses: int
+    drawn: int
+    facts: list[dict[str, bool]]
+
+    def counts(self, fact: str) -> Counts:
+        """Return the counts from which the share of a fact is estimated."""
+        return Counts(sum(facts[fact] for facts in self.facts), len(self.facts), self.responses)
+
+    def to_data(self) -> dict[str, int]:
+        """Return the numbers that the audit's file holds."""
+        return {"responses": self.responses, "drawn": self.drawn, "read": len(self.facts)}
+
+
+def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> dict[str, Any]:
+    """Return the error rates and the accuracy of each filter, and the accuracy as the LLM reads."""
+    filters: dict[str, dict[str, Any]] = {}
+    for name in FILTERS:
+        rates = {kind: share([stratum.counts(f"{kind} {name}") for stratum in strata]) for kind in _ERRORS}
+        accuracy = sum(item.is_right(name) for item in items) / len(items)
+        filters[name] = {"accuracy": accuracy, **rates}
+    gains = [stratum.counts("gained") for stratum in strata]
+    losses = [stratum.counts("lost") for stratum in strata]
+    as_read = changed(filters[FLEXIBLE]["accuracy"], gains, losses)
+    return {"responses": len(items), "filters": filters, "accuracy_as_read": as_read}
+
+
+def _reading(
+    item: Item, stratum: str, stated: str | None, facts: Mapping[str, bool], failure: str | None
+) -> dict[str, Any]:
+    """Return one entry of ``readings`` in the audit's file."""
+    return {
+        "doc_id": item.sample.doc_id,
+        "generation": item.generation,
+        "stratum": stratum,
+        **{name: item.read(name) for name in FILTERS},
+        "stated": stated,
+        "differs": any(facts.get(f"{kind} {name}") for kind in _ERRORS for name in FILTERS),
+        "failure": failure,
+        "end": item.sample.responses[item.generation][-_END:],
+    }
+
+
+def _facts(item: Item, stated: str) -> dict[str, bool]:
+    """Compare the LLM's reading with the filters': misread or missed by each, and gained or lost for the flexible
+    one."""
+    is_right, was_right = right(stated, item.benchmark, item.sample.doc), item.is_right(FLEXIBLE)
+    facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
+    for name in FILTERS:
+        answer = item.read(name)
+        differs = not item.is_same(answer, stated)
+        facts[f"missed {name}"] = differs and answer == UNANSWERED
+        facts[f"misread {name}"] = differs and answer != UNANSWERED
+    return facts
+
+
+def disagreements(audited: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the readings in which the LLM and a filter differ."""
+    return (row for row in audited["readings"] if row["differs"])
