@@ -64,7 +64,8 @@ def _parse(words: Sequence[str]) -> Command:
     try:
         arguments, unknown = parser.parse_known_args(others)
     except ValueError as error:  # lm_eval's flags raise theirs past argparse
-        parser.error(str(error))
+        mixed = "; give each setting apart, as in --gen_kwargs a=1 'b={\"c\": 2}'" if "={" in str(error) else ""
+        parser.error(f"{error}{mixed}")
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]

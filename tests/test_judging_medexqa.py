@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Row, Scripted, evaluate, load, samples
+from conftest import (
+    MEDEXQA_COLUMNS,
+    Row,
+    Scripted,
+    evaluate,
+    exit_code,
+    load,
+    one_line,
+    samples,
+    saved_results,
+    write_rows,
+)
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
-from local_server import Answer, Answering, Fault
+from local_server import Answer, Answering, Fault, LocalServer
 from scripts import in_turn, refusal, whole
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -103,6 +114,37 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert (sample["judge"]["score"], sample["judge"]["failure"]) == (None, "unreadable")
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
     assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
+
+
+def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def answer(request: dict[str, Any]) -> Answer:
+        return "Prose." if "final_score" in whole(request["messages"]) else sound(request)
+
+    words = ["eval", "--data", "sample", "--tasks", TASK, "--output_path", str(tmp_path / "r"), "--log_samples"]
+    with JudgeServer(answer) as judge, LocalServer(lambda request: "The answer is A. Since it is so.") as server:
+        metadata = json.dumps(options(judge, tmp_path))
+        assert exit_code([*words, "--metadata", metadata, *server.flags()]) == 1
+    out, errors = capsys.readouterr()
+    assert f"{TASK}: the judge judged none of " in one_line(errors)
+    (row,) = [line for line in out.splitlines() if "explanation" in line.split()[:2]]
+    assert row.split()[:5] == [TASK, "explanation", "4", "–", "–"]
+    assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
+
+
+def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_asked(
+    data: Path, tmp_path: Path
+) -> None:
+    row = [*"QABCD", "", "", "A"]
+    rows = [dict(zip(MEDEXQA_COLUMNS, row, strict=True))]
+    write_rows(rows, data / "medexqa/test/clinical_psychologist_test.tsv", header=False)
+    model = Scripted(right)
+    with JudgeServer(sound) as server, pytest.raises(MedtasksError, match="no example has a reference explanation"):
+        evaluate(TASK, model, data, metadata=options(server, tmp_path))
+    assert not model.prompts
 
 
 def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path: Path) -> None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import evaluate, exit_code, medmcqa_rows, samples, saved_samples, table, write_rows
+from conftest import TASKS, Scripted, evaluate, exit_code, medmcqa_rows, samples, saved_samples, table, write_rows
 from lm_eval.api.registry import get_model
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
 from scripts import in_turn, refusal
+
+from medtasks_utils import load_runs
+from medtasks_utils.errors import DataError, UsageError
 
 FORMS = table("replies")
 RIGHT = "\\boxed{A}"
@@ -211,6 +217,32 @@ def test_ends_are_kept_and_come_back(data: Path, tmp_path: Path, capsys: pytest.
     assert found[0]["reasoning"] == ["Hm"]
 
 
+def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_in_the_page(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows_of(data, 16)
+    words = ["eval", "--data", str(data), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
+    for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
+        with LocalServer(answer) as server:
+            assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
+            if name == "a":
+                said = capsys.readouterr().out
+    assert "42.9 % of the replies reached max_gen_toks=2,048; acc of those that ended by themselves 66.7" in said
+    assert "2 of 16 replies are empty" in said and "2 of 16 replies were stopped" in said
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
+    frame = load_runs(tmp_path / "a").to_pandas().samples
+    assert list(frame[frame["filter"] == "strict-match"]["ended"]) == ENDS * 2
+    assert set(frame["tokens"]) == {3}
+    assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "cut unequally: 42.9% in A and 0.0% in B" in "".join(capsys.readouterr())
+    assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    _, _, section = page.partition('id="replies"')
+    ends = re.findall(r">([0-9]+[.][0-9])<", section.partition("</table>")[0])
+    assert ends[:6] == ["37.5", "37.5", "12.5", "12.5", "0.0", "0.0"]
+
+
 # ---- models in this process
 
 
@@ -257,3 +289,74 @@ def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf: Any, data: Pa
     assert "more than the context of 2,500" in found[2]["refusal"][0]
     (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
     assert "1 of 4 requests were not answered" in remark
+
+
+@pytest.mark.torch
+def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(
+    hf: Any, tiny_model: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "eval",
+        "--data",
+        "sample",
+        "--tasks",
+        "medhallu",
+        "--model",
+        "hf",
+        "--model_args",
+        f"pretrained={tiny_model}",
+    ]
+    assert exit_code([*words, "--gen_kwargs", "max_gen_toks=4096"]) == 2
+    assert "max_gen_toks=4,096 leaves no room for a prompt in the model's context of 4,096" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="leaves no room"):
+        evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
+
+
+@pytest.mark.torch
+def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(
+    hf: Any, data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=2", apply_chat_template=False)
+    assert "add --apply_chat_template" in caplog.text
+
+
+# ---- before a run
+
+
+def test_a_model_that_reasons_with_little_room_gets_a_word(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def thinking(body: Request) -> Answer:
+        return completion(None, "length", reasoning_content="Okay")
+
+    words = ["eval", "--data", str(rows_of(data, 1)), "--tasks", "medmcqa_openmed"]
+    for room, is_warned in ((2048, True), (8192, False)):
+        with LocalServer(lambda body: RIGHT, probed=thinking) as server:
+            assert exit_code([*words, *server.flags(), "--gen_kwargs", f"max_gen_toks={room}"]) == 0
+        assert ("the model reasons, and max_gen_toks=2,048" in capsys.readouterr().err) == is_warned
+
+
+def test_no_prompt_is_sent_empty(data: Path, tmp_path: Path) -> None:
+    text = f"include: {TASKS}/medmcqa/medmcqa_openmed.yaml\ntask: blank\ndescription: ''\ndoc_to_text: ''\n"
+    (tmp_path / "blank.yaml").write_text(text)
+    tasks = TaskManager(
+        include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": str(rows_of(data, 1))}
+    )
+    with pytest.raises(DataError, match="the prompt of example 0 is empty"):
+        simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks)
+
+
+@pytest.mark.parametrize(("limit", "said"), [(None, None), (40, 40)])
+def test_tokens_are_sent_whole_or_not_at_all(tiny_model: Path, data: Path, limit: int | None, said: int | None) -> None:
+    """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
+    server = LocalServer(lambda body: RIGHT)
+    server.page = Fault(200, {"data": [{"id": "m", "max_model_len": said and said + 9000}]})
+    rows = medmcqa_rows(2, cop=0)
+    rows[1]["question"] = "Why? " * 9000
+    write_rows(rows, data / "medmcqa/validation.jsonl")
+    with server:
+        arguments = {"tokenizer": str(tiny_model), "base_url": f"{server.url}/completions"}
+        model = model_of(server, "local-completions", tokenizer_backend="huggingface", **arguments)
+        result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=4000", apply_chat_template=False)
+    lengths = [len(body["prompt"][0]) for body in server.requests]
+    assert min(lengths) > 100
+    assert len(lengths) == (2 if limit is None else 1)
+    assert [bool(sample.get("refusal", [None])[0]) for sample in samples(result)] == [False, limit is not None]

@@ -267,6 +267,9 @@ class LoadReport:
 class BatchScorer(Protocol):
     """Score all answers of a task together, as judges and batched models do."""
 
+    failure: str | None
+    """Why nothing was scored, though there was something to be scored; None where something was."""
+
     @property
     def signatures(self) -> dict[str, str]:
         """Return the choices behind the scores, by metric or judge."""

@@ -24,6 +24,16 @@ MOST_FAILED = 0.05
 """The share of examples that judge failures and missing values may cost a comparison."""
 
 
+MOST_CUT_UNEQUALLY = 0.02
+"""The difference in the shares of replies that were cut at which a comparison says so."""
+
+
+def _mean(values: Array) -> float:
+    """Return the mean of the values that are there; NaN, which is no difference, if none are."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
 @dataclass(frozen=True)
 class Line:
     """One comparison among those made.
@@ -237,6 +247,12 @@ class _Task:
         if found.examples:
             yield f"compared on the examples in both runs only: {found.examples}"
         yield from (*found.refused, *found.warned)
+        cut_in_a, cut_in_b = (_mean(scores.values) for scores in self.scores("cut"))
+        if abs(cut_in_a - cut_in_b) > MOST_CUT_UNEQUALLY:
+            yield (
+                f"replies were cut unequally: {cut_in_a:.1%} in A and {cut_in_b:.1%} in B reached the limit on tokens; "
+                "a larger max_gen_toks for both compares what they know"
+            )
         for name in metrics:
             if name in whole and whole[name].left_out:
                 left_out, pairs = whole[name].left_out, whole[name].n + whole[name].left_out

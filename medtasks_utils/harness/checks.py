@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
+from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean, logger
 
 from . import model_server
 from .catalog import configurations, manager_for
@@ -26,23 +26,27 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import model_to_probe, probe_of
+from .models import context_of_arguments, context_of_server, is_api, model_to_probe, probe_of
+from .settings import SAMPLING, check_arguments, check_generation, check_room, remark_on_reasoning
 from .sources import BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
-_SAMPLING = ("until", "do_sample", "temperature", "top_p", "top_k", "min_p", "presence_penalty")
-_GENERATION = ("max_gen_toks", *_SAMPLING)
 _TRIAL_BYTES = 1 << 20  # enough for a full disk to refuse
 
 
 class TaskRequest(NamedTuple):
-    """A task of the run, with its benchmark and options, which are None for a task that is not of this pack."""
+    """A task of the run, with its benchmark and options, which are None for a task that is not of this pack.
+
+    Attributes:
+        length: the most tokens of a reply, as the task's YAML says; None where it does not.
+    """
 
     info: TaskInfo
     benchmark: Benchmark | None
     options: Any
+    length: int | None
 
 
 def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
@@ -60,6 +64,12 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
+    lengths = [
+        (task.info.name, config.gen_kwargs.get("max_gen_toks") or task.length or 0)
+        for task in tasks
+        if task.info.generates
+    ]
+    check_room(lengths, context_of_arguments(config.model, config.model_args))
     for task in tasks:
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
@@ -67,7 +77,11 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
             task.benchmark.batch_scorer(task.options, task.info)  # raises if what it needs is absent or cannot answer
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
-        model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
+        completion = model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
+        check_room(lengths, context_of_server(model))
+        if completion and any(reply.reasoning for reply in completion.replies):
+            for line in filter(None, (remark_on_reasoning(*each) for each in lengths)):
+                logger.warning(line)
     return manager
 
 
@@ -93,7 +107,8 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     for task in configurations(manager, manager.match_tasks(list(names))):
         benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark") if "benchmark" in task else None
         options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
-        requests.append(TaskRequest(info_of(task), benchmark, options))
+        length = (task.get("generation_kwargs") or {}).get("max_gen_toks")
+        requests.append(TaskRequest(info_of(task), benchmark, options, length))
     for name in {request.benchmark.name for request in requests if request.benchmark}:
         of_benchmark = [request for request in requests if request.benchmark and request.benchmark.name == name]
         options_of_tasks = [request.options for request in of_benchmark]
@@ -144,14 +159,11 @@ def _check_model_is_named(config: EvaluatorConfig) -> None:
 
 def _check_generation_settings(config: EvaluatorConfig) -> None:
     """Find generation settings that are misplaced, misspelt, or have no effect."""
-    misplaced = [name for name in _SAMPLING if name in config.model_args]
+    misplaced = [name for name in SAMPLING if name in config.model_args]
     if misplaced:
         names = " and ".join(misplaced)
         raise UsageError(f"--model_args: {names} cannot be set for the model: set it in --gen_kwargs instead")
-    for name in config.gen_kwargs:
-        suggestion = "" if name in _GENERATION else did_you_mean(name, _GENERATION, 0.85)
-        if suggestion:
-            raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")
+    check_generation(config.gen_kwargs)
     samples = config.gen_kwargs.get("do_sample") or "completions" in config.model
     if config.gen_kwargs.get("temperature") and not samples:
         raise UsageError("--gen_kwargs: temperature has no effect without do_sample=true")
@@ -243,7 +255,7 @@ def check_model(config: EvaluatorConfig) -> None:
     if path.startswith(("/", "~", ".")) and not Path(path).exists():
         raise UsageError(f"--model_args: pretrained={path}: no such folder (write a path without ~)")
     try:
-        get_model(config.model)
+        kind = get_model(config.model)
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
@@ -251,3 +263,5 @@ def check_model(config: EvaluatorConfig) -> None:
     except ValueError:
         suggestion = did_you_mean(config.model, model_registry.keys())
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
+    if is_api(kind):
+        check_arguments(kind, config.model, config.model_args)

@@ -34,7 +34,7 @@ class Evaluation:
         seconds: how long the run took.
         results: lm_eval's results; None in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
-        problem: why results could not be saved, in a line; None if they were.
+        problem: why results could not be saved or something was not scored, in a line; None if all is well.
         spent: the tokens that the server reported, and how many answers of an earlier run were reused.
     """
 
@@ -100,6 +100,12 @@ class Evaluation:
         if problems:
             details = "; ".join([*problems, self._way_on])
             self.problem = f"some results could not be saved in {self.config.output_path}: {details}"
+            return
+        configs = (self.results or {}).get("configs", {}).items()
+        failures = {task: (config.get("metadata") or {}).get("failure") for task, config in configs}
+        self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
+        if self.problem:
+            self.problem += f". {self._way_on}"
         elif self.answers is not None and self.results is not None:
             self.answers.end()
 

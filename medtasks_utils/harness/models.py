@@ -32,6 +32,11 @@ def can_be_asked_singly(model: Any) -> bool:
     )
 
 
+def runs_in_process(model: Any) -> bool:
+    """Return whether a model generates in this process, with a tokenizer and a context that are known."""
+    return not {"HFLM", "VLLM", "SGLangLM"}.isdisjoint(kind.__name__ for kind in type(model).__mro__)
+
+
 def _replies_are_known(model: Any) -> bool:
     """Whether it is an API model of lm_eval, and none of a user's own, which may read replies in a form of its own."""
     return isinstance(model, TemplateAPI) and type(model).parse_generations.__module__.startswith("lm_eval.")
@@ -147,12 +152,41 @@ _UNSET = 2047  # TemplateAPI.max_length, where no argument says it
 _NO_LIMIT = 1 << 40
 
 
+def is_api(kind: type) -> bool:
+    """Return whether models of a class are behind an HTTP API, by lm_eval's own code."""
+    return issubclass(kind, TemplateAPI) and kind.__module__.startswith("lm_eval.")
+
+
+def context_of_server(model: Any) -> int | None:
+    """Return how many tokens of prompt and reply an API model takes, as its server says; None if it does not."""
+    verify = model.ca_cert_path or model.verify_certificate
+    return model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
+
+
+def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
+    """Return how many tokens a model in this process takes: as its arguments say, else its configuration.
+
+    None for other models, and where neither says it.
+    """
+    if kind not in ("hf", "vllm"):
+        return None
+    given = arguments.get("max_length") or arguments.get("max_model_len")
+    if given:
+        return int(given)
+    try:
+        from transformers import AutoConfig
+
+        name, trusted = str(arguments.get("pretrained")), bool(arguments.get("trust_remote_code"))
+        config = AutoConfig.from_pretrained(name, revision=arguments.get("revision"), trust_remote_code=trusted)
+        return getattr(config.get_text_config(), "max_position_embeddings", None)
+    except (OSError, ValueError, ImportError, AttributeError):  # which the model's own loading explains better
+        return None
+
+
 def learn_context(model: Any) -> None:
-    """Let an API model that is sent tokens know how many its server takes; without it, the harness takes 2,047."""
+    """Let an API model that is sent tokens know how many its server takes; without it, lm_eval takes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
-        verify = model.ca_cert_path or model.verify_certificate
-        said = model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
-        model.max_length = said or _NO_LIMIT
+        model.max_length = context_of_server(model) or _NO_LIMIT
 
 
 def refusal_of(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
@@ -161,7 +195,7 @@ def refusal_of(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | No
     None too where its length is the server's to say.
     """
     is_api = isinstance(model, TemplateAPI)
-    if not isinstance(prompt, str) or not (model.tokenized_requests if is_api else hasattr(model, "max_length")):
+    if not isinstance(prompt, str) or not (model.tokenized_requests if is_api else runs_in_process(model)):
         return None
     for_reply = settings.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
     if getattr(model, "backend", None) == "seq2seq":

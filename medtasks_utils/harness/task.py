@@ -36,9 +36,10 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
-from .models import model_of_the_run
+from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
+from .settings import check_room, remark_on_reasoning
 from .signature import (
     NOTHING,
     as_signed,
@@ -266,10 +267,35 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
+        self._check_prompts()
         if self.info.generates and self.options.repeats > 1:
             generations.make_independent(self.info.name, self.instances, self.model, self._reordered is not None)
         if self.turns is not None:
             self.turns.requests_are_built()
+
+    def _check_prompts(self) -> None:
+        """Check that no prompt is empty and that replies leave room for prompts; warn of what is known of the model.
+
+        Raises:
+            DataError: for a prompt that is empty.
+            UsageError: for a length of replies that leaves no room.
+        """
+        name = self.info.name
+        model: Any = self.model
+        for instance in self.instances:
+            text = str(getattr(instance.args[0], "prompt", instance.args[0]))
+            if not text.strip() or text.endswith('"content": ""}]'):
+                raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty: doc_to_text gives no text")
+        if model is None or not runs_in_process(model):
+            return
+        template = str(getattr(model.tokenizer, "chat_template", None) or "")
+        if template and not self._has_chat_template and self.info.generates:
+            logger.warning("%s: the model has a chat template, which is not used: add --apply_chat_template", name)
+        length = (self.config.generation_kwargs or {}).get("max_gen_toks")
+        if self.info.generates and isinstance(length, int):
+            check_room([(name, length)], model.max_length)
+            if "think>" in template and self._has_chat_template and remark_on_reasoning(name, length):
+                logger.warning(remark_on_reasoning(name, length))
 
     @property
     def _reordered(self) -> ChoiceBenchmark | None:
@@ -405,6 +431,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 answers.append((instance.doc, answer))
         if self._scorer is not None:
             self._scorer.score(answers)
+            if self._scorer.failure:
+                self.config.metadata["failure"] = self._scorer.failure
+                self.remark(self._scorer.failure)
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer that the last filter gave.

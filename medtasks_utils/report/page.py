@@ -27,6 +27,7 @@ from .findings import findings
 from .outcomes import outcome_block
 from .packing import pack_one
 from .pairs import all_pairs
+from .replies import replies_section
 from .runs import runs_section
 from .samples import pack_samples
 from .sections import unit_section
@@ -75,6 +76,8 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     compared = comparison_data(pairs, names)
     sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
     sections += [comparison_section(runs, filters)] if compared else []
+    ended = replies_section(units, names)
+    sections += [ended] if ended else []
     sections += [*audit_section(runs), runs_section(runs)]
     baselines = names if compared else names[:1]
     summary = [summary_block(runs, units, name) for name in filters]

@@ -13,7 +13,7 @@ from typing import Any
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import Row, number
+from medtasks_utils.results.samples import ENDINGS, Row, number
 from medtasks_utils.writing import one_line, shortened
 
 from .audits import AGREES, DIFFERS, readings_of
@@ -97,6 +97,7 @@ def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) ->
         **{words: any(own.get(metric) for own in every) for metric, words in marked.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
+        **{words: ending in sample.endings for ending, words in ENDINGS.items() if words and ending != "empty"},
         DIFFERS: any(differs),
         AGREES: bool(differs) and not any(differs),
     }

@@ -8,6 +8,7 @@ from typing import Any
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
+from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
 from medtasks_utils.writing import table
 
@@ -29,6 +30,8 @@ class Line:
         answered: by filter, the share in which an answer was found.
         tool_calls: per example; None without tools.
         without_question: what is reached without the question; None where that is not known of these rows.
+        cut: the share of the replies that reached the limit on tokens; None where that is not known.
+        acc_finished: the accuracy of the replies that ended by themselves, under the first filter.
     """
 
     unit: Unit
@@ -38,6 +41,8 @@ class Line:
     answered: dict[str, Estimate]
     tool_calls: float | None
     without_question: Reached | None
+    cut: float | None
+    acc_finished: float | None
 
     def score(self, name: str) -> str:
         """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark where too few differ."""
@@ -56,11 +61,32 @@ class Line:
         """Return what is reached without the question for people; a dash where it is not known."""
         return self.unit.facts(self.metric).shown(self.without_question and self.without_question.value)
 
+    def note_on_cut(self) -> str:
+        """Return how much was cut, what became of the rest, and the way out."""
+        task = next(task for result in self.unit.results.values() for task in result.tasks)
+        limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
+        cut, finished = self.unit.facts("cut").shown(self.cut), self.unit.facts("acc").shown(self.acc_finished)
+        return (
+            f"{self.unit.name}: {cut} % of the replies reached {reached}; acc of those that ended by themselves "
+            f"{finished}. A larger --gen_kwargs max_gen_toks=… lets the others end"
+        )
+
 
 def lines_of(run: Run) -> list[Line]:
     """One for each headline metric of each task, or group of tasks of one benchmark; means over benchmarks first."""
-    every = [(unit, metric) for unit in arrange([run]) for metric in unit.headline]
+    every = [(unit, metric) for unit in arrange([run]) for metric in [*unit.headline, *_without_value(unit, run)]]
     return [_line(unit, metric, run) for unit, metric in every if metric != "bypass"]  # of --predict_only
+
+
+def _without_value(unit: Unit, run: Run) -> list[str]:
+    """Return the headline metrics that a run reports without a value, as where a judge failed; a remark says why."""
+    reported = {key.partition(",")[0] for key in mapping(mapping(run.results.get("results")).get(unit.name))}
+    return [
+        metric
+        for metric in (unit.card.headline_metrics if unit.card else ())
+        if metric in reported - set(unit.headline)
+    ]
 
 
 def _line(unit: Unit, metric: str, run: Run) -> Line:
@@ -69,15 +95,19 @@ def _line(unit: Unit, metric: str, run: Run) -> Line:
     def estimates(wanted: str) -> dict[str, Estimate]:
         return {name: unit.estimate(run.name, name, wanted) for name in names if wanted in unit.metrics(name)}
 
-    calls = next((found.value for found in estimates("tool_calls").values()), None)
+    def value_of(wanted: str) -> float | None:
+        return next((found.value for found in estimates(wanted).values()), None)
+
     return Line(
         unit,
         metric,
         unit.results[run.name].asked,
         estimates(metric),
         estimates("answered"),
-        calls,
+        value_of("tool_calls"),
         unit.without_question(metric),
+        value_of("cut"),
+        value_of("acc_finished"),
     )
 
 
@@ -92,7 +122,7 @@ class ScoreTable:
         """Return the table, with notes on the marks in it; empty without lines."""
         if not self.lines:
             return ""
-        head = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
+        head: tuple[str, ...] = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
         is_measured = any(line.without_question for line in self.lines)
         if is_measured:
             head = (*head, "no question")
@@ -104,6 +134,7 @@ class ScoreTable:
             rows.append((line.unit.name, line.metric, *numbers, *last))
         marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
         notes = [f"{mark} {note}" for mark, note in marks.items() if any(mark in cell for row in rows for cell in row)]
+        notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.cut)
         text = table([head, *rows], left=2)
         if max(map(len, text.splitlines())) > self.width:
             notes = [textwrap.fill(note, self.width) for note in notes]
@@ -127,6 +158,8 @@ class ScoreTable:
                 },
                 "tool_calls": line.tool_calls,
                 "without_question": line.without_question and line.without_question._asdict(),
+                "cut": line.cut,
+                "acc_finished": line.acc_finished,
             }
             for line in self.lines
         ]

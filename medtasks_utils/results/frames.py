@@ -1,6 +1,6 @@
 """Convert saved runs to pandas frames."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +18,8 @@ class Frames(NamedTuple):
         runs: one row per run, task or group, metric and filter: ``run``, ``model``, ``date``,
             ``task``, ``benchmark``, ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
         samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
-            ``filter``, ``target``, ``prompt``; ``response``, ``answer`` and ``found_by``, which are lists if there are
-            several generations; then one column per metric.
+            ``filter``, ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and
+            ``reasoning``, which are lists if there are several generations; then one column per metric.
     """
 
     runs: "pd.DataFrame"
@@ -81,9 +81,12 @@ def _samples(run: Run) -> Iterator[dict[str, Any]]:
                 "response": _only(sample.responses),
                 "answer": _only(sample.answers[filter_name]),
                 "found_by": _only(sample.found_by.get(filter_name, [])),
+                "ended": _only(sample.ended),
+                "tokens": _only(sample.tokens),
+                "reasoning": _only(sample.reasoning),
                 **sample.metrics[filter_name],
             }
 
 
-def _only(values: list[str]) -> Any:
+def _only(values: Sequence[Any]) -> Any:
     return values[0] if len(values) == 1 else values or None

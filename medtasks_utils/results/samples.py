@@ -23,6 +23,17 @@ _HARNESS_KEYS = {
 }
 
 
+ENDINGS = {
+    "finished": "",
+    "cut": "cut at the limit on tokens",
+    "filtered": "stopped by a content filter",
+    "empty": "empty response",
+    "refused for length": "prompt refused for length",
+    "unknown": "",
+}
+"""How replies ended, and what marks a sample that has such a one."""
+
+
 @dataclass
 class Sample:
     """One example of a task: the prompt, the responses, and the answers and scores of each filter.
@@ -70,6 +81,37 @@ class Sample:
             return scores
         means = self.metrics.get(filter_name, {})
         return (means[metric],) if metric in means else ()
+
+    @property
+    def ended(self) -> list[str]:
+        """How each reply ended: ``stop``, ``length``, ``filter`` or ``unknown``; none where the run does not say."""
+        return self._of_replies("ended")
+
+    @property
+    def endings(self) -> list[str]:
+        """How each reply ended, in the words of :data:`ENDINGS`; none where the run does not say."""
+        refusals = self._of_replies("refusal")
+        return [
+            "refused for length"
+            if place < len(refusals) and refusals[place]
+            else {"length": "cut", "filter": "filtered"}.get(end)
+            or ("empty" if not text.strip() else "finished" if end == "stop" else "unknown")
+            for place, (end, text) in enumerate(zip(self.ended, self.responses, strict=False))
+        ]
+
+    @property
+    def tokens(self) -> list[int | None]:
+        """The tokens of each reply, None where that is not known; none where the run does not say."""
+        return [count if isinstance(count, int) else None for count in self._of_replies("tokens")]
+
+    @property
+    def reasoning(self) -> list[str | None]:
+        """The reasoning that came apart from each reply; none where none did."""
+        return self._of_replies("reasoning")
+
+    def _of_replies(self, name: str) -> list[Any]:
+        found = next(iter(self.details.values()), {}).get(name)
+        return found if isinstance(found, list) else []
 
     def way_found(self, filter_name: str) -> str | None:
         """Return how the first generation's answer was found; None if the run did not log it."""

@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks.base import (
     by_field,
 )
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
@@ -200,6 +200,11 @@ class MedExQA(ChoiceBenchmark):
         """Return the scorer of explanations; None if the options ask for no score or no example has a reference."""
         has_references = examples is None or any(map(references, examples))
         scores = has_references and _scores_explanations(options, task)
+        if task.generates and options.judges and not has_references:
+            raise DataError(
+                f"{task.name}: use_judge: no example has a reference explanation, so that nothing can be judged: leave "
+                "use_judge out, or take rows with explanations"
+            )
         return Explanations(options, task.name, processes) if scores else None
 
 

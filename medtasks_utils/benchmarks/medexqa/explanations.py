@@ -54,6 +54,7 @@ class Explanations:
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
         self._names = scored(options)
         self._judge: Any = None
+        self.failure: str | None = None
         if options.judges:
             self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
             self._settings = JudgeSettings.from_environment(
@@ -101,6 +102,10 @@ class Explanations:
         if failed:
             ids, first = ", ".join(failed), next(iter(failed.values()))
             logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, ids, first)
+            if all(judged.failure for judged in judgements.values()):
+                self.failure = (
+                    f"the judge judged none of {len(judgements)} explanations ({first}), so there is no score"
+                )
 
     def _scores(
         self, cases: Sequence[Case], judgements: Mapping[Case | None, Judgement]
