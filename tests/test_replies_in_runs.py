@@ -144,7 +144,7 @@ def test_samples_and_metrics_say_how_replies_ended(data: Path) -> None:
     assert [sample["ended"] for sample in found] == [[end] for end in ENDS]
     assert found[0]["reasoning"] == ["Hm"] and found[6]["reasoning"] == ["So."] and "reasoning" not in found[5]
     values = result["results"]["medmcqa_openmed"]
-    assert values["cut,strict-match"] == pytest.approx(3 / 7)  # of those whose end is known
+    assert values["cut,strict-match"] == pytest.approx(3 / 8)
     assert values["acc_finished,strict-match"] == pytest.approx(2 / 3)
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
     remarks = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
@@ -227,7 +227,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
             assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
             if name == "a":
                 said = capsys.readouterr().out
-    assert "42.9 % of the replies reached max_gen_toks=2,048; acc of those that ended by themselves 66.7" in said
+    assert "37.5 % of the replies reached max_gen_toks=2,048; acc of those that ended by themselves 66.7" in said
     assert "2 of 16 replies are empty" in said and "2 of 16 replies were stopped" in said
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
@@ -235,7 +235,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert list(frame[frame["filter"] == "strict-match"]["ended"]) == ENDS * 2
     assert set(frame["tokens"]) == {3}
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "cut unequally: 42.9% in A and 0.0% in B" in "".join(capsys.readouterr())
+    assert "cut unequally: 37.5% in A and 0.0% in B" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     _, _, section = page.partition('id="replies"')

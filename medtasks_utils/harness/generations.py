@@ -75,14 +75,16 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
     }
 
 
-def scores_of_end(ended: str, acc: Score) -> dict[str, Score]:
+def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score]:
     """Return the metrics of a generation that tell how its reply ended, as :data:`OF_REPLIES` has them.
 
     Args:
         ended: ``stop``, ``length``, ``filter`` or ``unknown``.
         acc: its accuracy; None where the benchmark has none.
+        any_is_known: whether it is known of any reply of the task how it ended; then one of which it is not was not
+            cut, since who says how replies end says that of all that were.
     """
     return {
-        "cut": None if ended == "unknown" else float(ended == "length"),
+        "cut": float(ended == "length") if any_is_known else None,
         "acc_finished": acc if ended == "stop" else None,
     }

@@ -116,6 +116,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
+        self._ends_are_known = False
         our_metrics, other_entries = self._metrics(
             settings.get("metric_list"), callable(settings.get("process_results"))
         )
@@ -418,6 +419,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             self.turns.finish()
         replies = [instance.resps[0] for instance in self.instances]
+        self._ends_are_known = any(reply.ended != "unknown" for reply in replies)
         refusals = [reply.refusal for reply in replies if reply.refusal]
         if len(refusals) == len(replies) and self.turns is None:
             raise MedtasksError(f"{self.info.name}: none of the requests was answered: {refusals[0]}")
@@ -478,7 +480,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         of_answers = [self.benchmark.score(answer, doc, self.options) for answer in results]
         values = [{**score.values, **answer.scores} for score, answer in zip(of_answers, results, strict=True)]
         for of_answer, answer in zip(values, results, strict=True):
-            of_answer |= generations.scores_of_end(answer.details.get("ended", "unknown"), of_answer.get("acc"))
+            of_answer |= generations.scores_of_end(
+                answer.details.get("ended", "unknown"), of_answer.get("acc"), self._ends_are_known
+            )
         scores = {name: of_name for name, of_name in _by_generation(values).items() if name in self._ours}
         if len(results) > 1:
             right = [of_answer["acc"] == 1.0 for of_answer in values]

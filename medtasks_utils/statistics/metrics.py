@@ -88,7 +88,7 @@ OF_TOOLS = tuple(
 
 OF_REPLIES = (Metric("cut", higher_is_better=False), Metric("acc_finished"))
 """Of every generation task: the share of the replies that ended at the limit on tokens; ``acc`` of those that ended by
-themselves. Neither is there for a reply of which it is not known how it ended."""
+themselves. Neither is there where it is not known how replies ended."""
 
 OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
 """Of the k generations of an example together: one score an example, whatever k."""
