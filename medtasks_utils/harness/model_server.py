@@ -58,12 +58,13 @@ def read(
         ServerUnavailable: for a server that is busy or broken, or sends no reply.
         MedtasksError: for every other refusal, with the server's message.
     """
-    words = in_brackets(words_of(body))
     if status < 400:
         try:
             return read_completion(body, limit)
         except NoReplyError as error:
             words, status = in_brackets(str(error)), error.status or status
+    else:
+        words = in_brackets(words_of(body))
     if status < 400:
         raise ServerUnavailable(f"{url} sent a reply without an answer{words}: check that base_url is right", words)
     problem = f"{url} answered with status {status} for the model {model}{words}"
