@@ -94,7 +94,16 @@ def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]
     assert len(samples) == sum(len(task.samples) for run in runs for task in run.tasks.values())
     assert len(documents) == len(samples) // 2
     assert index["runs"] == ["first", "second"] and [task["name"] for task in index["tasks"]] == list(tasks)
-    assert set(index["facets"]) == {"subject", "specialty", "category", "calculator", "difficulty", "kind"}
+    assert set(index["facets"]) == {
+        "subject",
+        "specialty",
+        "category",
+        "calculator",
+        "difficulty",
+        "kind",
+        "label",
+        "style",
+    }
     for number, (document, run) in enumerate(zip(index["samples"]["document"], index["samples"]["run"], strict=True)):
         task = index["tasks"][index["documents"]["task"][document]]
         (sample,) = (s for s in runs[run].tasks[task["name"]].samples if s.doc_id == index["documents"]["id"][document])

@@ -36,11 +36,13 @@ def _refuse(problem: str) -> None:
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> None:
-    """Download the files of a repository, and load every task that reads them."""
+    """Download the files of a repository, and load every task over all of its rows."""
     BenchmarkFiles(HUB, benchmark).folder(repository)
     manager = catalog.our_manager({DATA_KEY: HUB})
     for settings in catalog.configurations(manager, manager.all_subtasks):
         if settings.get("benchmark") == benchmark.name:
             options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
-            if benchmark.repository(options) == repository:
+            defaults = {name: options.model_fields[name].default for name in options.leave_out}
+            is_whole = options.model_copy(update=defaults) == options  # the others read the same files
+            if is_whole and benchmark.repository(options) == repository:
                 manager.load(settings["task"])
