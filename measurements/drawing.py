@@ -96,7 +96,7 @@ def compared(
 ) -> Contrast | None:
     """A metric of two runs as ``medtasks compare`` has it; None where it is not compared."""
     runs = [saved(name, {task: rows}, metric, clusters) for name, rows in (("a", first), ("b", second))]
-    return compare_runs(runs[0], runs[1], metrics=[metric], force=True).lines[0].contrast
+    return compare_runs(runs[0], runs[1], metrics=[metric], force=True).differences[0].contrast
 
 
 # ---- data sets

@@ -45,8 +45,8 @@ from medtasks_utils.benchmarks.tables import find_split
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.harness.sources import BenchmarkFiles
-from medtasks_utils.statistics.aggregation import Scores, codes
 from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.statistics.scores import MetricScores, integer_codes
 from medtasks_utils.writing import table
 
 FOLDS = 10
@@ -180,7 +180,7 @@ def load(root: str, data: Data, task: str, options: dict[str, Any], subset: str 
 def answers_out_of_fold(predict: Predict, examples: Sequence[Example], group: str) -> list[Any]:
     """Return an answer to each example, by a reader that was trained without its group."""
     answers: list[Any] = [None] * len(examples)
-    groups = codes(" ".join(str(example[group]).split()).casefold() for example in examples)
+    groups = integer_codes(" ".join(str(example[group]).split()).casefold() for example in examples)
     for train, test in GroupKFold(FOLDS).split(groups, groups=groups):
         predicted = predict([examples[index] for index in train], [examples[index] for index in test])
         for index, answer in zip(test, predicted, strict=True):
@@ -191,11 +191,11 @@ def answers_out_of_fold(predict: Predict, examples: Sequence[Example], group: st
 def figures(benchmark: Benchmark, settings: Any, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Any]:
     """Return by metric its value and interval, as a run that gave these answers has them."""
     scored = [benchmark.score(Answer(a), e, settings) for e, a in zip(examples, answers, strict=True)]
-    clusters, strata = codes(own.cluster for own in scored), codes(own.stratum or "" for own in scored)
+    clusters, strata = integer_codes(own.cluster for own in scored), integer_codes(own.stratum or "" for own in scored)
     found = {}
     for metric in benchmark.metrics:
         if metric.name in ("acc", *benchmark.compared) and metric.name in scored[0].values:
-            scores = Scores.of([[own.values[metric.name]] for own in scored], clusters, strata)
+            scores = MetricScores.of([[own.values[metric.name]] for own in scored], clusters, strata)
             own = estimate(scores, metric)
             found[metric.name] = [None if end is None else round(end, 4) for end in (own.value, own.low, own.high)]
     return found

@@ -44,7 +44,7 @@ from medtasks_utils.report.ranking import ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, RATIO, Aggregation
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.planning import examples_of_mcnemar
+from medtasks_utils.statistics.planning import examples_needed_by_mcnemar
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 
@@ -216,7 +216,7 @@ def family_nulls() -> Iterator[Rejection]:
         runs = [
             saved(name, {task: plain(rng.random(131) < own) for task, own in chance.items()}, "acc") for name in "ab"
         ]
-        return any(line.is_significant for line in compare_runs(*runs, metrics=["acc"], force=True).lines)
+        return any(line.is_significant for line in compare_runs(*runs, metrics=["acc"], force=True).differences)
 
     yield Rejection("any star among 4 tasks; accuracy, 131 examples each", 524, draw_tasks)
 
@@ -228,7 +228,7 @@ def family_nulls() -> Iterator[Rejection]:
             saved(str(number), {"medexqa_all": plain(own)}, "explanation") for number, own in enumerate(right * luck)
         ]
         found = (compare_runs(a, b, metrics=["explanation"], force=True) for a, b in combinations(runs, 2))
-        return any(line.is_significant for line in corrected([line for own in found for line in own.lines]))
+        return any(line.is_significant for line in corrected([line for own in found for line in own.differences]))
 
     yield Rejection("any star among 8 models, 28 pairs; explanation, 60 examples", 480, draw_page)
 
@@ -244,7 +244,7 @@ def planned_cells() -> Iterator[Rejection]:
     """What ``medtasks compare --plan`` says is enough: one comparison, and one of four that Holm's method corrects."""
     points, discordance = 10, 0.3
     for tasks in (1, 4):
-        n = examples_of_mcnemar(points / 100, discordance, tasks)
+        n = examples_needed_by_mcnemar(points / 100, discordance, tasks)
 
         def draw(rng: Rng, m: tuple[int, int] = (n, tasks)) -> bool:
             names = list(BENCHMARKS)[: m[1]]
@@ -256,7 +256,7 @@ def planned_cells() -> Iterator[Rejection]:
                 for name, own in luck.items()
             }
             runs = saved("a", first, "acc"), saved("b", second, "acc")
-            whole = [x for x in compare_runs(*runs, metrics=["acc"], force=True).lines if x.task == names[0]]
+            whole = [x for x in compare_runs(*runs, metrics=["acc"], force=True).differences if x.task == names[0]]
             return whole[0].is_significant
 
         yield Rejection(

@@ -17,7 +17,7 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.statistics.scores import value_of
+from medtasks_utils.statistics.scores import as_number
 from medtasks_utils.writing import printable
 
 _SHOWN = 20  # candidates
@@ -160,7 +160,7 @@ class Scorer:
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
-        metrics = {name: value_of(value) for name, value in values.items() if name in self.metrics}
+        metrics = {name: as_number(value) for name, value in values.items() if name in self.metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
 

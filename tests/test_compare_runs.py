@@ -16,9 +16,9 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
-from medtasks_utils.compare.plan import plan
+from medtasks_utils.compare.difference_plan import plan
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.statistics.planning import examples_needed, examples_of_mcnemar
+from medtasks_utils.statistics.planning import examples_needed, examples_needed_by_mcnemar
 from medtasks_utils.statistics.ratio import holm
 
 
@@ -54,14 +54,14 @@ def test_values_are_those_of_the_runs(saved: Path) -> None:
     assert not found.warnings
     runs = (found.a, found.b)
     seen = set()
-    for line in found.lines:
+    for line in found.differences:
         if line.breakdown is not None:
             continue
         for run, value in zip(runs, (line.contrast.a, line.contrast.b), strict=True):
             metrics = run.groups[line.task].metrics if line.task in run.groups else run.tasks[line.task].metrics
-            assert value == pytest.approx(metrics[line.metric, line.filter].value), (line.task, line.metric)
+            assert value == pytest.approx(metrics[line.metric.name, line.filter].value), (line.task, line.metric.name)
         assert line.contrast.difference == line.contrast.b - line.contrast.a
-        seen.add((line.task, line.metric))
+        seen.add((line.task, line.metric.name))
     assert {("medtasks", "acc"), ("medexqa", "acc"), ("medhallu", "f1"), ("medexqa_all", "macro_acc")} <= seen
     assert {task for task, _ in seen} == {"medtasks", "medexqa", *found.a.tasks}
 
@@ -71,8 +71,8 @@ def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
     for task in GENERATION_TASKS:
         benchmark = benchmarks()[found.a.tasks[task].benchmark or ""]
         for breakdown in benchmark.breakdowns:
-            lines = [line for line in found.lines if (line.task, line.breakdown) == (task, breakdown.name)]
-            assert all(line.metric == breakdown.metrics[0] for line in lines)
+            lines = [line for line in found.differences if (line.task, line.breakdown) == (task, breakdown.name)]
+            assert all(line.metric.name == breakdown.metrics[0] for line in lines)
             groups = {breakdown.key(sample.doc) for sample in found.a.tasks[task].samples} - {None}
             if len(groups) > 1:
                 assert {line.group for line in lines} == groups
@@ -81,7 +81,9 @@ def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
 
 
 def test_tests_suit_their_metrics(saved: Path) -> None:
-    tests = {(line.task, line.metric, line.breakdown): line.contrast.test for line in comparison(saved).lines}
+    tests = {
+        (line.task, line.metric.name, line.breakdown): line.contrast.test for line in comparison(saved).differences
+    }
     assert tests["medmcqa_openmed", "acc", None] == tests["medcalc_bench", "acc", "calculator"] == "mcnemar"
     assert tests["medhallu", "acc", "kind"] == "mcnemar", "one example of a question is independent of the others"
     assert tests["medhallu", "acc", None] == tests["medhallu", "f1", None] == "t"
@@ -103,7 +105,7 @@ def test_flips_and_agreements_add_up(saved: Path) -> None:
 
 
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
-    lines = comparison(saved).lines
+    lines = comparison(saved).differences
     for is_breakdown in (False, True):
         parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
         tested = [line for line in parts if line.contrast.p is not None]
@@ -123,7 +125,7 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
 
         save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
     found = comparison(tmp_path)
-    whole = {line.metric: line.contrast for line in found.lines if line.breakdown is None}
+    whole = {line.metric.name: line.contrast for line in found.differences if line.breakdown is None}
     for metric, result in whole.items():
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
@@ -131,18 +133,18 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
     (need,) = (need for need in plan(found, 5).needs if need["metric"] == "acc")
     assert need["spread"]["repeats"] == 3 and "between examples" in plan(found, 5).to_text()
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
-    assert {line.metric for line in fewer.lines} == {"f1", "acc"}, "of 3 and of 2 they are other things"
+    assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
 def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
     found = comparison(saved)
-    whole = [line for line in found.lines if line.breakdown is None]
+    whole = [line for line in found.differences if line.breakdown is None]
     needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
     assert needs.keys() == {
-        (line.task, line.metric) for line in whole if line.contrast.stderr and line.contrast.detectable
+        (line.task, line.metric.name) for line in whole if line.contrast.stderr and line.contrast.detectable
     }
-    for task, count in (("medmcqa_openmed", examples_of_mcnemar), ("medhallu", examples_needed)):
-        (own,) = (line.contrast for line in whole if (line.task, line.metric) == (task, "acc"))
+    for task, count in (("medmcqa_openmed", examples_needed_by_mcnemar), ("medhallu", examples_needed)):
+        (own,) = (line.contrast for line in whole if (line.task, line.metric.name) == (task, "acc"))
         assert own.stderr and own.detectable
         squared = own.clusters * own.stderr**2 + own.difference**2
         need = needs[task, "acc"]
@@ -162,7 +164,7 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
         comparison(tmp_path)
     found = comparison(tmp_path, common=True)
-    assert found.lines[0].contrast.n == 2 and "2 in both" in found.warnings[0]
+    assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(MedtasksError, match="no example in common"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
@@ -204,7 +206,7 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> Non
     with pytest.raises(MedtasksError, match="explanation metrics or judges"):
         comparison(tmp_path)
     found = comparison(tmp_path, metrics=["acc", "macro_acc"])
-    assert not found.warnings and {line.metric for line in found.lines} == {"acc", "macro_acc"}
+    assert not found.warnings and {line.metric.name for line in found.differences} == {"acc", "macro_acc"}
 
 
 def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple[Path, Path]) -> None:
@@ -212,7 +214,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
     for path in (a, b):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
     (warning,) = compare_runs(one_run(a), one_run(b)).warnings
-    assert "without a signature" in warning and all(task in warning for task in GENERATION_TASKS)
+    assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
 
 
 def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: tuple[Path, Path]) -> None:
@@ -227,10 +229,10 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 
     edit_lines(sample_file(b, "medmcqa_openmed"), damaged)
     runs = one_run(a), one_run(b)
-    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ pairs fell out"):
+    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ examples .* are left out"):
         compare_runs(*runs, tasks=task)
     found = compare_runs(*runs, tasks=task, force=True)
-    whole = found.lines[0].contrast
+    whole = found.differences[0].contrast
     assert whole.left_out == 2 and whole.n == len(runs[1].tasks[task[0][0]].samples) - 2
     assert any("not numbers" in warning for warning in found.warnings)
 
@@ -244,12 +246,12 @@ def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> 
 def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
-    assert any("medmcqa_openmed: left out, not in both" in warning for warning in comparison(tmp_path).warnings)
+    assert any("medmcqa_openmed: left out, as only one" in warning for warning in comparison(tmp_path).warnings)
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
-    with pytest.raises(MedtasksError, match="holds 2 runs"):
+    with pytest.raises(MedtasksError, match="has 2 runs"):
         one_run(tmp_path, ["medhallu"])
-    with pytest.raises(MedtasksError, match="no task of this pack in common"):
+    with pytest.raises(MedtasksError, match="no task of this package in common"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
@@ -260,18 +262,18 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]
         )
     a, b = map(one_run, pair_of_runs)
     assert any(
-        "medhallu" in warning and "not a task of this pack" in warning for warning in compare_runs(a, b).warnings
+        "medhallu" in warning and "no task of this package" in warning for warning in compare_runs(a, b).warnings
     )
     asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
-    assert [line.metric for line in asked.lines] == ["acc"]
+    assert [line.metric.name for line in asked.differences] == ["acc"]
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
-        ({"filters": ["nosuch"]}, "no filter nosuch in both runs; there are strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "no value in common of nosuch; A has acc, "),
+        ({"filters": ["nosuch"]}, "the runs do not both have nosuch; both have strict-match, flexible-extract"),
+        ({"metrics": ["nosuch"]}, "no example in common with a value of nosuch; A has acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
@@ -295,7 +297,7 @@ def test_the_table_fits_and_tells(saved: Path) -> None:
         "more (--all)",
     ):
         assert expected in text
-    (line,) = (line for line in found.lines if (line.task, line.filter) == ("medtasks", "strict-match"))
+    (line,) = (line for line in found.differences if (line.task, line.filter) == ("medtasks", "strict-match"))
     row = lines[lines.index("medtasks  (strict-match)") + 2]
     assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
 
@@ -309,7 +311,7 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
-    assert len(content["comparisons"]) == len(found.lines)
+    assert len(content["comparisons"]) == len(found.differences)
     assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
     flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
     assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}

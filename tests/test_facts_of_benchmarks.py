@@ -11,7 +11,7 @@ from conftest import GENERATION_TASKS, documents, load
 import medtasks_utils
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.registered import OWN
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_REPEATS, OF_TOOLS
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, REPEAT_METRICS, TOOL_METRICS
 
 PACKAGE = Path(medtasks_utils.__file__).parent
 NAMES = {name.removesuffix("_bench") for name in OWN}
@@ -41,7 +41,7 @@ def facts() -> set[str]:
         benchmark = benchmarks()[name]
         found.update(metric.name for metric in benchmark.metrics)
         found.update(group for breakdown in benchmark.breakdowns for group in breakdown.order)
-    return found - PLAIN_WORDS - {metric.name for metric in (ACC, ANSWERED, *OF_REPEATS, *OF_TOOLS)}
+    return found - PLAIN_WORDS - {metric.name for metric in (ACC, ANSWERED, *REPEAT_METRICS, *TOOL_METRICS)}
 
 
 def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:

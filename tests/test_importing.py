@@ -52,10 +52,10 @@ def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Pa
             assert metrics.items() <= ours.metrics[filter_name].items()
         assert ours.metrics[STRICT]["env_reward"] == ours.metrics[STRICT][f"env_{function}"]
     compared = compare_runs(run, theirs)
-    assert all(line.contrast.difference == pytest.approx(0) for line in compared.lines)
-    accuracy = next(line for line in compared.lines if line.metric == "acc")
+    assert all(line.contrast.difference == pytest.approx(0) for line in compared.differences)
+    accuracy = next(line for line in compared.differences if line.metric.name == "acc")
     assert accuracy.contrast.n == len(rows(benchmark))
-    assert any("without a signature" in warning for warning in compared.warnings)
+    assert any("no signature" in warning for warning in compared.warnings)
 
 
 def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from sklearn.metrics import f1_score
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import compare_runs
-from medtasks_utils.compare.inference import Contrast, contrast
+from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run, read_runs
@@ -28,7 +28,7 @@ from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics.aggregation import MACRO_F1, OverStrata
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import ACC, Metric
-from medtasks_utils.statistics.scores import ClassTerms, MetricScores, value_of
+from medtasks_utils.statistics.scores import ClassTerms, MetricScores, as_number
 
 METRIC = Metric("macro_f1", MACRO_F1)
 NOT_ANSWERED = -1
@@ -129,7 +129,7 @@ def test_scores_are_read_as_they_were_logged() -> None:
     for terms in TERMS.values():
         read = _score(json.loads(json.dumps(terms)))
         assert read == terms and isinstance(read, ClassTerms)
-    assert value_of(TERMS[0, 0]) == 1 and value_of(TERMS[0, 1]) == value_of(TERMS[0, NOT_ANSWERED]) == 0
+    assert as_number(TERMS[0, 0]) == 1 and as_number(TERMS[0, 1]) == as_number(TERMS[0, NOT_ANSWERED]) == 0
 
 
 # ---- a run of the harness
@@ -213,8 +213,8 @@ def test_saved_samples_give_the_reported_numbers(runs: tuple[Run, Run]) -> None:
 
 
 def test_two_runs_are_compared_by_it(runs: tuple[Run, Run]) -> None:
-    lines = compare_runs(*runs, metrics=["macro_f1", "macro_macro_f1"]).lines
-    whole = {(line.task, line.metric): line.contrast for line in lines if line.breakdown is None}
+    lines = compare_runs(*runs, metrics=["macro_f1", "macro_macro_f1"]).differences
+    whole = {(line.task, line.metric.name): line.contrast for line in lines if line.breakdown is None}
     for unit, metric in (("by_specialty", "macro_f1"), ("medexqa_all", "macro_f1"), ("medexqa_all", "macro_macro_f1")):
         a, b = (
             (run.groups[unit] if unit in run.groups else run.tasks[unit]).metrics[metric, "strict-match"].value

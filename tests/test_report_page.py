@@ -28,6 +28,7 @@ from medtasks_utils.report.units import arrange
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Interval
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
@@ -168,7 +169,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     pairs = all_pairs(runs, ["strict-match"])
     paired = pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
-    assert any(line.task == "medhallu" for line in paired.lines) != bool(words)
+    assert any(line.task == "medhallu" for line in paired.differences) != bool(words)
     cards = dict(findings(units, pairs, "first"))
     assert ("Not comparable" in cards) == bool(words), "one line that counts them"
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
@@ -179,12 +180,12 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Ru
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
     paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
     assert set(paired.refused) == {"medhallu"}, paired.refused
-    assert {line.task for line in paired.lines} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
+    assert {line.task for line in paired.differences} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
     acc = Metric("acc")
-    better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, low=0.75, high=0.98)
+    better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, interval=Interval(0.75, 0.98))
     assert [cell.best for cell in estimate_cells([better, worse], acc, True)] == [True, False]
     assert not any(cell.best for cell in estimate_cells([better, worse], acc, False))
     marked = estimate_cells([better, worse, fewer], acc, True)

@@ -185,7 +185,7 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
         for (metric, filter_name), reported in task.metrics.items():
             scores = task.scores(filter_name, metric)
             found = task.facts(metric).aggregation.ratio(scores)
-            if scores.known.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
+            if scores.applies.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
                 assert found.value == pytest.approx(reported.value), metric
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
 

@@ -13,27 +13,27 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare.inference import contrast
-from medtasks_utils.harness.aggregates import NOT_AVAILABLE, ExampleScore, HarnessAggregation
+from medtasks_utils.compare.contrast import contrast
+from medtasks_utils.harness.aggregates import NO_NUMBER, ExampleScore, HarnessAggregation
 from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.intervals import (
     confidence_interval,
-    effective_number,
+    effective_sample_size,
     estimate,
-    estimate_of_reported,
-    interval_of,
+    estimate_from_results,
+    ratio_interval,
     share_interval,
 )
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import (
     examples_needed,
-    examples_of_mcnemar,
-    power_of_mcnemar,
-    spread,
+    examples_needed_by_mcnemar,
+    mcnemar_power,
+    variance_components,
 )
-from medtasks_utils.statistics.ratio import FEWEST, Ratio, holm, informative_clusters
-from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score, codes, joined
+from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Ratio, holm, informative_clusters
+from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score, concatenate, integer_codes
 
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
@@ -42,7 +42,9 @@ def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
     """Of rows of scores, or of an array of plain ones."""
     own: list[list[Score]] = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in rows]
     nothing = [None] * len(own)
-    return MetricScores.of(own, codes(nothing if clusters is None else clusters), codes(strata or [""] * len(own)))
+    return MetricScores.of(
+        own, integer_codes(nothing if clusters is None else clusters), integer_codes(strata or [""] * len(own))
+    )
 
 
 def pairs(target: Any, given: Any) -> list[Score]:
@@ -81,7 +83,7 @@ def test_macro_averages_are_means_of_means() -> None:
     parts = [MEAN.ratio(own[:4]), MEAN.ratio(own[4:])]
     assert found.value == (0.75 + 0.5) / 2
     assert found.stderr == pytest.approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
-    tasks = MACRO.ratio(joined([own[:4], own[4:]], by_part=True))
+    tasks = MACRO.ratio(concatenate([own[:4], own[4:]], tasks_are_strata=True))
     assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
     assert MACRO.value(scores([None, 1.0], strata=["a", "b"])) == 1.0
 
@@ -105,23 +107,23 @@ def test_f1_of_generations_is_the_mean_of_theirs() -> None:
 @pytest.mark.parametrize(
     ("how", "items", "value"),
     [
-        (MEAN, [], NOT_AVAILABLE),
-        (MEAN, [None, None], NOT_AVAILABLE),
+        (MEAN, [], NO_NUMBER),
+        (MEAN, [None, None], NO_NUMBER),
         (MEAN, [None, 0.5], 0.5),
-        (MACRO, [], NOT_AVAILABLE),
+        (MACRO, [], NO_NUMBER),
         (F1, [], 0.0),
         (F1, [ExampleScore([(0.0, 0.0)])], 0.0),
         (TOTAL, [], 0.0),
         (TOTAL, [1.0, None, 2.0], 3.0),
-        (MEAN, [ExampleScore([JudgedScore(True, None)]), ExampleScore([JudgedScore(False, 0.0)])], NOT_AVAILABLE),
+        (MEAN, [ExampleScore([JudgedScore(True, None)]), ExampleScore([JudgedScore(False, 0.0)])], NO_NUMBER),
     ],
 )
 def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
     assert HarnessAggregation(how)(items) == value
-    assert HarnessAggregation(how).stderr(items) == NOT_AVAILABLE
-    values: list[Any] = [NOT_AVAILABLE, NOT_AVAILABLE]
+    assert HarnessAggregation(how).stderr(items) == NO_NUMBER
+    values: list[Any] = [NO_NUMBER, NO_NUMBER]
     of_group: Any = sum(values)
-    assert of_group / 2 == NOT_AVAILABLE
+    assert of_group / 2 == NO_NUMBER
 
 
 def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> None:
@@ -145,7 +147,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> No
 
 def test_informative_clusters_are_those_that_differ() -> None:
     def of(values: list[float]) -> float:
-        return MEAN.ratio(scores(values)).informative
+        return MEAN.ratio(scores(values)).informative_clusters
 
     assert of([1.0] * 20) == 0
     assert of([1.0, 0.0] * 50) == 100
@@ -165,10 +167,10 @@ def coverage(n: int, share: float) -> tuple[float, float]:
 
 
 def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() -> None:
-    number = effective_number(0.5, 0.05, 100, 200, False)
+    number = effective_sample_size(0.5, 0.05, 100, 200, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
-    assert effective_number(0.5, 0.05, 101, 101, True) == 101, "each alone"
-    doubted = effective_number(0.5, 0.01, 100, 200, True)
+    assert effective_sample_size(0.5, 0.05, 101, 101, True) == 101, "each alone"
+    doubted = effective_sample_size(0.5, 0.01, 100, 200, True)
     assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 
@@ -177,7 +179,7 @@ def test_intervals_of_shares_hold_the_truth(n: int) -> None:
     for share in np.linspace(0.005, 0.995, 199):
         found, informative = coverage(n, float(share))
         assert found > 0.915
-        assert informative < FEWEST or 0.92 < found < 0.984
+        assert informative < MIN_CLUSTERS or 0.92 < found < 0.984
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.sampled_from(["share", "f1", "points", "macro"]))
@@ -189,8 +191,9 @@ def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, 
     )
     top = metric.range[1] or 1
     for error in (None, 0.0, 1e-9, 0.01 * top, 0.3 * top):
-        low, high = confidence_interval(metric, share * top, error, n, n)
-        assert low is not None and high is not None
+        found = confidence_interval(metric, share * top, error, n, n)
+        assert found is not None
+        low, high = found
         assert -1e-9 <= low <= share * top + 1e-9 and share * top - 1e-9 <= high <= top + 1e-9 and low < high
 
 
@@ -210,7 +213,7 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     found = estimate(scores(values), metric)
     assert (found.n, found.low is not None, found.high is not None, found.few) == (len(values), is_shown, is_shown, few)
     assert found.value is not None and found.value == pytest.approx(np.mean(values))
-    reported = estimate_of_reported(metric, found.value, found.stderr, len(values))
+    reported = estimate_from_results(metric, found.value, found.stderr, len(values))
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
@@ -228,10 +231,11 @@ def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None
 
 def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> None:
     own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
-    low, high = interval_of(MACRO.ratio(own), Metric("m", MACRO))
+    found = ratio_interval(MACRO.ratio(own), Metric("m", MACRO))
+    assert found is not None
     parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
-    assert low is not None and low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
-    assert high is not None and high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
+    assert found.low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
+    assert found.high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one() -> None:
@@ -363,18 +367,18 @@ def test_a_plan_for_the_t_test_is_the_smallest_that_finds_four_of_five(
 @pytest.mark.parametrize(("difference", "discordance"), [(0.03, 0.2), (0.1, 0.3), (0.05, 0.06)])
 def test_a_plan_for_mcnemar_is_kept_by_mcnemar(difference: float, discordance: float) -> None:
     for comparisons in (1, 4):
-        n = examples_of_mcnemar(difference, discordance, comparisons)
-        assert power_of_mcnemar(n, difference, discordance, comparisons) >= 0.8
-        assert power_of_mcnemar(int(n * 0.9), difference, discordance, comparisons) < 0.8
+        n = examples_needed_by_mcnemar(difference, discordance, comparisons)
+        assert mcnemar_power(n, difference, discordance, comparisons) >= 0.8
+        assert mcnemar_power(int(n * 0.9), difference, discordance, comparisons) < 0.8
         assert n >= examples_needed(difference, discordance, comparisons)
 
 
 def test_repeats_divide_the_variance_within_alone() -> None:
     rng = np.random.default_rng(6)
     chance = rng.beta(2, 1, 4000)
-    found = spread(scores(rng.binomial(1, chance[:, None], (4000, 5)).astype(float)))
+    found = variance_components(scores(rng.binomial(1, chance[:, None], (4000, 5)).astype(float)))
     assert found is not None and found.between == pytest.approx(float(chance.var()), rel=0.1)
     assert found.within == pytest.approx(float((chance * (1 - chance)).mean()), rel=0.05)
     assert found.repeats_needed(found.stderr(9)) == 9 and found.repeats_needed(1e-9) is None
     assert "5 repeats" in str(found)
-    assert spread(scores([1.0, 0.0, 1.0])) is None
+    assert variance_components(scores([1.0, 0.0, 1.0])) is None

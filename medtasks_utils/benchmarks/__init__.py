@@ -5,7 +5,7 @@ Installed distributions add benchmarks under the entry point ``medtasks.benchmar
 
 from functools import cache
 
-from medtasks_utils.statistics.metrics import OF_REPEATS, OF_REPLIES, Metric, of_another_task
+from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric, metric_of_other_task
 
 from .registered import Benchmarks
 
@@ -20,12 +20,12 @@ def benchmarks() -> Benchmarks:
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
     """Return the benchmark's metric of this name, else any benchmark's, else one for tasks outside this pack."""
     if benchmark is None:
-        return of_another_task(name)
+        return metric_of_other_task(name)
     # The benchmark itself comes first, so that the others are imported only if it has no such metric.
     for candidate in sorted(benchmarks(), key=lambda key: key != benchmark):
         if benchmarks().problem(candidate) is not None:
             continue
-        for metric in (*benchmarks()[candidate].metrics, *OF_REPLIES, *OF_REPEATS):
+        for metric in (*benchmarks()[candidate].metrics, *REPLY_METRICS, *REPEAT_METRICS):
             if metric.name == name:
                 return metric
-    return of_another_task(name)
+    return metric_of_other_task(name)

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.statistics.aggregation import Aggregation
-from medtasks_utils.statistics.metrics import OF_REPEATS
+from medtasks_utils.statistics.metrics import REPEAT_METRICS
 
 from .base import Benchmark, Example
 
@@ -152,7 +152,7 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
 
 
 def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
-    names = [metric.name for metric in (*benchmark.metrics, *OF_REPEATS)]
+    names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
             yield f"metrics has {name} {count} times; those of repeats are added by the task"

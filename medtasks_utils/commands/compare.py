@@ -50,7 +50,7 @@ class Compare(Command):
     def run(self) -> CommandResult:
         """Compare the runs, or plan a comparison."""
         from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
-        from medtasks_utils.compare.plan import plan
+        from medtasks_utils.compare.difference_plan import plan
         from medtasks_utils.results import name_apart
 
         tasks = []

@@ -1,12 +1,14 @@
-"""Comparing two runs on the same examples: ``medtasks compare``.
+"""Comparison of two runs on the same examples: ``medtasks compare``.
 
 >>> from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
 >>> print(ComparisonTable(compare_runs(one_run("results/a"), one_run("results/b"))).to_text())   # doctest: +SKIP
 """
 
-from .comparison import Agreement, Comparison, Line, compare_runs, corrected
-from .inference import Contrast
-from .output import ComparisonTable
+from .agreement import Agreement
+from .comparing import Comparison, compare_runs
+from .comparison_table import ComparisonTable
+from .contrast import Contrast
+from .difference import MetricDifference, corrected
 from .pairing import one_run
 
 __all__ = [
@@ -14,7 +16,7 @@ __all__ = [
     "Comparison",
     "ComparisonTable",
     "Contrast",
-    "Line",
+    "MetricDifference",
     "compare_runs",
     "corrected",
     "one_run",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from medtasks_utils.statistics.aggregation import Aggregation
-from medtasks_utils.statistics.scores import MetricScores, Score, codes, value_of
+from medtasks_utils.statistics.scores import MetricScores, Score, as_number, integer_codes
 
 
 class _NotAvailable(str):
@@ -17,7 +17,7 @@ class _NotAvailable(str):
     __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
 
 
-NOT_AVAILABLE = _NotAvailable("N/A")
+NO_NUMBER = _NotAvailable("N/A")
 """What the harness prints where there is no number."""
 
 
@@ -37,7 +37,7 @@ class ExampleScore(float):
     stratum: str | None
 
     def __new__(cls, scores: Sequence[Score], cluster: str | None = None, stratum: str | None = None) -> "ExampleScore":  # noqa: D102
-        values = [value for score in scores if (value := value_of(score)) is not None]
+        values = [value for score in scores if (value := as_number(score)) is not None]
         self = super().__new__(cls, math.fsum(values) / len(values) if values else math.nan)
         self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum
         return self
@@ -60,12 +60,12 @@ class HarnessAggregation:
     def __call__(self, items: Iterable[float | None]) -> float | str:
         """Return the number; "N/A" where there is none."""
         value = self.aggregation.value(_as_scores(items))
-        return NOT_AVAILABLE if value is None else value
+        return NO_NUMBER if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
         """Return its standard error; "N/A" where there is none, as for fewer than two clusters that count."""
         stderr = self.aggregation.stderr(_as_scores(items))
-        return NOT_AVAILABLE if stderr is None else stderr
+        return NO_NUMBER if stderr is None else stderr
 
     def __repr__(self) -> str:
         return self.aggregation.name
@@ -73,5 +73,8 @@ class HarnessAggregation:
 
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
-    clusters, strata = codes(item.cluster for item in known), codes(item.stratum or "" for item in known)
+    clusters, strata = (
+        integer_codes(item.cluster for item in known),
+        integer_codes(item.stratum or "" for item in known),
+    )
     return MetricScores.of([item.scores for item in known], clusters, strata)

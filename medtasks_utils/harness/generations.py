@@ -76,7 +76,7 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
 
 def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score]:
-    """Return the metrics of a generation that tell how its reply ended, as :data:`OF_REPLIES` has them.
+    """Return the metrics of a generation that tell how its reply ended, as :data:`REPLY_METRICS` has them.
 
     Args:
         ended: ``stop``, ``length``, ``filter`` or ``unknown``.

@@ -28,8 +28,8 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.statistics.metrics import OF_REPEATS, OF_REPLIES, Metric
-from medtasks_utils.statistics.scores import logged
+from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.statistics.scores import scores_to_log
 from medtasks_utils.writing import printable
 
 from . import generations
@@ -148,11 +148,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             has_process_results: whether the YAML has a ``process_results``, which may define metrics.
         """
         ours = [*self.benchmark.metrics_of(self.info, self.options)]
-        ours += OF_REPLIES if self.info.generates else ()
-        ours += OF_REPEATS if self.options.repeats > 1 else ()
+        ours += REPLY_METRICS if self.info.generates else ()
+        ours += REPEAT_METRICS if self.options.repeats > 1 else ()
         if metric_list is None:
             return ours, []
-        known = {metric.name for metric in (*self.benchmark.metrics, *OF_REPLIES, *OF_REPEATS)}
+        known = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
         others = [
             entry
             for entry in metric_list
@@ -490,7 +490,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             scores |= {name: [score] for name, score in together.items() if name in self._ours}
         cluster, stratum = of_answers[0].cluster, of_answers[0].stratum
         our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
-        per_generation = {"cluster": cluster, "stratum": stratum, "scores": logged(scores)}  # for later aggregation
+        per_generation = {
+            "cluster": cluster,
+            "stratum": stratum,
+            "scores": scores_to_log(scores),
+        }  # for later aggregation
         return ScoresAndDetails({**our_scores, **other_scores}, {**details, **per_generation})
 
 

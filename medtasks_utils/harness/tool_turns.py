@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from medtasks_utils.benchmarks.base import Answer, Benchmark
 from medtasks_utils.benchmarks.options import ToolOptions, switch_of
 from medtasks_utils.errors import UsageError, logger
-from medtasks_utils.statistics.metrics import OF_TOOLS
+from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import printable
@@ -196,7 +196,7 @@ class ToolTurns:
         """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
         conversation = instance.conversation
         answer.details["transcript"] = conversation.transcript
-        for metric in OF_TOOLS:
+        for metric in TOOL_METRICS:
             answer.scores[metric.name] = float(getattr(conversation, metric.name))
 
 

@@ -11,7 +11,7 @@ from .tables import Block, Cell, Table, estimate_cells, samples_link
 from .text import words
 from .units import Unit, divided
 
-MACRO = "macro average"
+MACRO_LABEL = "macro average"
 
 _LEAD = (
     "MDE: the smallest true difference in {} of two such runs with independent errors that is found four times of "
@@ -42,12 +42,12 @@ def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: l
         title = f"{metric} by {name}"
         plot = dot_plot(points, runs, f"{unit.title}: {title}", f"{metric}, %")
         if has_macro:
-            found[MACRO] = {run: _macro(unit, run, filter_name, metric) for run in own}
+            found[MACRO_LABEL] = {run: _macro(unit, run, filter_name, metric) for run in own}
         head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]
         table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
         comparable = not unit.odd_ones(filter_name, metric)
         for group, by_run in found.items():
-            task = unit.only_task if group != MACRO else ""
+            task = unit.only_task if group != MACRO_LABEL else ""
             of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
             estimates = [by_run.get(run, Estimate(0, None)) for run in own]
             counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from medtasks_utils.compare import Line
+from medtasks_utils.compare import MetricDifference
 from medtasks_utils.results import Run
+from medtasks_utils.statistics.intervals import UNRELIABLE
 
 from .charts import MAX_RUNS
 from .pairs import Paired, Pairs, signed
@@ -16,7 +17,7 @@ from .units import arrange
 _LEAD = (
     "Each run minus the baseline, in points, on the same examples. p-values are corrected by Holm's method over all "
     "pairs of runs and all filters, those of whole tasks and those of parts. A star marks those below 5 %. "
-    '"Too few differ" is said of an interval that rests on fewer than ten informative clusters: some five examples '
+    "An interval is called unreliable if it rests on fewer than ten informative clusters, which is some five examples "
     "that only one of the runs has right. An interval is for its pair alone, so it may exclude zero without a star. "
     "MDE is the smallest true difference that is found four times of five. Results over other examples, or asked or "
     "scored in another way, are not compared."
@@ -34,37 +35,41 @@ def comparison_data(found: Pairs, names: Sequence[str]) -> dict[str, Any] | None
     pairs = [
         {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
         for (a, b, filter_name), pair in found.items()
-        if pair.lines or pair.refused
+        if pair.differences or pair.refused
     ]
     return {"runs": list(map(visible, names)), "pairs": pairs} if pairs else None
 
 
 def _pair(pair: Paired) -> dict[str, Any]:
-    def clearest_first(line: Line) -> tuple[bool, float, float]:
-        p = 1.0 if line.p_adjusted is None else line.p_adjusted
-        return (True, p, -abs(line.contrast.difference)) if line.breakdown else (False, 0.0, 0.0)
+    def clearest_first(difference: MetricDifference) -> tuple[bool, float, float]:
+        """Return a sort key: whole tasks in their order, then parts of tasks by p-value and size of the difference."""
+        p = 1.0 if difference.p_adjusted is None else difference.p_adjusted
+        return (True, p, -abs(difference.contrast.difference)) if difference.breakdown else (False, 0.0, 0.0)
 
     return {
-        "lines": [_line(line) for line in sorted(pair.lines, key=clearest_first)],
+        "lines": [_line(difference) for difference in sorted(pair.differences, key=clearest_first)],
         "sides": {task: [own.both_right, own.lost, own.gained, own.both_wrong] for task, own in pair.sides.items()},
         "refused": pair.refused,
         "warnings": pair.warnings,
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
-    own, facts = line.contrast, line.facts
-    p = "too few" if line.p_adjusted is None else "< 0.001" if line.p_adjusted < 0.001 else f"{line.p_adjusted:.3f}"
-    ends = [signed(end * facts.scale) for end in (own.low, own.high) if end is not None]
+def _line(difference: MetricDifference) -> dict[str, Any]:
+    """Return a row of the page's table of differences."""
+    result, metric, p = difference.contrast, difference.metric, difference.p_adjusted
+    p_text = "not tested" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
     return {
-        **{name: getattr(line, name) for name in ("task", "metric", "breakdown", "group")},
-        "n": own.n,
-        "values": [facts.shown(own.a), facts.shown(own.b)],
-        "difference": signed(own.difference * facts.scale),
-        "ends": ends,
-        "few": own.few,
-        "mde": facts.detectable(own.detectable),
-        "p": f"{p} *" if line.is_significant else p,
-        "marked": line.is_significant,
-        "note": own.note,
+        "task": difference.task,
+        "metric": metric.name,
+        "breakdown": difference.breakdown,
+        "group": difference.group,
+        "n": result.n,
+        "values": [metric.shown(result.a), metric.shown(result.b)],
+        "difference": signed(result.difference * metric.scale),
+        "ends": [signed(end * metric.scale) for end in result.interval or ()],
+        "unreliable": f"{UNRELIABLE if result.interval else 'no interval'}: {result.unreliable}" * result.few,
+        "mde": metric.detectable(result.detectable),
+        "p": f"{p_text} *" if difference.is_significant else p_text,
+        "marked": difference.is_significant,
+        "note": result.note,
     }

@@ -54,18 +54,18 @@ def _against(unit: Unit, pairs: Pairs, baseline: str, filter_name: str) -> list[
     facts = unit.facts(metric)
     about = f"{unit.label}, {metric}, {filter_name}"
     found = [
-        (b, line.contrast, line) if a == baseline else (a, line.contrast.mirrored(), line)
+        (b, difference.contrast, difference) if a == baseline else (a, difference.contrast.mirrored(), difference)
         for (a, b, name), pair in pairs.items()
         if name == filter_name and baseline in (a, b)
-        for line in pair.lines
-        if (line.task, line.metric, line.breakdown) == (unit.name, metric, None)
+        for difference in pair.differences
+        if (difference.task, difference.metric.name, difference.breakdown) == (unit.name, metric, None)
     ]
     if not found:
         alone = unit.estimate(baseline, filter_name, metric)
         value = facts.shown(alone.value) + " %" * (facts.unit == "share")
         text = f"{baseline}: {value} ({interval(alone, facts.shown) or 'no interval'})."
         return [] if alone.value is None else [(about, text)]
-    other, own, line = max(found, key=lambda each: each[1].b)
+    other, own, difference = max(found, key=lambda each: each[1].b)
     leader, second = other, baseline
     if own.difference < 0:
         leader, second, own = baseline, other, own.mirrored()
@@ -74,7 +74,7 @@ def _against(unit: Unit, pairs: Pairs, baseline: str, filter_name: str) -> list[
     more, less = facts.shown(own.b), facts.shown(own.a)
     said = f"{leader} {more}, {second} {less}. {points}"
     text = f"No clear lead: {said}."
-    if line.is_significant:
+    if difference.is_significant:
         text = f"{leader} leads: {more} against {less} of {second}. {points}."
     elif own.low is not None and own.low > 0:  # by an interval that is corrected for nothing
         text = (

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain, combinations, islice
 from typing import NamedTuple
 
-from medtasks_utils.compare import Agreement, Line, compare_runs, corrected
+from medtasks_utils.compare import Agreement, MetricDifference, compare_runs, corrected
 from medtasks_utils.results import Run, TaskRun
 
 from .units import incompatibility
@@ -14,13 +14,13 @@ class Paired(NamedTuple):
     """What comparing two runs under one filter gave; differences are the second minus the first.
 
     Attributes:
-        lines: whole tasks and groups first, each followed by its breakdowns.
+        differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
         sides: by task, how many examples both have right, and so on.
         refused: tasks and groups that are not compared, and why.
         warnings: what to keep in mind, in words.
     """
 
-    lines: list[Line]
+    differences: list[MetricDifference]
     sides: dict[str, Agreement]
     refused: dict[str, str]
     warnings: list[str]
@@ -37,8 +37,10 @@ def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
     by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
     """
     pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
-    lines = iter(corrected([line for pair in pairs.values() for line in pair.lines]))
-    return {key: own._replace(lines=list(islice(lines, len(own.lines)))) for key, own in pairs.items()}
+    differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs.values()))))
+    return {
+        key: pair._replace(differences=list(islice(differences, len(pair.differences)))) for key, pair in pairs.items()
+    }
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> Paired:
@@ -64,9 +66,13 @@ def _compared(a: Run, b: Run, filter_name: str) -> Paired:
         return Paired([], {}, refused, [])
     groups = [name for name in groups if name not in refused]  # compared where all of their tasks are
     made = compare_runs(a, b, tasks=tasks, groups=groups, filters=[filter_name], common=True, force=True)
-    lines = [line for line in made.lines if not (line.facts.is_of_explanations and reason(line.task, True))]
+    differences = [
+        difference
+        for difference in made.differences
+        if not (difference.metric.is_of_explanations and reason(difference.task, True))
+    ]
     counts = {task: made.agreements[task, filter_name] for task, _ in tasks}
-    return Paired(lines, counts, refused, made.warnings)
+    return Paired(differences, counts, refused, made.warnings)
 
 
 def signed(points: float) -> str:

@@ -19,13 +19,12 @@ import scipy
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import FEWEST, Mask, Ratio
-from medtasks_utils.statistics.scores import joined
+from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Mask, Ratio
+from medtasks_utils.statistics.scores import concatenate
 
 from .tables import Block, Cell, Table
 from .units import Unit
 
-ALPHA = 0.05
 _DRAWS = 20_000
 _LEAD = (
     "Ranks of those of the first eight runs that can be compared, on the examples that all of them have. With 95 % "
@@ -66,11 +65,11 @@ def _ratios(unit: Unit, runs: Sequence[str], filter_name: str, facts: Metric) ->
         common = zip(tasks, common_examples(*tasks), strict=True)
         by_task.append([task.scores(filter_name, facts.name)[own] for task, own in common])
     is_group = len(by_task) > 1
-    every = [joined(own, by_part=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
-    known = np.array([scores.known for scores in every])
-    index = np.flatnonzero(known.any(axis=0) if facts.aggregation.of_decided else known.all(axis=0))
+    every = [concatenate(own, tasks_are_strata=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
+    known = np.array([scores.applies for scores in every])
+    index = np.flatnonzero(known.any(axis=0) if facts.aggregation.over_decided else known.all(axis=0))
     first = every[0][index]
-    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, known=index >= 0) for s in every)
+    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, applies=index >= 0) for s in every)
     return [facts.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
 
 
@@ -104,7 +103,11 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     Returns:
         The first rank first; empty where a run has fewer than ten clusters that count.
     """
-    scaled = [ratio.scaled for ratio in ratios if ratio.scaled is not None and ratio.clusters >= FEWEST]
+    scaled = [
+        ratio.scaled_influence
+        for ratio in ratios
+        if ratio.scaled_influence is not None and ratio.clusters >= MIN_CLUSTERS
+    ]
     known = [ratio.value for ratio in ratios if ratio.value is not None]
     if not len(scaled) == len(known) == len(runs):
         return []
@@ -115,7 +118,7 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     covariance = influence.T @ influence
     errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # as Bonett and Price's
     errors[variance <= 1e-12 * covariance.max()] = 0.0
-    rng, freedom = np.random.default_rng(0), min(ratio.freedom for ratio in ratios)
+    rng, freedom = np.random.default_rng(0), min(ratio.degrees_of_freedom for ratio in ratios)
     normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # of equal runs
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)

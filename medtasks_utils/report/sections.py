@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.results import Run
-from medtasks_utils.statistics.planning import spread
+from medtasks_utils.statistics.planning import variance_components
 
 from .answers import abstention_block, answers_block, found_block
 from .breakdowns import breakdown_blocks
@@ -45,6 +45,10 @@ def _metrics_block(unit: Unit, filter_name: str) -> Block:
         comparable = not unit.odd_ones(filter_name, metric)
         last = [reached_cell(reached[metric], unit.facts(metric))] if is_measured else []
         table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable), *last])
-    found = {run: spread(unit.results[run].scores(filter_name, "acc")) for run in unit.samples() if unit.benchmark}
+    found = {
+        run: variance_components(unit.results[run].scores(filter_name, "acc"))
+        for run in unit.samples()
+        if unit.benchmark
+    }
     lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
     return Block("All metrics", table, lead=lead)

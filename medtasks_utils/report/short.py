@@ -9,13 +9,13 @@ from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
-from medtasks_utils.statistics.intervals import FEW_MARK, FEW_SAID, Estimate
+from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
 from medtasks_utils.writing import table
 
 from .units import Unit, arrange
 
 _NO_INTERVAL = "(–)"
-_NONE_SAID = "no interval: the examples that count are too few, or too much alike, for one"
+_WHY_NO_INTERVAL = "no interval: too few examples, or scores that are all equal"
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,16 @@ class Line:
     acc_finished: float | None
 
     def score(self, name: str) -> str:
-        """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark where too few differ."""
+        """The score under a filter for people: ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
         if name not in self.scores:
             return "–"
         found = self.scores[name]
         value, low, high = (self.unit.facts(self.metric).shown(each) for each in (found.value, found.low, found.high))
-        return f"{value} ({low}–{high}){FEW_MARK * found.few}" if found.low is not None else f"{value} {_NO_INTERVAL}"
+        return (
+            f"{value} ({low}–{high}){UNRELIABLE_MARK * found.few}"
+            if found.low is not None
+            else f"{value} {_NO_INTERVAL}"
+        )
 
     def share_answered(self) -> str:
         """The share answered for people: one number where both filters find answers equally often."""
@@ -132,7 +136,9 @@ class ScoreTable:
             numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
             last = [line.share_without_question()] if is_measured else []
             rows.append((line.unit.name, line.metric, *numbers, *last))
-        marks = {FEW_MARK: FEW_SAID, _NO_INTERVAL: _NONE_SAID}
+        reasons = {score.unreliable for line in self.lines for score in line.scores.values() if score.interval}
+        unreliable = f"{UNRELIABLE}: {' or '.join(sorted(reasons - {''}))}"
+        marks = {UNRELIABLE_MARK: unreliable, _NO_INTERVAL: _WHY_NO_INTERVAL}
         notes = [f"{mark} {note}" for mark, note in marks.items() if any(mark in cell for row in rows for cell in row)]
         notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.cut)
         text = table([head, *rows], left=2)

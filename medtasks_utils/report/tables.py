@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare import Contrast
-from medtasks_utils.statistics.intervals import TOO_FEW, Estimate
+from medtasks_utils.statistics.intervals import UNRELIABLE, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
 from .charts import BarPlot, DotPlot
@@ -84,12 +84,18 @@ class Section:
     variant: bool = False
 
 
-def interval(found: Estimate | Contrast, show: Callable[[float], str], before_few: str = ", ") -> str:
-    """The 95 % interval as text, and whether it rests on too little; empty where there is none to be expected."""
-    if found.low is None or found.high is None:
-        return "too few" if found.few else ""
-    ends = f"{show(found.low)} to {show(found.high)}"
-    return f"{ends}{before_few}{TOO_FEW}" if found.few else ends
+def interval(result: Estimate | Contrast, show: Callable[[float], str], separator: str = ", ") -> str:
+    """Return the 95 % interval as text, with the reason if it is unreliable; empty if none is to be expected.
+
+    Args:
+        result: whose interval it is.
+        show: returns an end as text.
+        separator: what stands between the interval and the reason.
+    """
+    if result.interval is None:
+        return f"no interval: {result.unreliable}" if result.unreliable else ""
+    ends = " to ".join(map(show, result.interval))
+    return f"{ends}{separator}{UNRELIABLE}: {result.unreliable}" if result.unreliable else ends
 
 
 def estimate_cell(found: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:

@@ -13,10 +13,10 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import Row
-from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_of_reported
+from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.scores import MetricScores, Score, joined
+from medtasks_utils.statistics.scores import MetricScores, Score, concatenate
 
 _LONG = 60  # characters of a reason; of longer ones the values are left out, which signatures have
 SAME = 1e-6
@@ -47,12 +47,12 @@ class Result:
     def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
         """Of all samples; ``by_task`` each task in a stratum of its own."""
         parts = [task.scores(filter_name, metric) for task in self.tasks]
-        return joined(parts, by_task) if len(parts) > 1 or by_task else parts[0]
+        return concatenate(parts, tasks_are_strata=by_task) if len(parts) > 1 or by_task else parts[0]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
         """Return what all samples score if each answer that a filter read is scored in another way."""
         parts = [task.rescored(filter_name, rescore) for task in self.tasks]
-        return joined(parts) if len(parts) > 1 else parts[0]
+        return concatenate(parts) if len(parts) > 1 else parts[0]
 
     def signatures(self, filter_name: str) -> list[str]:
         """The distinct signatures of the tasks, in order."""
@@ -160,7 +160,7 @@ class Unit:
             return found
         is_clustered = any(task.card and task.card.cluster for task in result.tasks)
         n = found.n if is_clustered or result.is_group or not result.asked else result.asked
-        return estimate_of_reported(facts, *reported, n)
+        return estimate_from_results(facts, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:
         """Return what a reader without the question reaches; None unless it was measured on the rows of all runs.

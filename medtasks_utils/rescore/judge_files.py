@@ -19,7 +19,7 @@ from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens
 from medtasks_utils.judging import summary as spent
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.scores import JudgedScore, MetricScores, codes
+from medtasks_utils.statistics.scores import JudgedScore, MetricScores
 from medtasks_utils.writing import printable, table, write_whole
 
 from .judged_responses import Response
@@ -152,7 +152,7 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
         if _status(response, judgement) != SKIPPED:
             value = 0.0 if judgement is None else judgement.score
             scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
-    independent = codes([None] * len(scores))
+    independent = integer_codes([None] * len(scores))
     metric = Metric("explanation", unit="points", is_of_explanations=True)
     return estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
 

@@ -13,7 +13,7 @@ from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.scores import MetricScores, Score, codes
+from medtasks_utils.statistics.scores import MetricScores, Score, integer_codes
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples
 
@@ -74,7 +74,9 @@ class TaskRun:
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
-        return codes(sample.cluster for sample in self.samples), codes(sample.stratum or "" for sample in self.samples)
+        return integer_codes(sample.cluster for sample in self.samples), integer_codes(
+            sample.stratum or "" for sample in self.samples
+        )
 
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:

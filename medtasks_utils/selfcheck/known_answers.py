@@ -71,7 +71,7 @@ def expected_scores(
     expected: dict[str, float] = {}
     for name, values in scores.items():
         aggregation = metric_of(name, benchmark.name).aggregation
-        value = aggregation.by_definition(values, strata[name]) if values else aggregation.of_nothing
+        value = aggregation.by_definition(values, strata[name]) if values else aggregation.empty_value
         if value is not None:
             expected[name] = value
     return expected

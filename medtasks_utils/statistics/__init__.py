@@ -1,1 +1,1 @@
-"""Metrics, their values and what is uncertain about them: one engine for runs, pages and comparisons."""
+"""Metrics, how scores are aggregated, and their uncertainty: the same for runs, the report and comparisons."""

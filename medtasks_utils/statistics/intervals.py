@@ -1,25 +1,27 @@
-"""Confidence intervals of all metrics.
+"""Estimates of all metrics, with their 95 % confidence intervals.
 
 ==========  =========================================================================================================
-shares      Wilson's (*JASA* 1927), with the effective number of examples ``p (1 − p) / stderr² × (z/t)²`` where they
-            are clustered (Korn & Graubard, *Survey Methodology* 1998; t with one degree of freedom less than there are
-            clusters that count); below four right or four wrong its outer end is that of a Poisson count (Brown, Cai &
-            DasGupta, *Statistical Science* 2001, section 4.1.1)
-F1          the same by way of ``TP / (TP + FP + FN)``, which is a share (Flores et al., *Journal of Applied
+shares      Wilson's (*JASA* 1927). Where examples are clustered, it takes the effective sample size
+            ``p (1 − p) / stderr² × (z/t)²`` (Korn & Graubard, *Survey Methodology* 1998), with t of one degree of
+            freedom less than there are clusters that count. With fewer than four right or four wrong examples, its
+            outer end is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
+F1          the interval of the share ``TP / (TP + FP + FN)``, turned back into F1 (Flores et al., *Journal of Applied
             Statistics* 2022)
-scores      the same as share of its range: most examples have 0 or nearly the same score, so that it is skewed as a
-            share is; without a range, ``value ± t × stderr``, and none where all values are alike
-sums        have none
+scores      the interval of a share of their range: most examples have 0 or nearly the same score, so that the
+            distribution is as skewed as that of a share. Without a range, it is ``value ± t × stderr``, and there is
+            none if all values are equal
+sums        none
 ==========  =========================================================================================================
 
-Macro averages put the intervals of their parts together (:func:`_with_parts`), and are at least as wide as the interval
-of a share with their standard error: the one sees strata that are all right, the other is better for small ones. None
-leaves its metric's range or is without width.
+The interval of a macro average combines those of its strata (:func:`ratio_interval`), and is at least as wide as that
+of a share with its standard error: the first knows that strata with right answers alone are uncertain too, the second
+is better for small strata. No interval leaves its metric's range or has a width of zero.
 
-What an interval rests on is how many examples differ from the others: with one wrong answer of twenty, no interval can
-hold the truth just 95 % of the time, as the counts are too coarse. Below ten informative clusters
-(:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is some five right or five wrong answers, it is
-marked wherever it is shown (:data:`FEW_MARK`, ``few`` in JSON); below ten clusters that count, there is none.
+How far an interval can be relied on depends on how many examples differ from the others: with one wrong answer in
+twenty, counts are too coarse for any interval to hold the truth in just 95 % of cases. So an interval with fewer than
+ten informative clusters (:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is some five right or
+five wrong answers, is marked as unreliable wherever it is shown (:data:`UNRELIABLE_MARK` on a terminal, ``few`` in
+JSON). With fewer than ten clusters that count, there is no interval.
 """
 
 import math
@@ -28,21 +30,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from .metrics import Metric
-from .ratio import FEWEST, LEVEL, Ratio, Z, detectable
+from .metrics import RIGHT_OR_WRONG, Metric
+from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, detectable_difference
 from .scores import MetricScores
 
-TOO_FEW = "too few differ"
-"""What the report says of an interval that is shown, and rests on fewer informative clusters than ten."""
+UNRELIABLE_MARK = "°"
+"""Stands after unreliable intervals on a terminal."""
 
-FEW_MARK, FEW_SAID = "°", "too few differ for the interval to be relied on"
-"""The same on a terminal: a mark, and below the table what it means."""
+UNRELIABLE = "interval unreliable"
+"""What the report, and a note below tables on a terminal, call such an interval; the reason follows."""
 
-_POISSON_UP_TO = 3
-_LEAST = 1e-6  # an effective number, so that its square is a number
+TOO_FEW_EXAMPLES = "too few examples"
 
-Interval = tuple[float | None, float | None]
-NONE: Interval = (None, None)
+_MAX_POISSON_COUNT = 3
+_MIN_SAMPLE_SIZE = 1e-6  # its square is still a number
 
 
 @dataclass(frozen=True)
@@ -50,155 +51,207 @@ class Estimate:
     """A metric over some examples.
 
     Attributes:
-        n: examples that the metric applies to.
-        value: in the metric's own unit; None where it applies to none.
-        stderr: None for fewer than two independent examples.
-        low: lower end of the 95 % confidence interval, None where there is none.
-        high: its upper end.
-        clusters: independent examples, or clusters of examples, that count in it; 0 where that is not known.
-        few: whether it rests on fewer than ten of them, or informative ones: its interval is not to be relied on then.
+        n: the number of examples that the metric applies to.
+        value: in the metric's own unit; None if it applies to no example.
+        stderr: None for fewer than two clusters.
+        interval: the 95 % confidence interval; None if there is none.
+        clusters: the number of clusters of examples that count, each example that stands alone being one; 0 if unknown.
+        unreliable: why the interval is unreliable, such as ``too few wrong answers``; empty if it is not.
     """
 
     n: int
     value: float | None
     stderr: float | None = None
-    low: float | None = None
-    high: float | None = None
+    interval: Interval | None = None
     clusters: int = 0
-    few: bool = False
+    unreliable: str = ""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.interval and self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.interval and self.interval.high
+
+    @property
+    def few(self) -> bool:
+        """Whether the interval is unreliable; its name in JSON."""
+        return bool(self.unreliable)
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true difference to a run with as large and independent errors that is found four times of five.
+        """The smallest true difference from a run with an independent error of the same size that has 80 % power.
 
-        The examples being the same, errors mostly agree, and smaller differences are found.
+        On the same examples, the errors of two runs mostly agree, and smaller differences are detected.
         """
         if self.stderr is None or self.clusters < 2:
             return None
-        return detectable(math.sqrt(2) * self.stderr, self.clusters - 1)
+        return detectable_difference(math.sqrt(2) * self.stderr, self.clusters - 1)
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
     """Return a metric over some examples, with its confidence interval.
 
     Args:
-        over_strata: return the unweighted mean over the strata, as a group of tasks has it.
+        scores: of n examples.
+        metric: whose scores they are.
+        over_strata: take the unweighted mean over the strata, as for a group of tasks.
     """
-    n = int(scores.known.sum())
-    if not metric.aggregation.has_error:
+    n = int(scores.applies.sum())
+    if not metric.aggregation.has_stderr:
         return Estimate(n, metric.aggregation.value(scores) if n else None)
     ratio = metric.aggregation.ratio(scores, over_strata=over_strata)
     if not n or ratio.value is None:
         return Estimate(0, None)
-    low, high = interval_of(ratio, metric) if ratio.clusters >= FEWEST else NONE
-    informative = ratio.informative
-    if metric.is_of_explanations:  # many alike, and few of 0: those have the say
-        of_zeros = Ratio(np.where(ratio.numerators > 0, ratio.denominators, 0.0), ratio.denominators)
-        informative = min(informative, of_zeros.informative)
-    few = min(ratio.clusters, informative) < FEWEST
-    return Estimate(n, ratio.value, ratio.stderr, low, high, ratio.clusters, few)
+    interval = ratio_interval(ratio, metric) if ratio.clusters >= MIN_CLUSTERS else None
+    level, informative = ratio.value, ratio.informative_clusters
+    if metric.is_of_explanations:  # scores of right answers are much alike, so that it matters how many are 0
+        is_positive = np.where(ratio.numerators > 0, ratio.denominators, 0.0)
+        positive = Ratio(is_positive, ratio.denominators)
+        if positive.informative_clusters < informative:
+            level, informative = (positive.value or 0.0) * (metric.range[1] or 1.0), positive.informative_clusters
+    unreliable = _why_unreliable(metric, level, ratio.clusters, informative)
+    return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
 
 
-def estimate_of_reported(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
-    """A metric as a run reports it for ``n`` examples without samples, taken as independent; 0 where none is known."""
-    low, high = confidence_interval(metric, value, stderr, n, n) if n >= FEWEST else NONE
-    few = 0 < n < FEWEST
-    if metric.range[1]:
-        both = value / metric.range[1] * (1 - value / metric.range[1])
-        few = min(n, 2 * n * both / max(1 - 4 * both, 1e-9)) < FEWEST  # as of right and wrong answers
-    return Estimate(n, value, stderr, low, high, n, few)
+def estimate_from_results(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
+    """Return a metric as a run's results report it, without samples.
+
+    Args:
+        metric: what is reported.
+        value: in the metric's own unit.
+        stderr: its standard error; None if unknown.
+        n: the number of examples, which are taken as independent; 0 if unknown.
+    """
+    interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
+    highest = metric.range[1]
+    if not highest:
+        return Estimate(n, value, stderr, interval, n, TOO_FEW_EXAMPLES if 0 < n < MIN_CLUSTERS else "")
+    product = value / highest * (1 - value / highest)
+    informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if answers were right or wrong
+    return Estimate(n, value, stderr, interval, n, _why_unreliable(metric, value, n, informative))
 
 
-def interval_of(ratio: Ratio, metric: Metric) -> Interval:
-    """The 95 % interval of a metric, however few it is of; two None where there is none.
+def _why_unreliable(metric: Metric, value: float, clusters: int, informative: float) -> str:
+    """Return the reason, or an empty text if there are enough clusters and enough informative ones."""
+    if clusters < MIN_CLUSTERS:
+        return TOO_FEW_EXAMPLES
+    if informative >= MIN_CLUSTERS:
+        return ""
+    highest = metric.range[1]
+    outcomes = RIGHT_OR_WRONG if metric.is_of_explanations else metric.outcomes
+    if outcomes is None or highest is None:
+        return "almost all scores are equal"
+    low_scores, high_scores = outcomes
+    return f"too few {low_scores if 2 * value > highest else high_scores}"
 
-    That of a mean over strata is the wider of its own and that of its parts: the distance to each end is the root of
-    the sum of squares of the parts' over their number (the method of variance estimates recovery: Zou, Huang & Zhang,
-    *Computational Statistics & Data Analysis* 2009), so it has a width where all parts are right, and stays within the
-    range. A part without ends leaves the mean's own.
+
+def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
+    """Return the 95 % interval of a metric, however few clusters there are.
+
+    The interval of a mean over strata is the wider of two: one from its own standard error, and one from the intervals
+    of the S strata. Each end of the second lies ``√(Σ d²) / S`` from the value, with d the distances of the same end in
+    the strata (the method of variance estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data
+    Analysis* 2009). So it has a width where all strata are right, and stays within the range.
+
+    Returns:
+        None if the ratio has no value or there is no interval. If a stratum has none, the first interval alone.
     """
     if ratio.value is None:
-        return NONE
+        return None
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
-    own = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
-    of_stratum = metric.aggregation.of_stratum
-    if of_stratum is None and not ratio.strata.any():
-        return own
-    parts = ratio.parts()
-    of_part = replace(metric, aggregation=of_stratum or metric.aggregation)
-    down = up = 0.0
-    for part in parts:
-        low, high = interval_of(part, of_part)
-        if low is None or high is None or part.value is None:
-            return own
-        down, up = math.hypot(down, part.value - low), math.hypot(up, high - part.value)
-    low, high = ratio.value - down / len(parts), ratio.value + up / len(parts)
-    return (low, high) if own[0] is None or own[1] is None else (min(low, own[0]), max(high, own[1]))
+    of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
+    within_stratum = metric.aggregation.within_stratum
+    if within_stratum is None and not ratio.strata.any():
+        return of_mean
+    metric_of_stratum = replace(metric, aggregation=within_stratum or metric.aggregation)
+    strata = ratio.by_stratum()
+    below = above = 0.0
+    for stratum in strata:
+        interval = ratio_interval(stratum, metric_of_stratum)
+        if interval is None or stratum.value is None:
+            return of_mean
+        below, above = math.hypot(below, stratum.value - interval.low), math.hypot(above, interval.high - stratum.value)
+    low, high = ratio.value - below / len(strata), ratio.value + above / len(strata)
+    return Interval(min(low, of_mean.low), max(high, of_mean.high)) if of_mean else Interval(low, high)
 
 
-def confidence_interval(metric: Metric, value: float, stderr: float | None, clusters: int, examples: int) -> Interval:
-    """The 95 % interval of a metric's value; two None where there is none.
+def confidence_interval(
+    metric: Metric, value: float, stderr: float | None, clusters: int, examples: int
+) -> Interval | None:
+    """Return the 95 % interval of a value of a metric; None if there is none.
 
     Args:
         metric: what the value is of.
         value: in the metric's own unit.
-        stderr: its standard error; None where that is not known.
-        clusters: that count in it.
-        examples: that count in them, those of k generations k times.
+        stderr: its standard error; None if unknown.
+        clusters: the number of clusters that count.
+        examples: the number of examples that count, those of k generations k times.
     """
     aggregation = metric.aggregation
-    if not aggregation.has_error or not clusters:
-        return NONE
+    if not aggregation.has_stderr or not clusters:
+        return None
     lowest, highest = metric.range
     error = stderr or 0.0
     if lowest is None or highest is None or not lowest <= value <= highest:
-        reach = error * _t(clusters)  # where all are alike, no range says how unlike the next may be
-        return (value - reach if lowest is None else max(lowest, value - reach), value + reach) if error else NONE
-    share, of_share = aggregation.share_of(value / highest, error / highest)
-    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.of_parts)
-    ends = share_interval(share, effective_number(share, of_share, clusters, examples, is_of_counts))
-    low, high = (highest * aggregation.value_of_share(end) for end in ends)
-    return low, high
+        reach = error * _t(clusters)
+        if not reach:  # without a range, equal values do not tell how different the next may be
+            return None
+        return Interval(value - reach if lowest is None else max(lowest, value - reach), value + reach)
+    share, share_stderr = aggregation.to_share(value / highest, error / highest)
+    is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.averages_parts)
+    size = effective_sample_size(share, share_stderr, clusters, examples, is_of_counts)
+    low, high = share_interval(share, size)
+    return Interval(highest * aggregation.from_share(low), highest * aggregation.from_share(high))
 
 
 def _t(clusters: int) -> float:
-    return float(scipy.special.stdtrit(max(clusters - 1, 1), (1 + LEVEL) / 2))
+    """Return Student's quantile of a two-sided 95 % interval for a number of clusters."""
+    return float(scipy.special.stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2))
 
 
-def effective_number(share: float, stderr: float, clusters: int, examples: int, is_of_counts: bool) -> float:
-    """How many independent examples would have this standard error; the clusters, where it tells nothing.
+def effective_sample_size(share: float, stderr: float, clusters: int, examples: int, is_of_counts: bool) -> float:
+    """Return how many independent examples would have a standard error; the clusters, if the error is zero.
 
     Args:
         share: from 0 to 1.
-        stderr: its standard error.
-        clusters: that count.
-        examples: that count in them.
-        is_of_counts: whether a standard error below that of as many independent clusters is doubted. It can be right: a
-            model that flags whatever it sees has one of each pair right. Or nothing else has been seen yet. So one
-            example that is right and one that is wrong are added, up to the variance of independent clusters.
+        stderr: of the share.
+        clusters: the number of clusters that count.
+        examples: the number of examples that count.
+        is_of_counts: whether to doubt a standard error below that of as many independent clusters. It may be right: a
+            model that flags whatever it sees has one right answer in each pair. Or nothing else has been seen yet. So
+            one right and one wrong example are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
-        return clusters  # each alone, and right or wrong: there is no variance to be estimated
+        return clusters  # independent examples, right or wrong: the share says all about the variance
     if is_of_counts and variance < product / clusters:
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (Z / _t(clusters)) ** 2, _LEAST)
+    return max(product / variance * (Z / _t(clusters)) ** 2, _MIN_SAMPLE_SIZE)
 
 
-def share_interval(share: float, number: float) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share of ``number`` independent examples, its outer end a Poisson count's.
+def share_interval(share: float, size: float) -> Interval:
+    """Return Wilson's 95 % interval of a share, with the outer end of a Poisson count near 0 and 1.
 
-    That is near 0 or 1, up to a count of three, where it is further out. An end within rounding of 0 or 1 is 0 or 1.
+    The Poisson end replaces Wilson's for a count of up to three, if it is further out. An end within rounding of 0 or 1
+    is 0 or 1.
+
+    Args:
+        share: from 0 to 1.
+        size: the number of independent examples; need not be whole.
     """
     rare = min(share, 1 - share)
-    shrunk = number / (number + Z**2)
-    centre = shrunk * rare + (1 - shrunk) / 2
-    reach = shrunk * Z * math.sqrt(rare * (1 - rare) / number + (Z / number) ** 2 / 4)
+    weight = size / (size + Z**2)
+    centre = weight * rare + (1 - weight) / 2
+    reach = weight * Z * math.sqrt(rare * (1 - rare) / size + (Z / size) ** 2 / 4)
     low, high = centre - reach, centre + reach
-    if 0 < rare * number <= _POISSON_UP_TO:
-        low = min(low, float(scipy.special.gammaincinv(rare * number, 1 - LEVEL)) / number)
+    if 0 < rare * size <= _MAX_POISSON_COUNT:
+        low = min(low, float(scipy.special.gammaincinv(rare * size, 1 - CONFIDENCE)) / size)
     low, high = (end if 1e-12 < end < 1 - 1e-12 else float(round(end)) for end in (low, high))
-    return (low, high) if share < 0.5 else (1 - high, 1 - low)
+    return Interval(low, high) if share < 0.5 else Interval(1 - high, 1 - low)

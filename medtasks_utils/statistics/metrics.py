@@ -1,6 +1,6 @@
 """What a metric is: its unit, range and direction, and how the scores of examples become one number.
 
-Each fact stands here or with a benchmark, and is read by the tasks, the samples, the report and the comparison.
+A benchmark declares its metrics; tasks, samples, report and comparison read all facts about them here.
 
 ============  ===========  ===================================================  ================
 unit          range        what                                                 shown as
@@ -26,17 +26,21 @@ _RANGES: dict[Unit, tuple[float | None, float | None]] = {
     "number": (None, None),
 }
 
+RIGHT_OR_WRONG = "wrong answers", "right answers"
+
 
 @dataclass(frozen=True)
 class Metric:
     """A metric.
 
     Attributes:
-        name: as in the results.
+        name: its name in the results.
         aggregation: how the examples' scores become one number.
-        unit: see the module's documentation.
-        higher_is_better: None where neither is.
+        unit: one of the units in the module's documentation.
+        higher_is_better: None if neither direction is better.
         is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
+        outcomes: what messages call the examples with the lowest and those with the highest score; None if there are no
+            words for them.
     """
 
     name: str
@@ -44,23 +48,24 @@ class Metric:
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
+    outcomes: tuple[str, str] | None = None
 
     @property
     def range(self) -> tuple[float | None, float | None]:
-        """The smallest and the largest value that it can have; None where there is no such."""
+        """The smallest and the largest possible value; None where there is no limit."""
         return _RANGES[self.unit]
 
     def over_strata(self) -> "Metric":
-        """Return the metric as the unweighted mean over strata of what it is in each."""
-        return self if self.aggregation.of_stratum else replace(self, aggregation=OverStrata(self.aggregation))
+        """Return this metric as the unweighted mean of its values in the strata."""
+        return self if self.aggregation.within_stratum else replace(self, aggregation=OverStrata(self.aggregation))
 
     @property
     def scale(self) -> float:
-        """What turns a value into what is shown."""
+        """The factor from a value to the number shown: 100 for shares, else 1."""
         return 100.0 if self.unit == "share" else 1.0
 
     def shown(self, value: float | None, decimals: int = 1) -> str:
-        """A value for people: shares in per cent; a dash for none.
+        """Return a value as readers see it: shares in per cent, and a dash for None.
 
         Args:
             value: in the metric's own unit.
@@ -69,32 +74,39 @@ class Metric:
         if value is None:
             return "–"
         places = decimals if self.unit in ("share", "points") else max(decimals, 2)
-        return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # not -0.0
+        return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
     def detectable(self, difference: float | None, decimals: int = 1) -> str:
-        """A detectable difference for people; a dash where even the largest that there can be is less."""
-        top = self.range[1]
-        is_seen = difference is not None and (top is None or difference <= top)
-        return self.shown(difference if is_seen else None, decimals)
+        """Return a detectable difference as readers see it; a dash if it exceeds the largest possible difference."""
+        highest = self.range[1]
+        is_possible = difference is not None and (highest is None or difference <= highest)
+        return self.shown(difference if is_possible else None, decimals)
 
 
-ACC = Metric("acc")
-ANSWERED = Metric("answered")
-OF_TOOLS = tuple(
-    Metric(name, unit="count", higher_is_better=better)
-    for name, better in (("tool_calls", None), ("turns", None), ("tool_errors", False))
+ACC = Metric("acc", outcomes=RIGHT_OR_WRONG)
+ANSWERED = Metric("answered", outcomes=("examples without an answer", "examples with an answer"))
+TOOL_METRICS = (
+    Metric("tool_calls", unit="count", higher_is_better=None),
+    Metric("turns", unit="count", higher_is_better=None),
+    Metric("tool_errors", unit="count", higher_is_better=False),
 )
-"""Of one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
+"""For one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
 
-OF_REPLIES = (Metric("cut", higher_is_better=False), Metric("acc_finished"))
-"""Of every generation task: the share of the replies that ended at the limit on tokens; ``acc`` of those that ended by
-themselves. Neither is there where it is not known how replies ended."""
+REPLY_METRICS = (
+    Metric("cut", higher_is_better=False, outcomes=("finished replies", "replies that were cut")),
+    Metric("acc_finished", outcomes=RIGHT_OR_WRONG),
+)
+"""For every generation task: the share of replies that ended at the limit on tokens; and ``acc`` of those that ended by
+themselves. They do not apply where it is unknown how replies ended."""
 
-OF_REPEATS = (*(Metric(name) for name in ("maj@k", "all@k", "any@k")), Metric("agreement", higher_is_better=None))
-"""Of the k generations of an example together: one score an example, whatever k."""
+REPEAT_METRICS = (
+    *(Metric(name, outcomes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),
+    Metric("agreement", higher_is_better=None),
+)
+"""For the k generations of an example together: one score an example, whatever k is."""
 
 
-def of_another_task(name: str) -> Metric:
-    """A metric of a task that is not of this pack: a share if it is known for one, else a number."""
+def metric_of_other_task(name: str) -> Metric:
+    """Return the metric of a task that is not of this package: a share if its name is a known one, else a number."""
     is_share = name in ("acc", "acc_norm", "exact_match", "em")
     return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

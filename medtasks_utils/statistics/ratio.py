@@ -1,16 +1,15 @@
-"""One statistic for every metric: a mean of ratios of sums, with its standard error, and the difference of two.
+"""One statistic for every metric, a mean of ratios of sums: its standard error, and the difference between two runs.
 
 A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over examples and the mean over
-strata, the generations of an example and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and
-means over tasks all have this form. An example's *influence* on one ratio is
-``(numerator − ratio × denominator) / Σ denominators``; its influence on the metric is the mean of these. Influences are
-summed within clusters (the two examples of one question). The variance is ``G/(G−1) Σ e²`` over the G clusters that
-count, those with a positive denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*,
-chapter 6; for evaluations Miller, arXiv:2411.00640). For a mean of independent examples it is the harness's own
-standard error.
+strata, generations and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and means over tasks all
+have this form. An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ denominators``; its
+influence on the metric is the mean of these. Influences are summed within clusters, such as the two examples of one
+question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive
+denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
+arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error.
 
-Two runs on the same examples are compared by their influences' difference (:func:`paired`): one standard error gives
-the interval and, by Student's t, the p-value.
+Two runs on the same examples are compared by the difference of their influences (:func:`paired_difference`): one
+standard error gives the interval and, by Student's t, the p-value.
 """
 
 import math
@@ -27,19 +26,29 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-LEVEL, POWER = 0.95, 0.8
-Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-FEWEST = 10
-"""Clusters below which there is no interval and no t test, and informative ones below which it is said to be of few."""
+CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+"""The standard normal quantile of a two-sided 95 % interval, 1.96."""
+
+MIN_CLUSTERS = 10
+"""With fewer clusters that count, there is no interval and no t test; with fewer informative clusters, an interval is
+unreliable."""
+
+
+class Interval(NamedTuple):
+    """The two ends of a 95 % confidence interval, in the unit of its estimate."""
+
+    low: float
+    high: float
 
 
 # ---- the statistic
 
 
 class Ratio:
-    """A mean of ratios over n examples of k generations, in c classes and S strata.
+    """A mean of ratios over n examples of k generations, in C classes and S strata.
 
-    The algebra, with x for numerators and w for denominators, both of shape ``(n, k, c)``::
+    The algebra, with x for numerators and w for denominators, both of shape ``(n, k, C)``::
 
         R[s, g, c]  = Σ x[i, g, c] / Σ w[i, g, c]           sums over the examples i of stratum s
         value       = mean over s of mean over g of mean over c of R        where Σ w > 0
@@ -48,11 +57,12 @@ class Ratio:
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
-        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, c)``; each generation and class has a ratio of its own.
+        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, C)``; each generation and class has a ratio of its own.
         denominators: same shape; 0 where nothing is counted. A ratio in which nothing is counted is left out.
-        clusters: shape ``(n,)``, equal for examples that are not independent; None if all are.
-        strata: shape ``(n,)``; the value is the unweighted mean over the strata, and clusters lie within strata.
-        of_nothing: the value where nothing is counted at all.
+        clusters: shape ``(n,)``, equal for examples that are not independent; None if all are independent.
+        strata: shape ``(n,)``; the value is the unweighted mean over the strata. Examples of different strata are in
+            different clusters. None for a single stratum.
+        empty_value: the value where nothing is counted at all.
     """
 
     def __init__(
@@ -61,21 +71,21 @@ class Ratio:
         denominators: Array,
         clusters: Codes | None = None,
         strata: Codes | None = None,
-        of_nothing: float | None = None,
+        empty_value: float | None = None,
     ) -> None:
         self.numerators, self.denominators = (x.reshape((*x.shape, 1, 1)[:3]) for x in (numerators, denominators))
-        self.of_nothing = of_nothing
+        self.empty_value = empty_value
         examples = np.arange(len(numerators))
         self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
-        within = examples if clusters is None else clusters
-        keys = self.strata * (int(within.max(initial=0)) + 1) + within
-        _, first, self._place = np.unique(keys, return_index=True, return_inverse=True)
+        codes = examples if clusters is None else clusters
+        keys = self.strata * (int(codes.max(initial=0)) + 1) + codes
+        _, first, self._cluster_of = np.unique(keys, return_index=True, return_inverse=True)
         self._stratum_of = self.strata[first]
         self._masks = [self.strata == stratum for stratum in range(int(self.strata.max(initial=0)) + 1)]
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S, k, c)``; exact, so that the order does not matter."""
+        """Sums of numerators and denominators, shape ``(S, k, C)``; exact, so that the order does not matter."""
         n, *columns = self.numerators.shape
 
         def sums(values: Array) -> Array:
@@ -91,7 +101,7 @@ class Ratio:
         top, bottom = self._totals
         counted = bottom > 0
         if not counted.any():
-            return self.of_nothing
+            return self.empty_value
         if not counted.any(axis=(1, 2)).all():
             return None
         ratios = np.divide(top, bottom, where=counted, out=np.zeros_like(top))
@@ -109,156 +119,173 @@ class Ratio:
         classes = np.maximum(counted.sum(axis=2, keepdims=True), 1)
         generations = np.maximum(counted.any(axis=2).sum(axis=1), 1)[:, None, None]
         weights = counted / safe / generations / classes / len(bottom)
-        rows = (self.numerators - (top / safe)[self.strata] * self.denominators) * weights[self.strata]
-        own = rows.sum(axis=2).sum(axis=1)
-        order = np.argsort(own, kind="stable")  # of several processes as of one
-        return np.bincount(self._place[order], own[order], len(self._stratum_of)).astype(float)
+        residuals = self.numerators - (top / safe)[self.strata] * self.denominators
+        of_examples = (residuals * weights[self.strata]).sum(axis=2).sum(axis=1)
+        order = np.argsort(of_examples, kind="stable")  # the same sum, however several processes divided the examples
+        return np.bincount(self._cluster_of[order], of_examples[order], len(self._stratum_of)).astype(float)
 
     @cached_property
     def counted(self) -> Mask:
-        """Which clusters count, shape ``(G,)``."""
-        return np.bincount(self._place, (self.denominators > 0).any(axis=(1, 2)), len(self._stratum_of)) > 0
+        """Which clusters count, those with a positive denominator; shape ``(G,)``."""
+        return np.bincount(self._cluster_of, (self.denominators > 0).any(axis=(1, 2)), len(self._stratum_of)) > 0
 
     @property
     def clusters(self) -> int:
-        """How many clusters count."""
+        """The number of clusters that count."""
         return int(self.counted.sum())
 
     @property
     def examples(self) -> int:
-        """How many examples count in them, those of k generations k times."""
+        """The number of generations that count; of examples, if each has one."""
         return int((self.denominators > 0).any(axis=2).sum())
 
     @cached_property
-    def scaled(self) -> Array | None:
-        """The influences whose squares sum to the variance; None where a stratum has fewer than two clusters."""
-        counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._totals[0]))
+    def scaled_influence(self) -> Array | None:
+        """The influences times ``√(G / (G − 1))`` of their stratum, whose squares sum to the variance; shape ``(G,)``.
+
+        None where a stratum has fewer than two clusters that count.
+        """
+        counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._masks))
         if (counts < 2).any():
             return None
         return np.asarray(self.influence * np.sqrt(counts / (counts - 1))[self._stratum_of])
 
     @property
     def stderr(self) -> float | None:
-        """Standard error; None for fewer than two clusters that count, in any stratum."""
-        return None if self.scaled is None else math.sqrt(math.fsum(np.square(self.scaled).tolist()))
+        """Standard error of the value; None where a stratum has fewer than two clusters that count."""
+        if self.scaled_influence is None:
+            return None
+        return math.sqrt(math.fsum(np.square(self.scaled_influence).tolist()))
 
     @property
-    def informative(self) -> float:
-        """How many clusters the standard error rests on (:func:`informative_clusters`); of classes, the fewest."""
-        classes = self.numerators.shape[2]
-        if classes == 1:
+    def informative_clusters(self) -> float:
+        """How many clusters the standard error rests on (:func:`informative_clusters`); the fewest of any class."""
+        if self.numerators.shape[2] == 1:
             return informative_clusters(self.influence[self.counted])
-        counted = np.flatnonzero(self._totals[1].any(axis=(0, 1)))
-        return min((self._of_class(place).informative for place in counted.tolist()), default=0.0)
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of the standard error."""
-        return self.clusters - len(self._totals[0])
+        classes = np.flatnonzero(self._totals[1].any(axis=(0, 1))).tolist()
+        return min((self._of_class(place).informative_clusters for place in classes), default=0.0)
 
     def _of_class(self, place: int) -> "Ratio":
         only = np.s_[:, :, place : place + 1]
-        return Ratio(self.numerators[only], self.denominators[only], self._place, self.strata)
+        return Ratio(self.numerators[only], self.denominators[only], self._cluster_of, self.strata)
 
-    def parts(self) -> "list[Ratio]":
-        """The ratio of each stratum."""
-        return [Ratio(self.numerators[own], self.denominators[own], self._place[own]) for own in self._masks]
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Degrees of freedom of the standard error: the clusters that count, less one for each stratum."""
+        return self.clusters - len(self._masks)
 
-    def one_more(self, unit: float) -> float:
-        """The variance that one example more at ``unit`` would add, in each stratum; the mean over its classes."""
-        totals = self._totals[1].sum(axis=1)  # (S, c)
+    def by_stratum(self) -> "list[Ratio]":
+        """Return the ratio of each stratum."""
+        return [Ratio(self.numerators[mask], self.denominators[mask], self._cluster_of[mask]) for mask in self._masks]
+
+    def variance_of_one_more(self, largest: float) -> float:
+        """Return the variance that one example more in each stratum would add; the mean over its classes.
+
+        Args:
+            largest: how far the score of that example lies from the mean, such as 1 for a right answer of a model that
+                is always wrong.
+        """
+        totals = self._totals[1].sum(axis=1)  # (S, C)
         classes = (totals > 0).sum(axis=1, keepdims=True)
-        steps = np.divide(unit / len(totals) / classes, totals, where=totals > 0, out=np.zeros_like(totals))
+        steps = np.divide(largest / len(totals) / classes, totals, where=totals > 0, out=np.zeros_like(totals))
         return float((np.square(steps).sum(axis=1) / classes[:, 0]).sum())
 
 
 def informative_clusters(influence: Array) -> float:
-    """How many clusters a standard error rests on: not more than there are, and 0 where all are alike.
+    """Return how many clusters a standard error rests on, from 0, where all are alike, to their number G.
 
-    Twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``: Satterthwaite's
-    degrees of freedom (*Biometrics Bulletin* 1946), which are G for normal influences and few where a few clusters
-    differ from all others. Of n examples of which a share p is right, it is ``2np(1 − p) / (1 − 4p(1 − p))``: some ten
-    for five right or five wrong ones.
+    It is twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``:
+    Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946). Normally distributed influences have G; where a few
+    clusters differ from all others, there are few. Of n examples of which a share p is right, there are
+    ``2np(1 − p) / (1 − 4p(1 − p))``: some ten for five right or five wrong answers.
 
     Args:
-        influence: of each cluster that counts.
+        influence: of each cluster that counts, shape ``(G,)``.
     """
     squares = np.square(influence)
     variance = float(squares.sum())
     if variance <= 1e-30:
         return 0.0
     spread = float(np.square(squares - squares.mean()).sum())
-    most = float(len(squares))
-    return min(most, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else most
+    clusters = float(len(squares))
+    return min(clusters, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else clusters
 
 
 # ---- two runs on the same examples
 
 
-def detectable(stderr: float, freedom: float = math.inf) -> float:
-    """The smallest true difference that a t test at 5 % finds four times of five, in the unit of its standard error.
+def detectable_difference(stderr: float, degrees_of_freedom: float = math.inf) -> float:
+    """Return the smallest true difference that a t test at 5 % detects with a power of 80 %.
 
-    That is where it is ``(t₀.₉₇₅ + t₀.₈) × stderr``, some 2.8 standard errors (Cohen, *Statistical Power Analysis for
-    the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5).
+    It is ``(t₀.₉₇₅ + t₀.₈) × stderr``, some 2.8 standard errors (Cohen, *Statistical Power Analysis for the Behavioral
+    Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5).
 
     Args:
-        stderr: of the difference.
-        freedom: its degrees of freedom, one at least.
+        stderr: of the difference, in any unit; the result has the same unit.
+        degrees_of_freedom: of the standard error, one at least.
     """
-    return float(sum(scipy.special.stdtrit(freedom, end) for end in ((1 + LEVEL) / 2, POWER))) * stderr
+    quantiles = [float(scipy.special.stdtrit(degrees_of_freedom, p)) for p in ((1 + CONFIDENCE) / 2, POWER)]
+    return sum(quantiles) * stderr
 
 
-class Difference(NamedTuple):
-    """The second value minus the first, on the same examples.
+class PairedDifference(NamedTuple):
+    """The second value minus the first, on the same examples, in the metric's unit.
 
     Attributes:
         stderr: linearised and paired.
-        low: lower end of the 95 % interval, which excludes 0 where p is below 5 %.
-        high: its upper end.
+        interval: 95 % interval, which excludes 0 if and only if p is below 5 %.
         p: two-sided, by Student's t.
-        detectable: the smallest true difference that is found four times of five.
-        few: whether it rests on fewer than ten informative clusters.
+        detectable: the smallest true difference that is detected with a power of 80 %.
+        few: whether it rests on fewer than ten informative clusters, so that the interval is unreliable.
     """
 
     value: float
     stderr: float
-    low: float
-    high: float
+    interval: Interval
     p: float
     detectable: float
     few: bool
 
 
-def paired(a: Ratio, b: Ratio, top: float | None = None, *, is_counted: bool = False) -> Difference | None:
-    """The difference of two ratios over the same examples, clusters and strata; None where it has no standard error.
+def paired_difference(
+    a: Ratio, b: Ratio, largest: float | None = None, *, is_counted: bool = False
+) -> PairedDifference | None:
+    """Return the difference of two ratios over the same examples, clusters and strata.
 
     Args:
-        top: the largest value of an example, and difference that there can be; None where there is no such.
+        a: the first run's.
+        b: the second run's.
+        largest: the largest value of an example, and so the largest possible difference; None if there is no limit.
         is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
-            has one example more that is gained and one that is lost, as Bonett and Price's has: 0 of 20 is not sure. So
-            it has where all differences are alike.
+            has one example more that is gained and one that is lost, as Bonett and Price's has: a difference of 0 in 20
+            examples is not certain. It also has these where all differences are alike.
+
+    Returns:
+        None where one of the runs has no standard error.
     """
-    if a.value is None or b.value is None or a.scaled is None or b.scaled is None:
+    if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
         return None
     value = b.value - a.value
-    stderr = error = float(np.linalg.norm(b.scaled - a.scaled))
+    stderr = error = float(np.linalg.norm(b.scaled_influence - a.scaled_influence))
     if is_counted or not stderr:
-        error = math.sqrt(stderr**2 + a.one_more(top or 1.0) + b.one_more(top or 1.0))
-    freedom = min(a.freedom, b.freedom)
-    reach, most = float(scipy.special.stdtrit(freedom, (1 + LEVEL) / 2)) * error, top or math.inf
-    return Difference(
+        of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))
+        error = math.sqrt(stderr**2 + of_gained + of_lost)
+    freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
+    reach = float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
+    limit = largest or math.inf
+    informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
+    return PairedDifference(
         value,
         stderr,
-        low=max(-most, value - reach),
-        high=min(most, value + reach),
+        Interval(max(-limit, value - reach), min(limit, value + reach)),
         p=2 * float(scipy.special.stdtr(freedom, -abs(value) / error)),
-        detectable=detectable(error, freedom),
-        few=informative_clusters((b.influence - a.influence)[a.counted | b.counted]) < FEWEST,
+        detectable=detectable_difference(error, freedom),
+        few=informative < MIN_CLUSTERS,
     )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for the chance of any false alarm among all of them (Holm, *Scand. J. Statistics* 1979)."""
+    """Return p-values adjusted for the chance of any false alarm among them (Holm, *Scand. J. Statistics* 1979)."""
     values = np.asarray(p_values)
     order = np.argsort(values, kind="stable")
     adjusted = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))

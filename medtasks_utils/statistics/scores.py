@@ -1,10 +1,11 @@
 """The scores of a metric: what one response may be given, and the arrays that aggregations read.
 
-Where a judge failed, the score of a right answer is missing while wrong answers have theirs, 0. The mean is then
-accuracy × mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)`` (:func:`filled`), with m the mean over the J judged of A right answers: what
-linearising the product gives, and augmented inverse-probability weighting with right and wrong as classes (Robins,
-Rotnitzky & Zhao, *JASA* 1994). It assumes that failures do not depend on the score that would have been given.
+A judge that fails leaves right answers without a score, while wrong answers have theirs, 0. The mean is then accuracy ×
+mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged of A right
+answers. Linearising the product gives the same, and so does augmented inverse-probability weighting with right and
+wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). It assumes that failures do not depend on the score that would
+have been given.
 """
 
 import math
@@ -21,7 +22,12 @@ from .ratio import Array, Codes, Mask
 
 
 class JudgedScore(NamedTuple):
-    """A score that only right answers are judged for: a wrong one's is 0, and None stands for a judge that failed."""
+    """The score of a metric for which a judge reads right answers alone.
+
+    Attributes:
+        right: whether the answer is right.
+        value: 0 for a wrong answer; None if the judge failed.
+    """
 
     right: bool
     value: float | None
@@ -50,7 +56,7 @@ Score = float | tuple[float, float] | JudgedScore | ClassTerms | None
 a judge; or None where the metric does not apply."""
 
 
-def value_of(score: Score) -> float | None:
+def as_number(score: Score) -> float | None:
     """Return a score as one number; None where there is none."""
     if isinstance(score, JudgedScore):
         return score.value
@@ -62,9 +68,19 @@ def value_of(score: Score) -> float | None:
     return score
 
 
-def logged(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
-    """Return the metrics whose scores the sample's one number does not tell: several, judged, or made of terms."""
-    return {name: own for name, own in scores.items() if len(own) > 1 or any(isinstance(score, tuple) for score in own)}
+def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
+    """Return the scores of those metrics for which one number an example is not enough to aggregate them later.
+
+    These are the metrics with several generations, with judged scores, or with numerators and denominators.
+
+    Args:
+        scores: by metric, the scores of one example's generations.
+    """
+    return {
+        name: generations
+        for name, generations in scores.items()
+        if len(generations) > 1 or any(isinstance(score, tuple) for score in generations)
+    }
 
 
 # ---- all examples
@@ -72,16 +88,16 @@ def logged(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """A metric's scores on n examples of up to k generations, as arrays; c is 1, or the number of classes.
+    """A metric's scores on n examples of up to k generations in C classes, as arrays. C is 1 for most metrics.
 
     Attributes:
-        numerators: shape ``(n, k, c)``.
-        denominators: shape ``(n, k, c)``; 0 where there is no score, or a judge failed.
+        numerators: shape ``(n, k, C)``.
+        denominators: shape ``(n, k, C)``; 0 where there is no score, or a judge failed.
         right: shape ``(n, k)``; 1 for right answers of a metric that judges right answers alone, else 0.
         clusters: shape ``(n,)``; equal for examples that are not independent.
         strata: shape ``(n,)``; equal for examples of one stratum.
-        known: shape ``(n,)``; whether the metric applies to an example.
-        computed: shape ``(n,)``; whether the run tells the example's score, or that the metric does not apply to it.
+        applies: shape ``(n,)``; whether the metric applies to an example.
+        recorded: shape ``(n,)``; whether the run has a score of the example, or says that the metric does not apply.
     """
 
     numerators: Array
@@ -89,12 +105,18 @@ class MetricScores:
     right: Array
     clusters: Codes
     strata: Codes
-    known: Mask
-    computed: Mask
+    applies: Mask
+    recorded: Mask
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
-        """Return the arrays of the scores of each example's generations; NaN counts as no score."""
+        """Return the arrays of some scores.
+
+        Args:
+            rows: for each example, the scores of its generations, empty if the run does not have them. NaN is no score.
+            clusters: shape ``(n,)``.
+            strata: shape ``(n,)``.
+        """
         lengths = np.array(list(map(len, rows)), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
         scores: list[Any] = [score for row in rows for score in row]
@@ -107,11 +129,11 @@ class MetricScores:
             terms[3, exists] = np.array([[score is not None] for score in scores])
         else:
             terms[:, exists, 0] = np.array([_terms_of(score) for score in scores], dtype=float).T
-        numerators, denominators, right, known = terms
-        return cls(numerators, denominators, right[..., 0], clusters, strata, known.any(axis=(1, 2)), lengths > 0)
+        numerators, denominators, right, applies = terms
+        return cls(numerators, denominators, right[..., 0], clusters, strata, applies.any(axis=(1, 2)), lengths > 0)
 
     def __len__(self) -> int:
-        return len(self.known)
+        return len(self.applies)
 
     def __getitem__(self, index: Any) -> "MetricScores":
         """Return the scores of some of the examples."""
@@ -138,28 +160,28 @@ class MetricScores:
         """How many of each example's generations a judge failed on; shape ``(n,)``."""
         return np.asarray((self.right * ~self.counted).sum(axis=1))
 
-    def known_and_filled(self, by_stratum: bool = False) -> "MetricScores":
-        """Return the scores of the examples that the metric applies to, without judges' failures (:func:`filled`).
+    def applicable(self, by_stratum: bool = False) -> "MetricScores":
+        """Return the scores of the examples that the metric applies to, with the failures of judges filled in.
 
         Args:
-            by_stratum: whether the judged answers of a stratum stand for those of that stratum alone.
+            by_stratum: whether an answer that a judge failed on is filled in from its own stratum alone.
 
         Returns:
-            Scores of which none counts where a judge gave no score to any right answer, in some stratum.
+            Scores of which none counts if a judge gave no score to any right answer, or to none of some stratum.
         """
-        own = self[self.known]
-        if not own.failed.any():
-            return own
-        failed = (own.right > 0) & ~own.counted
-        right_or_wrong = own.right + (2 * own.strata[:, None] if by_stratum else 0)
-        values = filled(own.numerators[..., 0], failed, right_or_wrong)[..., None]
+        scores = self[self.applies]
+        if not scores.failed.any():
+            return scores
+        failed = (scores.right > 0) & ~scores.counted
+        classes = scores.right + (2 * scores.strata[:, None] if by_stratum else 0)
+        values = fill_failures(scores.numerators[..., 0], failed, classes)[..., None]
         if np.isnan(values).any():
-            return replace(own, numerators=np.zeros_like(values), denominators=np.zeros_like(values))
-        return replace(own, numerators=values, denominators=np.where(failed[..., None], 1.0, own.denominators))
+            return replace(scores, numerators=np.zeros_like(values), denominators=np.zeros_like(values))
+        return replace(scores, numerators=values, denominators=np.where(failed[..., None], 1.0, scores.denominators))
 
 
 def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[float, float, float, float]:
-    """Return numerator, denominator, whether the score is of a right answer that is judged, and whether it is known."""
+    """Return numerator, denominator, whether the score is a judge's of a right answer, and whether there is a score."""
     if score is None or score != score:
         return 0.0, 0.0, 0.0, 0.0
     if isinstance(score, JudgedScore):
@@ -167,11 +189,11 @@ def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[
     return (*score, 0.0, 1.0) if isinstance(score, tuple) else (score, 1.0, 0.0, 1.0)
 
 
-def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
-    """Return the values with those that failed replaced: in each class, those that stayed stand for all.
+def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
+    """Return values in which the remaining ones of each class stand for those that failed too.
 
-    A failed value becomes the mean of those that stayed; their distances from that mean are scaled up by how many
-    values each of them stands for.
+    A failed value becomes the mean of the remaining ones of its class. The distance of each remaining value from that
+    mean is multiplied by the number of values that it stands for, so that the variance is right too.
 
     Args:
         values: any shape.
@@ -179,37 +201,42 @@ def filled(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
         classes: same shape; equal for values that may stand for each other.
 
     Returns:
-        NaN for a class in which no value stayed.
+        An array of the same shape; NaN throughout a class in which all values failed.
     """
     result = values.copy()
-    for name in np.unique(classes[failed]):
-        members = classes == name
-        staying = members & ~failed
-        average = math.fsum(values[staying].tolist()) / staying.sum() if staying.any() else math.nan
-        result[members] = average
-        result[staying] += members.sum() / max(1, staying.sum()) * (values[staying] - average)
+    for code in np.unique(classes[failed]):
+        members = classes == code
+        remaining = members & ~failed
+        mean = math.fsum(values[remaining].tolist()) / remaining.sum() if remaining.any() else math.nan
+        result[members] = mean
+        result[remaining] += members.sum() / max(1, remaining.sum()) * (values[remaining] - mean)
     return result
 
 
-def codes(names: Iterable[Hashable | None]) -> Codes:
-    """Return a number for each name, equal for equal names; each None gets a number of its own."""
+def integer_codes(names: Iterable[Hashable | None]) -> Codes:
+    """Return an integer for each name, equal for equal names; each None gets one of its own."""
     keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
-def joined(parts: Sequence[MetricScores], by_part: bool = False) -> MetricScores:
-    """Return the scores of several tasks as one; with ``by_part`` each task is a stratum."""
-    generations, classes = (max(part.numerators.shape[axis] for part in parts) for axis in (1, 2))
+def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:
+    """Return the scores of several tasks as one. Examples of different tasks are in different clusters and strata.
+
+    Args:
+        tasks: one at least.
+        tasks_are_strata: whether each task is one stratum, whatever strata it has.
+    """
+    generations, classes = (max(task.numerators.shape[axis] for task in tasks) for axis in (1, 2))
 
     def padded(array: NDArray[Any]) -> NDArray[Any]:
         full = (len(array), generations, classes)[: array.ndim]
         return np.pad(array, [(0, width - size) for width, size in zip(full, array.shape, strict=True)])
 
-    def concatenated(name: str) -> Any:
-        return np.concatenate([padded(getattr(part, name)) for part in parts])
+    def concatenated(attribute: str) -> Any:
+        return np.concatenate([padded(getattr(task, attribute)) for task in tasks])
 
-    part = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    whole = MetricScores(*map(concatenated, vars(parts[0])))
-    clusters, strata = (part + len(parts) * numbers for numbers in (whole.clusters, whole.strata))
-    return replace(whole, clusters=clusters, strata=part if by_part else strata)
+    whole = MetricScores(*map(concatenated, vars(tasks[0])))
+    task = np.repeat(np.arange(len(tasks)), list(map(len, tasks)))
+    clusters, strata = (task + len(tasks) * codes for codes in (whole.clusters, whole.strata))
+    return replace(whole, clusters=clusters, strata=task if tasks_are_strata else strata)

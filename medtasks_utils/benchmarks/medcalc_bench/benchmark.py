@@ -39,7 +39,7 @@ from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.aggregation import BY_STRATUM
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, OF_TOOLS, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, RIGHT_OR_WRONG, TOOL_METRICS, Metric
 from medtasks_utils.statistics.scores import Score
 
 from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
@@ -50,7 +50,11 @@ from .rows import (
     stratified,
 )
 
-OF_ABSTAINING = (Metric("acc_answerable"), Metric("acc_unanswerable"), Metric("na_rate", higher_is_better=None))
+OF_ABSTAINING = (
+    Metric("acc_answerable", outcomes=RIGHT_OR_WRONG),
+    Metric("acc_unanswerable", outcomes=RIGHT_OR_WRONG),
+    Metric("na_rate", higher_is_better=None),
+)
 """For rows whose note may lack data: accuracy where it does not, accuracy where it does, and the share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
@@ -123,11 +127,11 @@ class MedCalcBench(Benchmark):
     }
     metrics = (
         ACC,
-        Metric("by_calculator", BY_STRATUM),
+        Metric("by_calculator", BY_STRATUM, outcomes=RIGHT_OR_WRONG),
         ANSWERED,
         *OF_ABSTAINING,
-        *OF_TOOLS,
-        *(Metric(f"acc_{category}") for category in CATEGORIES),
+        *TOOL_METRICS,
+        *(Metric(f"acc_{category}", outcomes=RIGHT_OR_WRONG) for category in CATEGORIES),
     )
     breakdowns = (
         Breakdown("category", by_field("category")),
@@ -153,7 +157,7 @@ class MedCalcBench(Benchmark):
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
         """Leave out metrics of ``N/A`` unless it may be right, and metrics of tools without tools."""
-        left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else OF_TOOLS)}
+        left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else TOOL_METRICS)}
         return [metric for metric in self.metrics if metric not in left_out]
 
     # ---- rows

@@ -159,8 +159,8 @@ class Comparison {
   }
 }
 
-function cellsOf({ n, values, difference, ends, few, mde, p, marked, note }) {
-  const interval = ends.length ? [ends.join(" to "), ...(few ? ["too few differ"] : [])] : few ? ["too few"] : [];
+function cellsOf({ n, values, difference, ends, unreliable, mde, p, marked, note }) {
+  const interval = [ends.join(" to "), unreliable].filter(Boolean);
   return [{ text: grouped(n) }, { text: values[0] }, { text: values[1] }, { text: difference, small: interval, best: marked }, { text: mde }, { text: p, small: note ? [note] : [] }];
 }
 

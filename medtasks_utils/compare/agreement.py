@@ -1,0 +1,59 @@
+"""How often two runs are right on the same examples, and the examples that flipped."""
+
+from collections.abc import Sequence
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from medtasks_utils.results import Sample
+from medtasks_utils.statistics.ratio import Array
+
+SamplePair = tuple[Sample, Sample]
+"""The samples of one example in the first and in the second run."""
+
+
+class Agreement(NamedTuple):
+    """On how many examples two runs are right or wrong; with repeats, expected numbers for one generation of each run.
+
+    The majority of an example's generations would be no fair count: with 4 of them a tie is neither right nor wrong,
+    and the majority of 4 generations is another question than 1 generation. Without repeats the numbers are whole;
+    ``gained − lost`` always is the difference in accuracy times the number of examples.
+
+    Attributes:
+        both_right: right in both runs.
+        both_wrong: wrong in both runs.
+        gained: right in the second run only.
+        lost: right in the first run only.
+        examples_gained: the examples that are right in most generations of the second run only.
+        examples_lost: the examples that are right in most generations of the first run only.
+    """
+
+    both_right: float
+    both_wrong: float
+    gained: float
+    lost: float
+    examples_gained: list[SamplePair]
+    examples_lost: list[SamplePair]
+
+
+def agreement(pairs: Sequence[SamplePair], a: Array, b: Array) -> Agreement:
+    """Return on how many of n examples two runs are right or wrong.
+
+    Args:
+        pairs: the n examples' samples.
+        a: the first run's accuracy on each example, 0 to 1, NaN if unknown; shape ``(n,)``.
+        b: the second run's.
+    """
+
+    def expected(chances: Array) -> float:
+        return round(float(np.nansum(chances)), 6)
+
+    return Agreement(
+        both_right=expected(a * b),
+        both_wrong=expected((1 - a) * (1 - b)),
+        gained=expected((1 - a) * b),
+        lost=expected(a * (1 - b)),
+        examples_gained=list(compress(pairs, (a < 0.5) & (b > 0.5))),
+        examples_lost=list(compress(pairs, (b < 0.5) & (a > 0.5))),
+    )

@@ -1,0 +1,172 @@
+"""Two runs compared on the same examples: by metric, by breakdown, and example by example."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import DEFAULT_FILTER
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.statistics.scores import concatenate
+
+from .agreement import Agreement
+from .contrast import contrast
+from .difference import MetricDifference, corrected
+from .task_pair import TaskPair
+
+TaskPairs = dict[tuple[str, str], TaskPair]
+"""By task and filter."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of comparing two runs; differences are those of the second run minus the first.
+
+    Attributes:
+        a: the first run.
+        b: the second run.
+        differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
+        agreements: by task and filter, on how many examples the runs are right or wrong.
+        warnings: sentences on what to keep in mind.
+    """
+
+    a: Run
+    b: Run
+    differences: list[MetricDifference]
+    agreements: dict[tuple[str, str], Agreement]
+    warnings: list[str]
+
+
+def compare_runs(
+    a: Run,
+    b: Run,
+    *,
+    tasks: Sequence[tuple[str, str]] | None = None,
+    groups: Sequence[str] | None = None,
+    filters: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    common: bool = False,
+    force: bool = False,
+) -> Comparison:
+    """Compare two runs.
+
+    Args:
+        a: the first run.
+        b: the second run.
+        tasks: pairs of names, a task of the first run and one of the second; if None, all tasks of this package that
+            both runs have.
+        groups: the groups to compare, if all of their tasks are; if None, all groups, or none where tasks are named.
+        filters: the filters to compare; if None, ``strict-match``, or the first filter of a task that has no such.
+        metrics: the metrics to compare; if None, those that each benchmark names.
+        common: whether to compare the common examples of runs that do not have the same ones.
+        force: whether to compare results whose signatures say that they measure different things.
+
+    Raises:
+        MedtasksError: if there is nothing to compare, or results may not be compared.
+    """
+    notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
+    pairs: TaskPairs = {}
+    differences: list[MetricDifference] = []
+    for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
+        notes += [(run.name, problem) for run, task in ((a, task_a), (b, task_b)) for problem in task.problems]
+        for filter_name in _chosen_filters(task_a, task_b, filters):
+            pair = pairs[task_a.task, filter_name] = TaskPair(task_a, task_b, filter_name)
+            names = metrics or pair.default_metrics()
+            of_task = pair.differences(names)
+            warnings = pair.warnings(names, of_task, common=common, force=force)
+            notes += [(task_a.task, warning) for warning in warnings]
+            differences += of_task
+    if groups is None:
+        groups = list(a.groups) if tasks is None else ()
+    differences = [*_group_differences(a, b, pairs, groups, metrics), *differences]
+    _check_metrics(differences, pairs, metrics or ())
+    agreements = {key: pair.agreement() for key, pair in pairs.items()}
+    return Comparison(a, b, corrected(differences), agreements, _merged(notes))
+
+
+def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, metrics: Sequence[str]) -> None:
+    """Raise an error if there are no differences at all, or none of a metric that was asked for."""
+    compared = {difference.metric.name for difference in differences}
+    missing = [name for name in metrics if name not in compared]
+    if missing or not differences:
+        known: dict[str, None] = {}
+        for pair in pairs.values():
+            known |= dict.fromkeys(pair.a.samples[0].metrics.get(pair.filter, ()))
+        raise MedtasksError(
+            f"the runs have no example in common with a value of {', '.join(missing) or 'any metric'}; "
+            f"A has {', '.join(known)}"
+        )
+
+
+def _merged(notes: Sequence[tuple[str, str]]) -> list[str]:
+    """Return each note once, after the names of all runs and tasks that it is about."""
+    names: dict[str, dict[str, None]] = {}
+    for name, note in notes:
+        names.setdefault(note, {})[name] = None
+    return [f"{', '.join(about)}: {note}" for note, about in names.items()]
+
+
+def _chosen_tasks(
+    a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
+) -> list[tuple[TaskRun, TaskRun]]:
+    """Return the pairs of tasks to compare; where none are named, add to the notes which tasks are left out."""
+    if names is not None:
+        return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
+    pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
+    if not pairs:
+        raise MedtasksError(
+            f"{a.path} and {b.path} have no task of this package in common; they have {', '.join(others)}"
+        )
+    if others:
+        reason = "left out, as only one run has it or it is no task of this package (--task compares its acc)"
+        notes.append((", ".join(others), reason))
+    return pairs
+
+
+def _named(run: Run, name: str) -> TaskRun:
+    if name not in run.tasks:
+        raise MedtasksError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
+    return run.tasks[name]
+
+
+def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequence[str]:
+    """Return the filters to compare, all of which both runs have."""
+    in_both = [name for name in a.filters if name in b.filters]
+    unknown = [name for name in names or () if name not in in_both]
+    if unknown or not in_both:
+        raise MedtasksError(
+            f"{a.task}: the runs do not both have {', '.join(unknown) or 'any filter'}; both have "
+            f"{', '.join(in_both) or 'none'}"
+        )
+    return names or ([DEFAULT_FILTER] if DEFAULT_FILTER in in_both else in_both[:1])
+
+
+def _group_differences(
+    a: Run, b: Run, pairs: Mapping[tuple[str, str], TaskPair], groups: Sequence[str], metrics: Sequence[str] | None
+) -> Iterator[MetricDifference]:
+    """Yield the differences of groups all of whose tasks are compared: unweighted means over the tasks.
+
+    Args:
+        a: the first run.
+        b: the second run.
+        pairs: the tasks that are compared.
+        groups: names of groups of the first run.
+        metrics: if None, those that the benchmarks of the tasks name.
+    """
+    filters = dict.fromkeys(filter_name for _, filter_name in pairs)
+    for name, filter_name in product(groups, filters):
+        tasks = a.groups[name].tasks
+        members = [pairs[task, filter_name] for task in tasks if (task, filter_name) in pairs]
+        if not members or len(members) < len(tasks):
+            continue
+        of_benchmarks = dict.fromkeys(metric for member in members for metric in member.benchmark_metrics)
+        for metric_name in metrics or of_benchmarks:
+            if not all(name in run.groups and (metric_name, filter_name) in run.groups[name].metrics for run in (a, b)):
+                continue
+            sides = zip(*(member.scores(metric_name) for member in members), strict=True)
+            scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
+            metric = members[0].a.facts(metric_name).over_strata()
+            result = contrast(scores_a, scores_b, metric)
+            if result:
+                yield MetricDifference(name, filter_name, metric, None, None, result)

@@ -1,0 +1,188 @@
+"""A comparison as a table for the terminal, and as JSON.
+
+The keys of the JSON, which do not change while ``version`` is 1::
+
+    version       1
+    a, b          name, model, date, path, and signatures by task and filter
+    comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
+                  detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
+                  task or group of tasks; p, low and high are null where there are too few examples
+    flips         by task and filter: both_right, both_wrong, n_gained, n_lost, which with repeats are expected
+                  numbers, and gained and lost, lists of doc_id_a, doc_id_b, doc_hash, target, answers_a, answers_b
+    warnings      sentences
+
+Values are in the metric's own unit (0–1, or 0–100 for scores of explanations); ``difference`` is ``b − a``.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from medtasks_utils.results import Run, Sample
+from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK
+from medtasks_utils.writing import one_line, plain, shortened, table
+
+from .agreement import Agreement
+from .comparing import Comparison
+from .contrast import TOO_FEW_DIFFER
+from .difference import MetricDifference
+
+_MAX_GROUPS = 10  # of a breakdown
+_WIDTH = 110  # characters of a flipped example
+_LABEL_WIDTH = 26
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """The result of ``medtasks compare``.
+
+    Attributes:
+        comparison: what is shown.
+        every_group: True to show all groups of a breakdown, not only the ten with the smallest p-values.
+        show: how many flipped examples to show, each way and for each task.
+    """
+
+    comparison: Comparison
+    every_group: bool = False
+    show: int = 0
+    failed: ClassVar[bool] = False
+
+    def to_text(self) -> str:
+        """Return the comparison as a table; shares and F1 in per cent."""
+        return "\n".join(_lines(self.comparison, self.every_group, self.show))
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the comparison as JSON holds it; see the module's documentation."""
+        comparison = self.comparison
+        agreements = comparison.agreements.items()
+        return {
+            "version": 1,
+            "a": _run_data(comparison.a),
+            "b": _run_data(comparison.b),
+            "comparisons": [_difference_data(difference) for difference in comparison.differences],
+            "flips": [_agreement_data(task, filter_name, counts) for (task, filter_name), counts in agreements],
+            "warnings": comparison.warnings,
+        }
+
+
+def _run_data(run: Run) -> dict[str, Any]:
+    signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
+    texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
+    return {**texts, "signatures": signatures}
+
+
+def _difference_data(difference: MetricDifference) -> dict[str, Any]:
+    return {
+        "task": difference.task,
+        "filter": difference.filter,
+        "metric": difference.metric.name,
+        "breakdown": difference.breakdown,
+        "group": difference.group,
+        **difference.contrast.to_data(),
+        "p_adjusted": difference.p_adjusted,
+    }
+
+
+def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str, Any]:
+    return {
+        "task": task,
+        "filter": filter_name,
+        "both_right": counts.both_right,
+        "both_wrong": counts.both_wrong,
+        "n_gained": counts.gained,
+        "n_lost": counts.lost,
+        "gained": [_flip_data(a, b, filter_name) for a, b in counts.examples_gained],
+        "lost": [_flip_data(a, b, filter_name) for a, b in counts.examples_lost],
+    }
+
+
+def _flip_data(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
+    answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
+    return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
+
+
+# ---- table
+
+
+def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str]:
+    """Yield the runs, a table for each task and filter, notes on the columns, and warnings."""
+    runs = ("A", comparison.a), ("B", comparison.b)
+    yield table([(letter, run.name, run.date[:19], run.path) for letter, run in runs], left=4)
+    tables: dict[tuple[str, str], list[MetricDifference]] = {}
+    for difference in comparison.differences:
+        tables.setdefault((difference.task, difference.filter), []).append(difference)
+    for (task, filter_name), differences in tables.items():
+        yield f"\n{plain(task)}  ({filter_name})"
+        head = ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", "")
+        yield table(list(_rows(differences, every_group)), head)
+        for difference in differences:
+            if not difference.breakdown and difference.contrast.note:
+                yield f"{difference.metric.name}: {difference.contrast.note}"
+        if (task, filter_name) in comparison.agreements:
+            yield from _flips(comparison.agreements[task, filter_name], filter_name, show)
+    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %."
+    yield "Corrected p-values: by Holm's method, among the whole tasks and among their parts; * below 0.05."
+    yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
+    yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
+
+
+def _rows(differences: Sequence[MetricDifference], every_group: bool) -> Iterator[Sequence[object]]:
+    """Yield a row for each metric of a whole task, then the rows of each breakdown."""
+    breakdowns: dict[str, list[MetricDifference]] = {}
+    for difference in differences:
+        if difference.breakdown is None:
+            yield _row(difference, difference.metric.name)
+        else:
+            breakdowns.setdefault(difference.breakdown, []).append(difference)
+    for name, of_groups in breakdowns.items():
+        yield [f"{of_groups[0].metric.name} by {name}"]
+        shown = of_groups
+        if not every_group and len(of_groups) > _MAX_GROUPS:
+            shown = sorted(of_groups, key=_p_value)[:_MAX_GROUPS]
+        yield from (_row(difference, f"· {difference.group}") for difference in shown)
+        if len(shown) < len(of_groups):
+            yield [f"… {len(of_groups) - len(shown)} more (--all)"]
+
+
+def _p_value(difference: MetricDifference) -> float:
+    """Return the p-value, or more than any p-value if there is none."""
+    return 2.0 if difference.contrast.p is None else difference.contrast.p
+
+
+def _row(difference: MetricDifference, label: str) -> Sequence[object]:
+    result, metric = difference.contrast, difference.metric
+    interval = "too few examples"
+    if result.interval is not None:
+        low, high = (f"{end * metric.scale:.2f}" for end in result.interval)
+        interval = f"[{low}, {high}]{UNRELIABLE_MARK * result.few}"
+    return (
+        shortened(label, _LABEL_WIDTH),
+        result.n,
+        f"{result.a * metric.scale:.2f}",
+        f"{result.b * metric.scale:.2f}",
+        f"{result.difference * metric.scale:+.2f}",
+        interval,
+        "" if result.detectable is None else metric.detectable(result.detectable, decimals=2),
+        _p_text(result.p),
+        _p_text(difference.p_adjusted),
+        "*" if difference.is_significant else "",
+    )
+
+
+def _p_text(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
+    """Yield how many examples the runs have right, and the first examples that flipped, a line each."""
+    agree = f"both right {counts.both_right:.6g}, both wrong {counts.both_wrong:.6g}"
+    yield f"{agree}, gained (only B right) {counts.gained:.6g}, lost (only A right) {counts.lost:.6g}"
+    for name, pairs in (("gained", counts.examples_gained), ("lost", counts.examples_lost)):
+        for a, b in pairs[:show]:
+            answer_a, answer_b = ("/".join(sample.answers[filter_name]) for sample in (a, b))
+            shown = [shortened(text, 16) for text in (answer_a, answer_b, a.target)]
+            answers = "A {}, B {}, target {}".format(*shown)
+            question = one_line(str(a.doc.get("question", "")))
+            yield plain(shortened(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))

@@ -1,0 +1,220 @@
+"""Contrasts: the difference of a metric between two runs on the same examples, its interval and its p-value.
+
+============================  ==============================================  =====================================
+metric                        p-value                                         95 % confidence interval
+============================  ==============================================  =====================================
+right or wrong, independent   McNemar's exact test (*Psychometrika* 1947)     adjusted Wald (Bonett & Price, *Journal
+examples                                                                      of Educational and Behavioral
+                                                                              Statistics* 2012)
+all others                    Student's t of ``difference / stderr``, the     ``difference ± t × stderr``
+                              standard error linearised and paired
+                              (:func:`.ratio.paired_difference`)
+============================  ==============================================  =====================================
+
+A cluster holds the examples that are not independent, such as those that share a question; an example that stands alone
+is a cluster too. If fewer than ten clusters count in one of the runs, there is no interval and no t test. For shares,
+the variance behind interval and t test has one example more that is gained and one that is lost, as Bonett and Price's
+has: a difference of 0 in 20 examples is not certain.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy
+
+from medtasks_utils.statistics.aggregation import Aggregation
+from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Interval, PairedDifference, Z, paired_difference
+from medtasks_utils.statistics.scores import MetricScores, fill_failures
+from medtasks_utils.writing import counted
+
+Test = Literal["mcnemar", "t"]
+
+TOO_FEW_DIFFER = "too few examples differ between the runs"
+"""Why an interval is unreliable, if there are enough examples."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A metric in two runs on the same examples; values and differences are in the metric's own unit.
+
+    Attributes:
+        n: the number of examples compared: those with a value in both runs; for ratios, those decided in either.
+        clusters: the number of independent clusters among them.
+        a: the value in the first run.
+        b: the value in the second run.
+        difference: ``b − a``.
+        stderr: of the difference; None for fewer than two clusters.
+        interval: the 95 % confidence interval of the difference; None if there is none.
+        p: two-sided p-value; None if there are too few examples to test, as ``note`` says.
+        test: the test that suits the metric.
+        detectable: the smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr.
+        left_out: the number of examples left out because a judge failed or one run lacks the value.
+        note: why there is no p-value; else empty.
+        unreliable: why the interval is unreliable; empty if it is not. It has ten informative clusters then, which is
+            some five examples that differ.
+    """
+
+    n: int
+    clusters: int
+    a: float
+    b: float
+    difference: float
+    stderr: float | None
+    interval: Interval | None
+    p: float | None
+    test: Test
+    detectable: float | None
+    left_out: int
+    note: str
+    unreliable: str
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.interval and self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.interval and self.interval.high
+
+    @property
+    def few(self) -> bool:
+        """Whether the interval is unreliable; its name in JSON."""
+        return bool(self.unreliable)
+
+    def mirrored(self) -> "Contrast":
+        """Return the same contrast with the runs exchanged."""
+        interval = self.interval and Interval(-self.interval.high, -self.interval.low)
+        return replace(self, a=self.b, b=self.a, difference=-self.difference, interval=interval)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the contrast as JSON can hold it, the interval as ``low`` and ``high``."""
+        names = ("n", "clusters", "a", "b", "difference", "stderr", "low", "high", "p", "test", "detectable")
+        return {name: getattr(self, name) for name in (*names, "left_out", "note", "few")}
+
+
+def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
+    """Compare a metric between two runs.
+
+    Args:
+        first: the scores of the first run.
+        second: the scores of the second run, for the same examples in the same order.
+        metric: whose scores they are; for a group of tasks, each a stratum, the metric over strata.
+
+    Returns:
+        None if the metric applies to no example of a run, or of one of its strata; for ratios, of both runs.
+    """
+    aggregation = metric.aggregation.for_comparison
+    either = first.applies | second.applies
+    applies = either if aggregation.over_decided else first.applies & second.applies
+    compared = applies & first.recorded & second.recorded
+    if not compared.any():
+        return None
+    judged = judged_in_both(first[compared], second[compared])
+    if judged is None:
+        return None
+    a, b, failed = judged
+    # For a ratio, an example that one run alone decides belongs to both, with a denominator of 0 in the other.
+    ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
+    if ratio_a.value is None or ratio_b.value is None:
+        return None
+    is_binary = _are_binary(a, b, aggregation)
+    clusters = min(ratio_a.clusters, ratio_b.clusters)
+    examples = counted(clusters, "independent example")
+    paired = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
+    are_independent = len(ratio_a.influence) == len(a)
+    if is_binary and are_independent and aggregation.uses_mcnemar:
+        tested = _mcnemar_test(a, b)
+    else:
+        tested = _t_test(paired, clusters)
+    unreliable = TOO_FEW_DIFFER if clusters >= MIN_CLUSTERS else TOO_FEW_EXAMPLES
+    is_detectable = paired is not None and (clusters >= MIN_CLUSTERS or not aggregation.over_decided)
+    return Contrast(
+        n=len(a) - failed,
+        clusters=len(ratio_a.influence),
+        a=ratio_a.value,
+        b=ratio_b.value,
+        difference=ratio_b.value - ratio_a.value,
+        stderr=paired.stderr if paired else None,
+        interval=tested.interval if clusters >= MIN_CLUSTERS else None,
+        p=tested.p,
+        test=tested.test,
+        detectable=paired.detectable if paired and is_detectable else None,
+        left_out=int((either & ~compared).sum()) + failed,
+        note="" if tested.p is not None else f"not tested: one of the runs has only {examples}",
+        unreliable=unreliable if paired is None or paired.few else "",
+    )
+
+
+def _are_binary(a: MetricScores, b: MetricScores, aggregation: Aggregation) -> bool:
+    """Return whether the scores of both runs are right or wrong, or for ratios, are of one generation each."""
+    if aggregation.over_decided:
+        return all(scores.numerators.shape[1] == 1 for scores in (a, b))
+    return all(bool(((scores.values == 0) | (scores.values == 1)).all()) for scores in (a, b))
+
+
+def judged_in_both(a: MetricScores, b: MetricScores) -> tuple[MetricScores, MetricScores, int] | None:
+    """Return the scores of both runs without missing ones, and how many examples a judge failed on in one of the runs.
+
+    An example is compared if in both runs its answer was judged or is wrong. A judge can fail on right answers alone,
+    so each example that remains stands for all that are right or wrong in the same runs
+    (:func:`~medtasks_utils.statistics.scores.fill_failures`).
+
+    Returns:
+        None if no example remains among those that are right or wrong in the same runs.
+    """
+    failed = (a.failed > 0) | (b.failed > 0)
+    if not failed.any():
+        return a, b, 0
+    is_right = [scores.right.any(axis=1) for scores in (a, b)]
+    _, classes = np.unique(np.column_stack([a.strata, *is_right]), axis=0, return_inverse=True)
+    filled = []
+    for scores in (a, b):
+        values = fill_failures(np.nan_to_num(scores.values), failed, classes)
+        if np.isnan(values).any():
+            return None
+        terms = values[:, None, None]
+        right = np.zeros_like(values)[:, None]
+        filled.append(replace(scores, numerators=terms, denominators=np.ones_like(terms), right=right))
+    return filled[0], filled[1], int(failed.sum())
+
+
+# ---- tests
+
+
+class _Tested(NamedTuple):
+    test: Test
+    p: float | None
+    interval: Interval | None
+
+
+def _t_test(paired: PairedDifference | None, clusters: int) -> _Tested:
+    """Return p-value and interval by Student's t, if the run with fewer clusters that count has enough."""
+    if paired is None or clusters < MIN_CLUSTERS:
+        return _Tested("t", None, None)
+    return _Tested("t", paired.p, paired.interval)
+
+
+def _mcnemar_test(a: MetricScores, b: MetricScores) -> _Tested:
+    """Return the exact p-value and the interval that suits it, for right or wrong answers to independent examples."""
+    differences = b.values - a.values
+    lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
+    return _Tested("mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, len(a)))
+
+
+def mcnemar(lost: int, gained: int) -> float:
+    """Return the exact two-sided p-value, given how many examples only the first and only the second run has right."""
+    return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
+
+
+def bonett_price(lost: int, gained: int, n: int) -> Interval:
+    """Return the 95 % interval of the difference of two shares among the same n examples, ``(gained − lost) / n``."""
+    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
+    centre = up - down
+    reach = Z * math.sqrt((up + down - centre**2) / (n + 2))
+    return Interval(max(-1.0, centre - reach), min(1.0, centre + reach))

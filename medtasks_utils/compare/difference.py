@@ -1,0 +1,56 @@
+"""The differences of a comparison, each a metric of a task, a group of tasks or a part of a task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import ALPHA, holm
+
+from .contrast import Contrast
+
+
+@dataclass(frozen=True)
+class MetricDifference:
+    """The difference of a metric between two runs.
+
+    Attributes:
+        task: the task or group of tasks.
+        filter: the filter whose answers were scored.
+        metric: what is compared.
+        breakdown: the division of the task's examples, such as ``subject``; None for the whole task.
+        group: the part of the task in that division, such as ``Anatomy``; None for the whole task.
+        contrast: the two values, their difference, its interval and p-value.
+        p_adjusted: the p-value, corrected by Holm's method among the whole tasks or among the breakdowns; None if there
+            is no p-value.
+    """
+
+    task: str
+    filter: str
+    metric: Metric
+    breakdown: str | None
+    group: str | None
+    contrast: Contrast
+    p_adjusted: float | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the corrected p-value is below 5 %."""
+        return self.p_adjusted is not None and self.p_adjusted < ALPHA
+
+
+def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]:
+    """Return differences that are read together, with p-values corrected among all of them by Holm's method.
+
+    Whole tasks are one family of tests, and parts of tasks another. A difference without a p-value belongs to neither.
+    """
+    result = list(differences)
+    for is_of_parts in (False, True):
+        places, p_values = [], []
+        for place, difference in enumerate(differences):
+            p = difference.contrast.p
+            if p is not None and bool(difference.breakdown) is is_of_parts:
+                places.append(place)
+                p_values.append(p)
+        for place, p_adjusted in zip(places, holm(p_values), strict=True):
+            result[place] = replace(differences[place], p_adjusted=p_adjusted)
+    return result

@@ -1,0 +1,167 @@
+"""One task of two runs under one filter: its examples side by side, and its differences."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results import TaskRun
+from medtasks_utils.statistics.aggregation import MEAN
+from medtasks_utils.statistics.metrics import REPEAT_METRICS
+from medtasks_utils.statistics.ratio import Codes
+from medtasks_utils.statistics.scores import MetricScores
+
+from .agreement import Agreement, SamplePair, agreement
+from .contrast import Contrast, contrast
+from .difference import MetricDifference
+from .pairing import common_examples, comparability
+
+MAX_CUT_DIFFERENCE = 0.02
+"""The largest difference between the shares of replies that were cut about which a comparison says nothing."""
+
+MAX_LEFT_OUT = 0.05
+"""The largest share of examples that a comparison may lose to failures of judges and missing values."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaskPair:
+    """One task of two runs, under one filter."""
+
+    a: TaskRun
+    b: TaskRun
+    filter: str
+
+    @property
+    def places(self) -> list[Codes]:
+        """For each run, the places of the common examples among its samples, shape ``(n,)``.
+
+        Raises:
+            MedtasksError: if the runs have no example in common.
+        """
+        places = common_examples(self.a, self.b)
+        if not len(places[0]):
+            raise MedtasksError(
+                f"{self.a.task}: the runs have no example in common ({len(self.a.samples)} samples in A, "
+                f"{len(self.b.samples)} in B); run lm_eval on the same data with --log_samples, or name other tasks "
+                "with --task"
+            )
+        return places
+
+    def agreement(self) -> Agreement:
+        """Return on how many common examples the runs are right or wrong."""
+        pairs: list[SamplePair] = []
+        for place_a, place_b in zip(*self.places, strict=True):
+            pairs.append((self.a.samples[int(place_a)], self.b.samples[int(place_b)]))
+        a, b = self.scores("acc")
+        return agreement(pairs, a.values, b.values)
+
+    def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
+        """Return both runs' scores of the common examples; clusters and strata are those of the first run."""
+        places_a, places_b = self.places
+        a, b = self.a.scores(self.filter, metric)[places_a], self.b.scores(self.filter, metric)[places_b]
+        return a, replace(b, clusters=a.clusters, strata=a.strata)
+
+    @property
+    def benchmark_metrics(self) -> Sequence[str]:
+        """The metrics on which the benchmark compares runs; accuracy for a task that is not of this package."""
+        return self.a.card.compared if self.a.card else ("acc",)
+
+    def default_metrics(self) -> Sequence[str]:
+        """Return the metrics to compare where none are named."""
+        a, b = self.scores("acc")
+        has_same_repeats = a.numerators.shape == b.numerators.shape  # what REPEAT_METRICS mean depends on their number
+        return [*self.benchmark_metrics, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
+
+    def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
+        """Return the differences of the whole task in each metric, then those of its breakdowns.
+
+        A breakdown is compared by the first of its metrics that the whole task is compared by, if the task has several
+        of its groups.
+        """
+        whole = [difference for metric in metrics if (difference := self._difference(metric))]
+        compared = {difference.metric.name for difference in whole}
+        of_parts = []
+        for breakdown in self.a.card.breakdowns if self.a.card else ():
+            metric = next((name for name in breakdown.metrics if name in compared), None)
+            groups = self._groups(breakdown.name)
+            if metric and len(groups) > 1:
+                of_groups = (self._difference(metric, breakdown.name, name, groups[name]) for name in sorted(groups))
+                of_parts += [difference for difference in of_groups if difference]
+        return whole + of_parts
+
+    def _groups(self, breakdown: str) -> dict[str, list[int]]:
+        """Return the places of the examples in each group of a breakdown, among the common examples."""
+        group_of = self.a.groups[breakdown]
+        groups: dict[str, list[int]] = defaultdict(list)
+        for place, place_in_a in enumerate(self.places[0].tolist()):
+            name = group_of[place_in_a]
+            if name is not None:
+                groups[name].append(place)
+        return groups
+
+    def _difference(
+        self, name: str, breakdown: str | None = None, group: str | None = None, places: Any = slice(None)
+    ) -> MetricDifference | None:
+        a, b = self.scores(name)
+        metric = self.a.facts(name)
+        result = contrast(a[places], b[places], metric)
+        return MetricDifference(self.a.task, self.filter, metric, breakdown, group, result) if result else None
+
+    def warnings(
+        self, metrics: Sequence[str], differences: Sequence[MetricDifference], *, common: bool, force: bool
+    ) -> Iterator[str]:
+        """Yield what readers of the differences should know: what sets the runs apart, and what was left out.
+
+        Args:
+            metrics: those that were asked for.
+            differences: those of the task.
+            common: whether examples that one run lacks may be left out.
+            force: whether runs that measure different things, or lack many values, may be compared.
+
+        Raises:
+            MedtasksError: if what was left out, or sets the runs apart, is not allowed.
+        """
+        is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
+        found_apart = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
+        if found_apart.examples and not common:
+            raise MedtasksError(f"{self.a.task}: {found_apart.examples}; --common compares those in both")
+        if found_apart.refused and not force:
+            reasons = "; ".join(found_apart.refused)
+            raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; --force compares them nevertheless")
+        if found_apart.examples:
+            yield f"compared only on the examples that both runs have: {found_apart.examples}"
+        yield from (*found_apart.refused, *found_apart.warned)
+        yield from self._unequal_cuts()
+        whole = {difference.metric.name: difference.contrast for difference in differences if not difference.breakdown}
+        for name in metrics:
+            if name in whole:
+                yield from self._left_out(name, whole[name], force)
+            elif any(scores.recorded.any() for scores in self.scores(name)):
+                yield f"{name} is not compared: the runs have no example in common with a value of it"
+
+    def _unequal_cuts(self) -> Iterator[str]:
+        """Yield a warning if much more replies of one run than of the other were cut at the limit on tokens."""
+        cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
+        if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
+            yield (
+                f"replies were cut unequally: {cut_a:.1%} in A and {cut_b:.1%} in B reached the limit on tokens; a larger "
+                "max_gen_toks for both compares what they know"
+            )
+
+    def _left_out(self, metric: str, result: Contrast, force: bool) -> Iterator[str]:
+        """Yield how many examples a contrast lost; raise an error if these are too many."""
+        if not result.left_out:
+            return
+        examples = result.n + result.left_out
+        share = result.left_out / examples
+        lost = (
+            f"{metric}: {result.left_out} of {examples} examples ({share:.1%}) are left out, because a judge failed or "
+            "the value is missing in one of the runs"
+        )
+        if share > MAX_LEFT_OUT and not force:
+            raise MedtasksError(
+                f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), name other metrics with "
+                "--metric, or compare the rest with --force"
+            )
+        yield lost
