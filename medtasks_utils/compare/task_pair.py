@@ -141,12 +141,12 @@ class TaskPair:
                 yield f"{name} is not compared: the runs have no example in common with a value of it"
 
     def _unequal_cuts(self) -> Iterator[str]:
-        """Yield a warning if much more replies of one run than of the other were cut at the limit on tokens."""
+        """Yield a warning if many more replies of one run than of the other were cut at the limit on tokens."""
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
-                f"replies were cut unequally: {cut_a:.1%} in A and {cut_b:.1%} in B reached the limit on tokens; a larger "
-                "max_gen_toks for both compares what they know"
+                f"replies were cut unequally: {cut_a:.1%} in A and {cut_b:.1%} in B reached the limit on tokens; a "
+                "larger max_gen_toks for both compares what they know"
             )
 
     def _left_out(self, metric: str, result: Contrast, force: bool) -> Iterator[str]:
