@@ -1,7 +1,7 @@
-"""The body of an endpoint's answer, read: the text of each reply, how it ended, its tokens, and its reasoning.
+"""Read the body of an endpoint's answer: the text of each reply, how it ended, its tokens, and its reasoning.
 
-:func:`read_completion` is total. Whatever a body holds, it returns replies or raises :class:`NoReplyError`; nothing
-that is no reply becomes an empty one.
+:func:`read_completion` is total. Whatever a body holds, it returns replies or raises :class:`NoReplyError`. An error never
+becomes an empty reply.
 """
 
 import json
@@ -14,7 +14,7 @@ from medtasks_utils.tools.native import as_one_text
 from medtasks_utils.writing import printable
 
 MAX_BODY = 64 << 20
-"""Bytes of a body that are read; a longer one is an error."""
+"""Maximum size of a body, in bytes; a longer one is an error."""
 
 End = Literal["stop", "length", "filter", "unknown"]
 
@@ -29,7 +29,7 @@ _ENDS: dict[str, str] = {
     "spii moderation guardrail_intervened",
     "error": "error abort aborted cancelled canceled failed network_error timeout insufficient_system_resource",
 }
-"""How a reply ended, and the words that servers have for it, in lower case."""
+"""The words that servers use for each way in which a reply ends, in lower case."""
 
 _FIELDS_OF_END = ("finish_reason", "finishReason", "stop_reason", "done_reason", "stop_type", "finish_details")
 _PROMPT_TOKENS = ("prompt_tokens", "input_tokens", "prompt_eval_count", "tokens_evaluated")
@@ -43,10 +43,10 @@ _NOT_AN_ERROR = (0, "0", 200, "200", "success", "ok")
 
 
 class NoReplyError(Exception):
-    """A body without a reply; the message is what the server says for people, empty if it says nothing.
+    """Raised for a body without a reply; the message is the server's own, empty if it gives none.
 
     Attributes:
-        status: the HTTP status that an error in the body names; None where it names none.
+        status: the HTTP status that an error in the body names; None if it names none.
     """
 
     def __init__(self, words: str = "", status: int | None = None) -> None:
@@ -55,15 +55,15 @@ class NoReplyError(Exception):
 
 
 class Reply(str):
-    """The text of a model's reply, with what is known of how it came about.
+    """The text of a model's reply, with facts about how it ended.
 
-    It is a text for whoever takes it as one, so that it passes through the harness and its caches as it is.
+    It is a string, so that it passes unchanged through the harness and its caches.
 
     Attributes:
         ended: ``stop``, the model's own end; ``length``, the limit on tokens; ``filter``, the server's content filter.
-        tokens: those generated, reasoning included; None where that is not known.
-        reasoning: what the server sent of it apart; None where it sent none.
-        refusal: why the prompt has no reply, since it does not fit into the model's context; None for a reply.
+        tokens: the number of generated tokens, reasoning included; None if unknown.
+        reasoning: the reasoning that the server sent apart from the text; None if it sent none.
+        refusal: the reason why a prompt that does not fit into the context was not answered; None for a reply.
     """
 
     ended: End
@@ -79,36 +79,36 @@ class Reply(str):
         reasoning: str | None = None,
         refusal: str | None = None,
     ) -> "Reply":
-        """A reply of which nothing is known but what is given."""
+        """Create a reply; facts that are not given are unknown."""
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
         return self
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known beside the text, as keyword arguments of a reply."""
+        """Everything but the text, as keyword arguments of :class:`Reply`."""
         return dict(vars(self))
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no text, though nothing cut or filtered it and it was not refused."""
+        """True if there is no text, although the reply was not cut, filtered or refused."""
         return not self.strip() and self.ended in ("stop", "unknown") and self.refusal is None
 
 
 OF_EACH_REPLY = ("ended", "tokens")
-"""What samples say of each reply."""
+"""Facts that samples have for each reply."""
 IF_ANY = ("reasoning", "refusal")
-"""What they say only where a reply has it."""
+"""Facts that samples have only where a reply has them."""
 
 
 def as_reply(reply: Any, text: str | None = None) -> Reply:
-    """A reply as it is, or of a plain text; with another text if one is given."""
+    """Return a reply, made of a plain text if necessary, with another text if one is given."""
     facts = reply.facts if isinstance(reply, Reply) else {}
     return Reply(str.__str__(reply or "") if text is None else text, **facts)
 
 
 def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
-    """Yield what readers of a task's results have to know of its replies: those that are missing, empty or filtered."""
+    """Yield remarks for readers of a task's results: how many replies are missing, empty or filtered."""
     refusals = [reply.refusal for reply in replies if reply.refusal]
     if refusals:
         yield f"{len(refusals)} of {len(replies)} requests were not answered: {refusals[0]}"
@@ -125,11 +125,11 @@ def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
 
 
 class Completion(NamedTuple):
-    """What one request came to.
+    """The outcome of one request.
 
     Attributes:
-        replies: of its choices, one for each.
-        usage: tokens by ``prompt`` and ``completion``, as far as the server says them.
+        replies: one reply per choice.
+        usage: tokens by ``prompt`` and ``completion``, where the server counts them.
     """
 
     replies: list[Reply]
@@ -145,10 +145,10 @@ def read_completion(body: str, limit: int | None = None) -> Completion:
 
     Args:
         body: the text that the server sent.
-        limit: tokens that were asked for at most. A reply that has as many and does not say how it ended was cut.
+        limit: the requested maximum of tokens. A reply with as many tokens and no stated end counts as cut.
 
     Raises:
-        NoReplyError: for an error in any form and at any level, and for anything that is no completion.
+        NoReplyError: for an error in any form and at any level, and for anything other than a completion.
     """
     try:
         return _completion(json.loads(body), limit)
@@ -157,6 +157,7 @@ def read_completion(body: str, limit: int | None = None) -> Completion:
 
 
 def _completion(body: Any, limit: int | None) -> Completion:
+    """Read a parsed body; raise :class:`NoReplyError` for an error in it."""
     if not isinstance(body, dict):
         raise NoReplyError(_words(body))
     _raise_error(body)
@@ -173,15 +174,15 @@ def _completion(body: Any, limit: int | None) -> Completion:
 
 
 def _choices(body: _Json) -> list[Any]:
-    """Return the choices; where a body has none, the body is one.
+    """Return the choices; a body without ``choices`` may be one itself.
 
     Raises:
-        NoReplyError: where there is none at all.
+        NoReplyError: if there is no choice.
     """
     choices = body.get("choices")
     if isinstance(choices, dict):
         choices = [choices] if _is_choice(choices) else list(choices.values())
-    if choices is None and not isinstance(body.get("message"), str):  # which is what an error says
+    if choices is None and not isinstance(body.get("message"), str):  # the message of an error
         choices = [body]
     if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
         raise NoReplyError(_words(body.get("message") or body.get("detail")))
@@ -189,7 +190,7 @@ def _choices(body: _Json) -> list[Any]:
 
 
 def _is_choice(choice: Any) -> bool:
-    """Whether something is a reply, be it without a text."""
+    """Return True for a reply, even one without text."""
     if not isinstance(choice, dict):
         return isinstance(choice, str)
     has_message = any(isinstance(choice.get(name), dict | str) for name in ("message", "delta"))
@@ -198,7 +199,7 @@ def _is_choice(choice: Any) -> bool:
 
 
 def _message(choice: _Json) -> _Json:
-    """The part of a choice that has the content: a message, or in plain completions the choice."""
+    """Return the part of a choice with the content: its message or, in plain completions, the choice itself."""
     message = next((choice[name] for name in ("message", "delta") if choice.get(name)), None)
     if isinstance(message, dict):
         holds_nothing = message.get("content") is None and isinstance(choice.get("text"), str)
@@ -207,6 +208,7 @@ def _message(choice: _Json) -> _Json:
 
 
 def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
+    """Read one choice."""
     if isinstance(choice, str):
         return Reply(printable(choice), tokens=tokens)
     message = _message(choice)
@@ -217,26 +219,26 @@ def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
             thoughts += _text(part)
         else:
             text += _text(part)
-    reasoning = next((found for name in _FIELDS_OF_REASONING if (found := _reasoning(message.get(name)))), "")
+    reasoning = next(filter(None, (_reasoning(message.get(name)) for name in _FIELDS_OF_REASONING)), "")
     calls = message.get("tool_calls")
     if not calls and message.get("function_call"):
         calls = [{"type": "function", "function": message["function_call"]}]
     if calls:
         text = as_one_text(text, calls if isinstance(calls, list) else [calls])
-    ends = [end for name in _FIELDS_OF_END if (end := _end(choice.get(name))) != "unknown"]
-    ended: Any = ends[0] if ends else "unknown"
-    if not ends and limit and tokens is not None and tokens >= limit:
+    ends = (_end(choice.get(name)) for name in _FIELDS_OF_END)
+    ended: Any = next((end for end in ends if end != "unknown"), "unknown")
+    if ended == "unknown" and limit and tokens is not None and tokens >= limit:
         ended = "length"
     return Reply(printable(text), ended, tokens, printable(reasoning or thoughts) or None)
 
 
 def _first_filled(fields: _Json, names: Iterable[str]) -> Any:
-    """The first field that holds something, be it the number 0; None where none does."""
+    """Return the first field that is not empty (0 is not empty); None if all are."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "", [])), None)
 
 
 def _text(content: Any) -> str:
-    """The text of content: a string, parts that have some, or what else a server takes for one."""
+    """Return the text of content: a string, a list of parts, or any other JSON."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list):
@@ -249,25 +251,25 @@ def _text(content: Any) -> str:
 
 
 def _reasoning(value: Any) -> str:
-    """The text of reasoning; settings that a server repeats under the same name are none."""
+    """Return the text of reasoning; empty for settings that a server repeats under the same name."""
     return _text(value) if isinstance(value, str | list) else ""
 
 
 def _end(value: Any) -> str:
-    """Return which of the ends a word stands for, ``unknown`` for anything else."""
+    """Return the end that a server's word stands for, or ``unknown``."""
     word = value.get("type") if isinstance(value, dict) else value
     known = [end for end, words in _ENDS.items() if isinstance(word, str) and word.lower() in words.split()]
     return known[0] if known else "unknown"
 
 
 def _first_count(places: Sequence[_Json], names: Iterable[str]) -> int | None:
-    """The first number of tokens that stands under one of the names."""
+    """Return the first number of tokens under one of the names, or None."""
     counts = (_whole_number(place.get(name)) for place in places for name in names)
     return next((count for count in counts if count is not None), None)
 
 
 def _whole_number(value: Any) -> int | None:
-    """A number of tokens as an int; None for anything that is none."""
+    """Return a number of tokens as an int; None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value < 1 << 40 and value == int(value) else None
 
@@ -276,7 +278,7 @@ def _whole_number(value: Any) -> int | None:
 
 
 def _raise_error(part: _Json) -> None:
-    """Raise the error that a body, choice or message holds; ``"error": null`` and its like are none."""
+    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is not one."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
         if error and not _says_nothing(error):
@@ -287,12 +289,12 @@ def _raise_error(part: _Json) -> None:
 
 
 def _says_nothing(error: Any) -> bool:
-    """Whether what stands under ``error`` says that there was none."""
+    """Return True if the value of ``error`` says that there was none."""
     return isinstance(error, dict) and (not any(error.values()) or error.get("code") in _NOT_AN_ERROR)
 
 
 def _status(error: _Json) -> int | None:
-    """The HTTP status that an error names."""
+    """Return the HTTP status that an error names, or None."""
     for name in ("code", "status", "status_code", "http_status"):
         value: Any = error.get(name)
         if re.fullmatch("[45][0-9][0-9]", str(value)):
@@ -303,7 +305,7 @@ def _status(error: _Json) -> int | None:
 
 
 def words_of(body: str) -> str:
-    """What a body says for people: an error's message, or the text of a page; empty if it says nothing."""
+    """Return a body's message for people: that of an error, or the text of a page; empty if there is none."""
     try:
         return _words(json.loads(body))
     except (ValueError, RecursionError):
@@ -311,6 +313,7 @@ def words_of(body: str) -> str:
 
 
 def _words(value: Any) -> str:
+    """Return the message inside nested error objects; empty if there is none."""
     for _ in range(9):
         if isinstance(value, dict):
             value = next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), "")
