@@ -1,7 +1,7 @@
 """Read the body of an endpoint's answer: the text of each reply, how it ended, its tokens, and its reasoning.
 
-:func:`read_completion` is total. Whatever a body holds, it returns replies or raises :class:`NoReplyError`. An error never
-becomes an empty reply.
+:func:`read_completion` is total. Whatever a body holds, it returns replies or raises :class:`NoReplyError`. An error
+never becomes an empty reply.
 """
 
 import json
