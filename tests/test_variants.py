@@ -90,14 +90,66 @@ def test_each_field_does_what_it_does_in_a_stock_task(saved: Path) -> None:
 FILTERS = ("strict-match", "flexible-extract")
 
 
+def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
+    """The task of a variant, on the sample; ``base`` is another file of the benchmark's folder."""
+    file = BASES[benchmark].with_name(base) if base else BASES[benchmark]
+    (folder / "functions.py").write_text(FUNCTIONS)
+    (folder / "variant.yaml").write_text(f"include: {file}\ntask: variant\n{fields}\n")
+    metadata = {"medtasks_data": "sample", "medexqa": {"use_explanations": False}}
+    manager = TaskManager(include_path=str(folder), include_defaults=False, metadata=metadata)
+    return manager.load(["variant"])["tasks"]["variant"]
+
+
+@pytest.mark.parametrize("benchmark", BASES)
 @pytest.mark.parametrize(("fields", "said"), table("variants_refused"))
-def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path: Path, fields: str, said: list[str]) -> None:
-    (tmp_path / "functions.py").write_text(FUNCTIONS)
-    (tmp_path / "bad.yaml").write_text(f"include: {BASES['medmcqa']}\ntask: bad\n{fields}\n")
-    manager = TaskManager(include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": "sample"})
+def test_a_field_that_cannot_work_is_one_error_that_names_it(
+    tmp_path: Path, benchmark: str, fields: str, said: list[str]
+) -> None:
+    if fields.startswith("validation_split") and benchmark != "medmcqa":
+        fields = fields.replace("validation_split", "test_split")
     with pytest.raises(MedtasksError) as caught:
-        manager.load(["bad"])
+        made(tmp_path, benchmark, fields)
     assert [text for text in said if text not in str(caught.value)] == []
+
+
+ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+@pytest.mark.parametrize("filters", ["null", "[{name: none, filter: [{function: take_first}]}]"])
+def test_a_whole_response_is_read_by_the_strict_reader(tmp_path: Path, benchmark: str, filters: str) -> None:
+    task = made(tmp_path, benchmark, f"filter_list: {filters}")
+    task.build_all_requests(limit=1)
+    (request,) = task.instances
+    request.resps = [f"As I see it:\n\n{ANSWERS[benchmark]}" if benchmark != "medexqa" else ANSWERS[benchmark]]
+    task.apply_filters()
+    assert task.process_results(request.doc, [request.filtered_resps["none"]])["answered"] == 1
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+def test_settings_of_generation_that_a_variant_leaves_out_are_ours(tmp_path: Path, benchmark: str) -> None:
+    longer = made(tmp_path, benchmark, "generation_kwargs: {max_gen_toks: 4096}").config.generation_kwargs
+    assert longer == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 4096}
+    sampled = made(tmp_path, benchmark, "generation_kwargs: {temperature: 0.7}").config.generation_kwargs
+    assert (sampled["temperature"], sampled["until"], "do_sample" in sampled) == (0.7, [], False)
+    written = made(tmp_path, benchmark, "generation_kwargs: {until: [END]}").config.generation_kwargs
+    assert written["until"] == ["END"]
+
+
+def test_tools_are_described_after_a_description_of_ones_own(tmp_path: Path) -> None:
+    task = made(tmp_path, "medcalc_bench", "description: Be brief.", "medcalc_bench_tools.yaml")
+    text = task.resolve_field(task.eval_docs[0], task.config.description)
+    assert text.startswith("Be brief.\n\nYou can use these tools:") and "<tool_call>" in text
+    without = made(tmp_path, "medcalc_bench", "description: Be brief.")
+    assert without.config.description == "Be brief."
+
+
+def test_two_values_of_one_option_are_an_error(tmp_path: Path) -> None:
+    from medtasks_utils.harness.task_options import options_of
+
+    metadata = {"medcalc_bench": {"version": "1.2", "dataset_version": "verified"}}
+    with pytest.raises(MedtasksError, match="two values"):
+        options_of(benchmarks()["medcalc_bench"], {}, metadata)
 
 
 @pytest.mark.parametrize(("benchmark", "text", "value"), table("filter_contents"))

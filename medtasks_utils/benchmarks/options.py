@@ -131,6 +131,8 @@ def read_options(
     values: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
+        if values.get(name, value) != value:
+            raise UsageError(f"{place}: {key} is the same option as {name}, and they have two values: leave one out")
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:
@@ -155,4 +157,5 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
     name = str(problem["loc"][0])
     if name not in kind.model_fields:
         return f"unknown option {name!r}{did_you_mean(repr(name), map(repr, kind.model_fields))}"
-    return f"{name} {message}, not {problem['input']!r}"
+    separator = ": " if problem["type"] == "value_error" and not message.startswith("must") else " "
+    return f"{name}{separator}{message}, not {problem['input']!r}"

@@ -8,15 +8,19 @@ from functools import partial
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, did_you_mean
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.statistics.metrics import Metric
 
+from .catalog import configurations, our_manager
 from .lm_eval_names import (
     METRIC_REGISTRY,
     Filter,
     FilterEnsemble,
     MajorityVoteFilter,
     TakeKFilter,
+    filter_registry,
+    get_filter,
     register_filter,
 )
 from .signature import digest
@@ -33,6 +37,12 @@ _UNSUPPORTED = {
     "doc_to_audio": "the benchmarks are text only",
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
+
+
+_PASS_ON = tuple(
+    map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
+)
+"""Filters that find no answer: what passes through them alone is a whole response, for the strict reader."""
 
 
 @register_filter("medtasks_read")
@@ -64,12 +74,74 @@ def check_fields(task: TaskInfo, settings: Mapping[str, Any]) -> None:
     Raises:
         DataError: if there is one; the message names it and what to do instead.
     """
+    for chain in settings.get("filter_list") or ():
+        for step in chain["filter"]:
+            if step["function"] not in filter_registry:
+                suggestion = did_you_mean(str(step["function"]), filter_registry)
+                raise DataError(f"{task.name}: filter_list: there is no filter {step['function']!r}{suggestion}")
     for field, instead in _UNSUPPORTED.items():
         if settings.get(field):
             raise DataError(f"{task.name}: the tasks of this pack do not support {field}: {instead}")
     kind = settings.get("output_type")
     if kind not in _OUTPUT_TYPES:
         raise DataError(f"{task.name}: output_type is {kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}")
+
+
+def with_our_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a variant's fields, with the benchmark's generation settings where the variant gives only some.
+
+    ``do_sample`` and ``temperature`` belong together: who sets one of them gets neither of ours.
+
+    Raises:
+        DataError: for a ``doc_to_target`` other than the benchmark's, against which our metrics do not score.
+    """
+    if not task.generates:
+        return {**settings}
+    ours = next(configurations(our_manager(), [benchmark.default_task]))
+    metrics = settings.get("metric_list")
+    names = {metric.name for metric in benchmark.metrics}
+    uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
+    if uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
+        raise DataError(
+            f"{task.name}: doc_to_target cannot change what the metrics of {benchmark.name} score against: change "
+            f"{benchmark.truth} in the rows by process_docs, or list only other metrics in metric_list"
+        )
+    given, default = settings.get("generation_kwargs") or {}, {**ours.get("generation_kwargs", {})}
+    if {"do_sample", "temperature"} & given.keys():
+        default = {name: value for name, value in default.items() if name not in ("do_sample", "temperature")}
+    return {**settings, "generation_kwargs": {**default, **given}}
+
+
+def check_our_metrics(task: TaskInfo, ours: Sequence[Metric], entries: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what an entry of ``metric_list`` says of a metric of ours and cannot change.
+
+    Args:
+        task: the task.
+        ours: the metrics that the task reports.
+        entries: the entries for metrics of this pack.
+
+    Raises:
+        DataError: for a metric that the task does not report, or another aggregation or direction.
+    """
+    known = {metric.name: metric for metric in ours}
+    for entry in entries:
+        metric = known.get(entry["metric"])
+        if metric is None:
+            raise DataError(
+                f"{task.name}: metric_list names {entry['metric']}, which needs other options; with these, the task "
+                f"reports {', '.join(known)}"
+            )
+        facts = {
+            "metric": metric.name,
+            "aggregation": metric.aggregation.name,
+            "higher_is_better": metric.higher_is_better,
+        }
+        for field, value in entry.items():
+            if facts.get(field) != value:
+                raise DataError(
+                    f"{task.name}: metric_list: {field} of {metric.name} is {facts.get(field)} and cannot be {value}: "
+                    "leave it out, or define a metric of your own with process_results"
+                )
 
 
 def check_metrics(task: TaskInfo, benchmark: Benchmark, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -105,6 +177,9 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
     Raises:
         DataError: for a filter that cannot work in this task.
     """
+    kinds = [make_filter.func for make_filter in ensemble.filters]
+    if task.generates and all(kind in _PASS_ON for kind in kinds):
+        ensemble.filters = [partial(ReadFilter, reading="strict"), *ensemble.filters]
     bound = []
     for make_filter in ensemble.filters:
         kind = make_filter.func

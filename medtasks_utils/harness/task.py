@@ -34,7 +34,7 @@ from medtasks_utils.writing import printable
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
-from .fields import bind_filters, check_fields, check_metrics, filters_as_signed
+from .fields import bind_filters, check_fields, check_metrics, check_our_metrics, filters_as_signed, with_our_fields
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
@@ -52,6 +52,9 @@ from .signature import (
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
 from .tool_turns import ToolTurns
+
+_OURS = ("class", "benchmark", "tools_description")
+"""Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
 
 
 class Rows(Sequence[Any]):
@@ -98,12 +101,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
-        settings = {key: value for key, value in config.items() if key not in ("class", "benchmark")}
+        settings = {key: value for key, value in config.items() if key not in _OURS}
         place = f"{config.get('task')}: benchmark"
         self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), place)
         metadata = settings.get("metadata") or {}
         self.info = info_of(settings)
         check_fields(self.info, settings)
+        settings = with_our_fields(self.info, self.benchmark, settings)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
         remarks = self.benchmark.check(self.info, self.options)
@@ -111,6 +115,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             logger.warning("%s: %s", self.info.name, line)
         tools = getattr(self.options, "tools", ())
         self.turns = ToolTurns(self) if tools else None
+        if tools:
+            settings["description"] = f"{settings.get('description') or ''}{config.get('tools_description', '')}"
         self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Example] = []
@@ -160,8 +166,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         ]
         if not has_process_results:
             check_metrics(self.info, self.benchmark, others)
-        chosen = {entry["metric"] for entry in metric_list if entry not in others}
-        return [metric for metric in ours if metric.name in chosen], others
+        chosen = [entry for entry in metric_list if entry not in others]
+        check_our_metrics(self.info, ours, chosen)
+        names = [entry["metric"] for entry in chosen]
+        return [metric for metric in ours if metric.name in names], others
 
     def _add_metrics(self, ours: Sequence[Metric]) -> None:
         """Add our metrics with their own aggregations, which lm_eval would look up by name."""

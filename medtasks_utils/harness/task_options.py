@@ -51,7 +51,7 @@ def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, 
     """Return the options that a task's YAML sets, in ``dataset_kwargs`` or as lm_eval's own ``repeats`` and split."""
     split = settings.get("test_split") or settings.get("validation_split")
     return {
-        **({"repeats": settings["repeats"]} if settings.get("repeats") else {}),
+        **({"repeats": settings["repeats"]} if settings.get("repeats") is not None else {}),
         **({"split": split} if split and "split" in benchmark.options.model_fields else {}),
         **(settings.get("dataset_kwargs") or {}),
     }

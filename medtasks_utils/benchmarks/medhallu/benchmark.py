@@ -163,6 +163,8 @@ class MedHallu(Benchmark):
         self, files: Files, options: MedHalluOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
         """Return the examples of the subset, whose only split is ``train``."""
+        if split != "train":
+            raise DataError(f"{task.name}: there is no split {split!r}: MedHallu's only split is 'train'")
         folder = files.folder(self.repository(options))
         return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
 
