@@ -131,7 +131,7 @@ def read_options(
     values: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
-        if values.get(name, value) != value:
+        if name in values and values[name] != value:
             raise UsageError(f"{place}: {key} is the same option as {name}, and they have two values: leave one out")
         if value is not None or name not in kind.model_fields:
             values[name] = value
