@@ -2,13 +2,13 @@
 
     MEDTASKS_SHARED=… python measurements/extraction.py [--rows | --fit]
 
-Prints, by kind: the share right, wrong and missed, beside the last number and the last number after ``=``, ``≈``, "is",
-"of" and "to"; five folds by question; the reliability of ``certainty``; milliseconds a response. With ``--rows``
-instead, for each row of the tables how many responses of the developing half and the judged corpus it decides: of how
-many readings it is the cue; how many are others without it, and are right only with it or only without; and of how many
-questions these are, with the share of the one that most are of. With ``--fit``: ``certainty`` fitted anew to the same
-responses, and its reliability on folds by question that it was not fitted on. ``MEDTASKS_SHARED`` names the folder with
-``data/responses/dev.jsonl``, which is no part of the project.
+Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
+digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With
+``--rows`` instead, for each row of the tables how many responses of the developing half and the judged corpus it
+decides: of how many readings it is the cue; how many are others without it, and are right only with it or only without;
+and of how many questions these are, with the share of the one that most are of. With ``--fit``: ``certainty`` fitted
+anew to the same responses, and its reliability on folds by question that it was not fitted on. ``MEDTASKS_SHARED``
+names the folder with ``data/responses/dev.jsonl`` and ``dev2.jsonl``, which are no part of the project.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from judged import CORPUS, judged, outcome
 
 from medtasks_utils.extraction import letters, values, verdicts, weighing
+from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
@@ -43,12 +44,21 @@ from medtasks_utils.extraction.weighing import Row as TableRow
 from medtasks_utils.extraction.words import Symbols, pattern
 
 Row = dict[str, Any]
-_LAST = re.compile(r"-?\d+(?:\.\d+)?")
-_LINKED = re.compile(r"(?:[=≈]|\b(?:is|of|to)\b)\s*(?:about |approximately )?\$?\\?\s*(-?\d+(?:\.\d+)?)")
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_LAST = {
+    "medcalc_bench": re.compile(_NUMBER),
+    "medhallu": re.compile(r"(?<!\w)[012](?!\w)"),
+    "": re.compile(r"(?<!\w)[A-D](?!\w)"),
+}
+_ANSWER_IS = {
+    "medcalc_bench": re.compile(rf"answer is:?\s*[*$(]*({_NUMBER})", re.IGNORECASE),
+    "medhallu": re.compile(r"answer is:?\s*[*$(]*([012])(?!\w)", re.IGNORECASE),
+    "": re.compile(r"answer is:?\s*[*$(]*([A-D])(?!\w)", re.IGNORECASE),
+}
 
 
 def real(path: Path) -> list[Row]:
-    """The developing half: each with ``right`` in the corpus's form."""
+    """Return the responses of a file, each with ``right`` in the corpus's form."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for row in rows:
         row["right"], row["judgement"] = row["gold"], row["answer_type"]
@@ -69,16 +79,55 @@ def read(row: Row) -> Reading:
     return read_letter(text, row["options"] or ())
 
 
-def last(pattern: re.Pattern[str], row: Row) -> float | None:
-    """The last number of a response, or the last after a link."""
-    found = pattern.findall(row["response"].replace(",", ""))
-    return float(found[-1]) if found else None
+def _value(row: Row, text: str) -> Any:
+    """Return a token as the reading of a row has it; None where it is none."""
+    if row["benchmark"] != "medcalc_bench":
+        return text
+    return float(text) if row["judgement"] in ("decimal", "integer") else None
 
 
-def shares(rows: list[Row], outcomes: list[str]) -> str:
-    """Right in per cent, and the counts of wrong and missed."""
-    counts = Counter(outcomes)
-    return f"{100 * counts['right'] / len(rows):5.1f} % / {counts['wrong']:3d} / {counts['missed']:3d}"
+def last_token(row: Row) -> Any:
+    """Return the last letter, digit or number of a response."""
+    tokens = _LAST.get(row["benchmark"], _LAST[""]).findall(row["response"].replace(",", ""))
+    return _value(row, tokens[-1]) if tokens else None
+
+
+def box_or_answer_is(row: Row) -> Any:
+    """Return what the last box of a response holds, or else what follows its last "answer is"."""
+    box = last_box(row["response"])
+    token = unwrap(box) if box else ""
+    if _LAST.get(row["benchmark"], _LAST[""]).fullmatch(token):
+        return _value(row, token)
+    answers = _ANSWER_IS.get(row["benchmark"], _ANSWER_IS[""]).findall(row["response"].replace(",", ""))
+    return _value(row, answers[-1]) if answers else None
+
+
+READERS = {"this reader": lambda row: read(row).value, "the last": last_token, 'a box or "answer is"': box_or_answer_is}
+
+
+def print_classes(sets: dict[str, list[Row]]) -> None:
+    """Print by class how many are right, missed and false, for this reader and the two rules."""
+    print("| class | n | " + " | ".join(READERS) + " |")
+    for name, rows in sorted(sets.items()):
+        cells = []
+        for reader in READERS.values():
+            counts = Counter(outcome(row, reader(row)) for row in rows)
+            right = 100 * counts["right"] / len(rows)
+            cells.append(f"{right:.1f} % / {counts['missed']} / {counts['wrong']}")
+        print(f"| {name} | {len(rows):,} | {' | '.join(cells)} |")
+
+
+def print_reliability(rows: list[Row]) -> None:
+    """Print, by what is read, how many readings of which certainty are right."""
+    certain: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for row in rows:
+        reading = read(row)
+        if reading.value is not None:
+            band = next(band for band in (0.98, 0.95, 0.9, 0.8, 0.0) if reading.certainty >= band)
+            kind = {"medcalc_bench": "values", "medhallu": "verdicts"}.get(row["benchmark"], "letters")
+            certain[kind, f"{band:.2f} and more"].append(outcome(row, reading.value) == "right")
+    for (kind, band), right in sorted(certain.items()):
+        print(f"{kind} of certainty {band}: {len(right)} readings, {100 * statistics.mean(right):.1f} % right")
 
 
 class Switch:
@@ -149,10 +198,12 @@ def fold_of(row: Row) -> int:
 
 def print_fit(rows: list[Row]) -> None:
     """The logistic function of ``certainty`` fitted anew, and how far it holds on folds that it was not fitted on."""
-    found = [(row, reading) for row in rows if (reading := read(row)).value is not None]
+    readings = [(row, read(row)) for row in rows]
+    found = [(row, reading) for row, reading in readings if any(one.weight > 0 for one in reading.candidates)]
+    found = [(row, reading) for row, reading in found if reading.value is not None]
     margins = []
     for _, reading in found:
-        heaviest = sorted((one for one in reading.candidates if one.support > 0), key=lambda one: -one.weight)
+        heaviest = sorted((one for one in reading.candidates if one.weight > 0), key=lambda one: -one.weight)
         rival = next((one.weight for one in heaviest if one.value != heaviest[0].value), 0.0)
         margins.append((1.0, min(heaviest[0].weight, 100) / 50, min(heaviest[0].weight - max(rival, 0.0), 100) / 50))
     features = np.array(margins)
@@ -204,40 +255,22 @@ def main() -> None:
     """Print the figures."""
     sets: dict[str, list[Row]] = defaultdict(list)
     folder = os.environ.get("MEDTASKS_SHARED")
-    for row in real(Path(folder) / "data" / "responses" / "dev.jsonl") if folder else ():
-        sets[row["kind"]].append(row)
+    for file in ("dev", "dev2") if folder else ():
+        for row in real(Path(folder or "") / "data" / "responses" / f"{file}.jsonl"):
+            sets[f"{file} {row['kind']}"].append(row)
     for part, path in (("corpus", CORPUS), ("later", CORPUS / "later")):
         for row in judged(path):
             sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
+    rows = [row for of_class in sets.values() for row in of_class]
     if "--rows" in sys.argv:
-        print_rows([row for rows in sets.values() for row in rows])
+        print_rows(rows)
         return
     if "--fit" in sys.argv:
-        print_fit([row for name, rows in sets.items() if not name.startswith("later") for row in rows])
+        print_fit([row for name, of_class in sets.items() if not name.startswith("later") for row in of_class])
         return
-    certain: dict[int, list[bool]] = defaultdict(list)
-    for name, rows in sorted(sets.items()):
-        started = time.process_time()
-        readings = [read(row) for row in rows]
-        spent = time.process_time() - started
-        outcomes = [outcome(row, reading.value) for row, reading in zip(rows, readings, strict=True)]
-        folds: dict[int, list[bool]] = defaultdict(list)
-        for row, reading, how in zip(rows, readings, outcomes, strict=True):
-            if reading.value is not None:
-                certain[int(10 * reading.certainty)].append(how == "right")
-            folds[fold_of(row)].append(how == "right")
-        spread = " ".join(f"{100 * statistics.mean(fold):.1f}" for _, fold in sorted(folds.items()))
-        line = f"{name:32s} {len(rows):5d}  {shares(rows, outcomes)}  folds {spread}  {1000 * spent / len(rows):.1f} ms"
-        numbers = [row for row in rows if row.get("judgement") in ("decimal", "integer")]
-        if numbers:
-            line += "".join(
-                f"  {label} {shares(numbers, [outcome(row, last(pattern, row)) for row in numbers])}"
-                for label, pattern in (("last", _LAST), ("linked", _LINKED))
-            )
-        print(line)
-    print_times([row for rows in sets.values() for row in rows])
-    for tenth, right in sorted(certain.items()):
-        print(f"certainty {tenth / 10:.1f}: {len(right):5d} responses, {100 * statistics.mean(right):.1f} % right")
+    print_classes(sets)
+    print_reliability([row for name, of_class in sets.items() if name.startswith("dev") for row in of_class])
+    print_times(rows)
 
 
 if __name__ == "__main__":

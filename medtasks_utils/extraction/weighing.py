@@ -108,6 +108,9 @@ OUTRIGHT = 50.0
 """From this weight on, a candidate is stated outright: the table has nothing to say against it but a retraction."""
 
 
+_OPEN_CERTAINTY = 0.89  # what a weak cue is at most
+
+
 MARGIN = 12.0
 """What a weak cue has to weigh more than the next value's."""
 
@@ -129,9 +132,10 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
     rival = next((other.weight for other in supported if other.value != best.value), 0.0)
     if best.cue in open_cues and best.weight - rival < MARGIN:
         return Reading(None, "none", every)
-    return Reading(best.value, best.cue, every, certainty(best.weight, best.weight - rival))
+    certain = certainty(best.weight, best.weight - rival)
+    return Reading(best.value, best.cue, every, min(certain, _OPEN_CERTAINTY) if best.cue in open_cues else certain)
 
 
 def certainty(weight: float, margin: float) -> float:
     """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
-    return 1 / (1 + math.exp(-(0.70 + 0.0550 * min(weight, 100) + 0.0223 * min(margin, 100))))
+    return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))
