@@ -167,7 +167,7 @@ def print_rows(rows: list[Row]) -> None:
             held[own].append(place)
     tables = {
         "letters": letters.TABLE,
-        "values": (*values.TABLE, *chain(*values._OF_KIND.values())),
+        "values": (*values.TABLE, *chain(*values.OF_KIND.values())),
         "verdicts": verdicts.TABLE,
     }
     print("reader    weight name            is the cue  otherwise without  helps hurts  questions, most of one")

@@ -18,9 +18,6 @@ _TAG = later(
     r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>[^<]{0,2000})<[/\\](?P=name)>",
     re.IGNORECASE,
 )
-_OPEN_TAG = later(
-    r"<(?:final_?)?answer>\s*(?P<content>[^<\n]{1,200})(?:\Z|\n(?![\s\S]*</answer>)|<(?:final_?)?answer>)", re.I
-)
 _KEY = later(
     r"(?P<quote>[\"'])(?P<key>[A-Za-z_ ]{2,40})(?P=quote)\s{0,3}:\s{0,3}"
     r"(?:\{\s{0,20}[\"'](?:letter|option|label|id|key|value|verdict|choice)[\"']\s{0,3}:\s{0,3})?"
@@ -98,7 +95,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """
     closed = spans(text)[-_MOST:]
     found = [Container(text[start:end], start, end, "box") for start, end in closed]
-    for of, cue in ((_NEAR_BOX, "box"), (_TAG, "tag"), (_OPEN_TAG, "tag"), (_KEY, "key")):
+    for of, cue in ((_NEAR_BOX, "box"), (_TAG, "tag"), (_KEY, "key")):
         if cue != "box" or not closed:
             found += _all(of, text, cue, keys)
     return sorted(found, key=lambda one: one.start)

@@ -1,6 +1,6 @@
 """Which of the options A to D a text chooses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from . import nothing
 from .boxes import unwrap
@@ -21,22 +21,17 @@ I = [the fill option open dash head digits stop op bar cmp]*
 70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
 N = (?=[stop line close dash comma because colon is]|$)
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
-66 answer: (?:answer|option) [^ stop line cand text]{0,24}? is colon [the fill option open]* @@
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so|colon)+ [the fill so comma]* (?:right|answer))
-58 most: (?:fill|right|answer) ~12 (?:is|colon) [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
 58 ticked: tick {L} @
 56 it is: @@ (?=close* so (?:stop|line|comma|$))
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
-50 colon: right ~4 colon {I} @@
 F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [word right fill]{1,2}))
 66 false: {F} is {L} <cand> (?=close|stop|line|comma|text|$)
-66 odd: odd [^ stop line cand text is]{0,3} [is colon]+ {L} @@
 60 odd: (?:^|stop|line) fill [^ stop line comma cand text]{0,8} versus {L} @@ (?=close* (?:stop|line|$))
 46 ends: open option {L} @ (?=close+ stop* line* $)
-40 in parentheses: open option @ (?=close+ (?:stop|line|$))
 54 most: fill [fill right] ~12 is to [word calc] the? <text>
 54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
 64 alone: ^ line* # line+
@@ -56,7 +51,6 @@ H = [^ stop line cand text choose right]{0,20}?
 -100 announced: (?:^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {I} @@
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
 -60 denied: versus {L} @@
--60 denied: @@ (?=close* stop not (?:stop|line|comma))
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
 -60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
@@ -70,10 +64,8 @@ H = [^ stop line cand text choose right]{0,20}?
     """
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
-_OPEN = ("named", "said to be", "in parentheses")
-_LIST = "(?:(?:^|line) [dash digits op stop open head bar tick cross option the fill]* [cand text] [^ line]+){%d,}"
+_OPEN = ("named", "said to be")
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
-_ASKED = later(r"[)\]'\"]?\s?\?")
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _AGAINST = {"denied", "not chosen"}
 _BEFORE_ITEM = later(
@@ -121,18 +113,18 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     odd = _odd_one(candidates)
     _discard_unfinished(candidates, symbols, whole, breaks_off)
     if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):
-        _discard(candidates, "the answer is several", lambda one: one.cue != "answer")  # such as "A or B"
+        _discard(candidates, "the answer is several", {one.cue for one in candidates} - {"answer"})  # such as "A or B"
     _discard_walked(candidates, plain)
     _raise_after_colon(candidates, plain)
-    _discard_listed(candidates, symbols, 2 if breaks_off else 3)
+    _discard_listed(candidates, symbols)
     for cue, most in (("ticked", 1), ("correct", 2)):
         if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
-            _discard(candidates, f"several are {cue}", lambda one, cue=cue: one.cue == cue)  # type: ignore[misc]
+            _discard(candidates, f"several are {cue}", (cue,))
     reading = choose(candidates, _OPEN)
     if not reading.value and whole == len(plain) and (left := odd or _left_over(candidates)):
         return Reading(left, "left over", reading.candidates, 0.9)
     if not reading.value and whole == len(plain) and (meant := _misspelt(plain, symbols, options)):
-        return Reading(meant, "text", reading.candidates, 0.9)
+        return Reading(meant, "named", reading.candidates, 0.89)
     return reading if reading.value else Reading(None, "none", reading.candidates)
 
 
@@ -145,10 +137,10 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
     return similar_text(clause[0], options) if clause else None
 
 
-def _discard(candidates: Sequence[Candidate], reason: str, condition: Callable[[Candidate], bool]) -> None:
-    """Discard the candidates for which the condition holds."""
+def _discard(candidates: Iterable[Candidate], reason: str, cues: Collection[str]) -> None:
+    """Discard the candidates that are found by one of the cues."""
     for one in candidates:
-        if condition(one):
+        if one.cue in cues:
             one.discard(reason)
 
 
@@ -220,22 +212,16 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     for one in candidates:
         if one.cue in ("false", "odd"):
             one.evidence.pop("denied", None)
-        if _ASKED.match(plain, one.end):
-            one.evidence["asked"] = -60
     return symbols, candidates
 
 
-def _discard_listed(candidates: list[Candidate], symbols: Symbols, least: int) -> None:
+def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols) -> None:
     """Discard what begins lines of a list of the options, which restates them; what stands after the list does not."""
-    reason = "the options are listed"
-    for match in pattern(_LIST % least).finditer(symbols.symbols):
-        lines = [one for at, one in zip(symbols.found, candidates, strict=True) if match.start() <= at < match.end()]
-        _discard(lines, reason, lambda one: one.cue in ("leads", "first"))
+    reason, weak = "the options are listed", ("leads", "first")
     if pattern(_PARTS).match(symbols.symbols):
-        _discard(candidates, reason, lambda one: one.cue in ("leads", "first"))
-    listed = [one for one in candidates if one.cue == "alone"]
-    if len({one.value for one in listed}) >= 3:
-        _discard(candidates, reason, lambda one: one.cue in ("alone", "leads", "first"))
+        _discard(candidates, reason, weak)
+    if len({one.value for one in candidates if one.cue == "alone"}) >= 3:
+        _discard(candidates, reason, ("alone", *weak))
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:

@@ -105,7 +105,7 @@ def fraction_value(text: str) -> float | None:
     (25.0, 0.5, 1.5, None)
     """
     match = _FRACTION.fullmatch(prepared(text).strip())
-    if match is None or float(match[3]) == 0:
+    if match is None or float(match[3]) == 0 or match[2] == match[3]:  # "10/10" is a full score
         return None
     return float(match[1] or 0) + float(match[2]) / float(match[3])
 

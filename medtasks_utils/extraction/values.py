@@ -26,7 +26,6 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
 66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
 57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
-56 said to be: <cand> (?=(?:word|pct|result|day){0,2} is [the fill calc]* (?:result|answer|due))
 56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
 55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
 55 therefore: so ~14 (?:open [^ line close]{1,8} close ~8)? [is eq gives colon]+ {A} @@
@@ -42,14 +41,11 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 30 linked: [about to] @
 45 alone: ^ {A} # (?={U} stop* $)
 45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
-5 mention: @
 -70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line close]{1,6} close)? op [^ line])
--70 operand: op open* @
 -70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
--45 range: @@ (?=(?:word|pct){0,2} (?:or|and)? range)
 -90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
 -90 list: [colon comma] @ (?=close)
@@ -59,21 +55,16 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 56 right: @ (?=(?:word|pct){0,2} close? is [the fill]* right)
 52 remains: result is (?:fill|word|the|about){0,5} (?:earlier|input) (?:input|word|the){0,3} [comma about]* @
 -40 earlier: (?<!is the )(?<!is )earlier ~4 @@
--60 earlier: draft ~8 @@
 -60 aged: @@ (?=[word dash]{0,3} old)
--60 whole: [cand weak] about the @@
--30 beside: cand ~3 open ~2 @
 50 corrected: not [^ stop line]{0,12} but [the about is]* @@
--50 not: (?:not|versus) [the fill about]* @@
 -45 supposed: if ~8 @@
     """
 )
-_OF_KIND = {  # what a birth is to a date, and to an age
+OF_KIND = {  # what a birth is to a date, and to an age
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
     "integer": rows("-45 risk: risk [^ stop line cand text eq op]{0,6}? @@"),
-    "weeks_days": rows("-40 another: due ~8 @@"),
 }
 _FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
     "decimal": numbers,
@@ -145,7 +136,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     found = list(_FINDERS[kind](plain))
     found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
     symbols = symbols_of(plain, found)
-    return symbols, weighed((*TABLE, *_OF_KIND.get(kind, ())), symbols)
+    return symbols, weighed((*TABLE, *OF_KIND.get(kind, ())), symbols)
 
 
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:

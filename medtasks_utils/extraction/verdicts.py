@@ -27,16 +27,12 @@ E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
 72 leads: ^ {L} <cand> (?=line)
 71 paired: text close* [open dash colon comma]+ option* <cand> (?=close|stop|line|$)
 60 therefore: so ~10 [is colon]* {L} @
-66 marked: <text> [colon dash bar is stop]* (?:tick|yes)
-66 marked: (?:^|line|dash) tick [the fill]* @
 75 ends: line {L} <cand> (?=close* stop* line* $)
 58 ends: (?:stop|line|colon|arrow|so|dash) {L} @ (?=close* stop* line* $)
 58 choose: choose {L} [is colon]* {L} @
 40 class: <text>
 14 digit: <cand>
 12 word: <weak>
--80 claimed: claims [^ stop line]{0,4} @@
--70 at first: draft ~6 @@
 -90 scale: (?={P} [cand text] {S} {P} [cand text]) @@
 -90 scale: {P} @@ (?={S} {P} [cand text])
 -90 scale: {P} [cand text] {S} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
@@ -44,13 +40,8 @@ E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
 -90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
 -90 scale: (?:{P} [cand text] {S}){2} {P} @@
 -78 supposed: if ~8 @@
--75 instructed: @@ (?=close* comma? if (?!is))
 -30 of a part: (?:part|other) ~6 @@
--20 attributive: <weak> (?=answer|part|option)
 -60 kind: (?:kind|name colon) [^ stop line]{0,20} @@
--60 kind: (?:^|line) [dash digits stop open op head the]* <weak> [^ stop line cand text]{0,2}? [colon dash]
--28 conceded: though ~8 @@
--28 contrasted: @@ (?=~10 comma? but)
 -75 one of two: @ close* (?=[comma or]+ {L} [cand text])
 -75 one of two: (?:[cand text] close* [comma or]+ {L})+ @
     """
