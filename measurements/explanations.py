@@ -159,7 +159,7 @@ def main() -> None:
 
     print(f"{platform.system()}, {processor()}, {os.cpu_count()} cores, Python {platform.python_version()},")
     print(", ".join(f"{package} {version(package)}" for package in PACKAGES) + "\n")
-    print("| metric | examples | seconds per 1,000 | the library's | ratio | largest difference, of 100 |")
+    print("| metric | examples | seconds per 1,000 | the library, s per 1,000 | ratio | largest difference, on 0–100 |")
     print("|---|---|---|---|---|---|")
     libraries: dict[str, Library] = {"rougeL": rouge_score, "meteor": nltk_meteor}
     for name in arguments.metrics:

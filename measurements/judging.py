@@ -85,7 +85,7 @@ def main() -> None:
         check(made)
         return made
 
-    print("| judge | calls | wall, s | of ideal | in flight, most | rerun: calls | rerun, s | one by one, s | ratio |")
+    print("| judge | calls | wall time, s | relative to ideal | most in flight | re-run: calls | re-run, s | one by one, s | ratio |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name, coverage in JUDGES:
         with serving(arguments.latency) as url, tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def main() -> None:
             flush=True,
         )
     print("\nWith faults: 10 % answered 429 and Retry-After: 1, 5 % answered 500, 3 % hung up\n")
-    print("| judge | calls | answered | wall, s | judged | failed |")
+    print("| judge | calls | answered | wall time, s | judged | failed |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, coverage in JUDGES[:2]:
         with serving(arguments.latency, faulty=True) as url, tempfile.TemporaryDirectory() as folder:

@@ -98,7 +98,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.disable(logging.WARNING)
     stages("medmcqa_openmed", 10)  # imports
-    print("| task | examples | " + " | ".join(STAGES) + " | all, s per 1,000 |")
+    print("| task | examples | " + " | ".join(STAGES) + " | total, s per 1,000 |")
     print("|---|--:|" + "--:|" * (len(STAGES) + 1))
     for name in TASKS:
         runs = [stages(name, arguments.characters) for _ in range(arguments.repeat)]

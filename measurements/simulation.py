@@ -328,9 +328,9 @@ def reject(cell: Rejection, draws: int, seed: int) -> tuple[str, float]:
 
 PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Coverage]] | Callable[[], Iterator[Rejection]], ...]]] = {
     "tests": ("tests at 5 % of equal models | reject | not tested | draws", (nulls, family_nulls)),
-    "power": ("tests at 5 % of unequal models, 5 points apart | find it | not tested | draws", (power, planned_cells)),
+    "power": ("tests at 5 % of models that differ by 5 points | reject | not tested | draws", (power, planned_cells)),
     "intervals": (
-        "95 % intervals of | cover | marked or none | width | draws",
+        "95 % intervals of | coverage | marked or none | width | draws",
         (share_cells, ratio_cells, score_cells, difference_cells),
     ),
 }

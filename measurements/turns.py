@@ -5,7 +5,7 @@ Usage: MEDTASKS_DATA=DIR [TOOL_FORMAT=text] python measurements/turns.py [--repe
 
 A server in a process of its own answers each turn after a lognormal delay that prompt and turn settle. Conversations
 have 4 turns on average and 15 at most; each turn but the last calls the calculator. The harness's own client and this
-pack's tasks run against it, and are compared with a simulation of the same delays under a wholly free schedule: each
+pack's tasks run against it, and are compared with a simulation of the same delays under an ideal schedule: each
 conversation goes on as soon as its own reply is there, first come, first served, and nothing else takes time.
 """
 
@@ -246,7 +246,7 @@ def main() -> None:
     with server() as to:
         Measured(to.address, 20, 8, 0.0, 1.0)  # imports
         print(
-            "| examples | connections | sigma | free schedule, s | measured, s | ratio | in rounds, ratio | at once |"
+            "| examples | connections | sigma | ideal schedule, s | measured, s | ratio | ratio in rounds | at once |"
         )
         print("|--:|--:|--:|--:|--:|--:|--:|--:|", flush=True)
         for sigma in arguments.sigma:
