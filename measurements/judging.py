@@ -85,7 +85,8 @@ def main() -> None:
         check(made)
         return made
 
-    print("| judge | calls | wall time, s | relative to ideal | most in flight | re-run: calls | re-run, s | one by one, s | ratio |")
+    columns = "judge", "calls", "wall time, s", "relative to ideal", "most in flight", "re-run: calls", "re-run, s"
+    print(f"| {' | '.join([*columns, 'one by one, s', 'ratio'])} |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for name, coverage in JUDGES:
         with serving(arguments.latency) as url, tempfile.TemporaryDirectory() as folder:
