@@ -116,7 +116,7 @@ _ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: how like an option a text must be, a
 def similar_text(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of the one option that a text all but quotes, misspelt or with other signs.
 
-    >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("E coli", ["E. coli", "C. coli"])
+    >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
     """
     words, *names = (_FORM.sub(" ", one).lower().strip() for one in (text, *options[: len(LETTERS)]))
