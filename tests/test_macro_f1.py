@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.report.summary import problems
-from medtasks_utils.report.units import arrange
+from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics.aggregation import MACRO_F1, OverStrata
@@ -203,7 +203,7 @@ def test_saved_samples_give_the_reported_numbers(runs: tuple[Run, Run]) -> None:
                 ratio = task.facts(metric).aggregation.ratio(task.scores("strict-match", metric))
                 assert (ratio.value, ratio.stderr) == pytest.approx(task.metrics[metric, "strict-match"])
     assert all("replies are empty" in problem for problem in problems(runs))
-    by_name = {unit.name: unit for unit in arrange(runs)}
+    by_name = {unit.name: unit for unit in topics_of(runs)}
     for unit, metric in (("by_specialty", "macro_f1"), ("medexqa_all", "macro_f1"), ("medexqa_all", "macro_macro_f1")):
         found = by_name[unit].estimate("a", "strict-match", metric)
         reported = by_name[unit].results["a"].metrics[metric, "strict-match"]

@@ -78,7 +78,7 @@ def hard(content: dict[str, Any]) -> None:
 
 
 PARTS: dict[str, Edit] = {
-    "files of one's own": lambda content: metadata(content).update(data_source="/data"),
+    "local files": lambda content: metadata(content).update(data_source="/data"),
     "--limit 4": lambda content: content["config"].update(limit=4.0),
     "of 28 examples": lambda content: content["n-samples"]["medhallu"].update(effective=27),
     "a part of the rows (difficulty=hard)": hard,
@@ -98,8 +98,8 @@ def test_parts_are_held_back_unless_allowed(
     assert main([*arguments, "--allow_partial"]) == 0
     entry = published(tmp_path / "out")["medhallu"]
     assert entry["value"] > 0
-    is_own = reason == "files of one's own"
-    assert ("revision" not in entry["dataset"]) is is_own and ("files of one's own" in entry["notes"]) is is_own
+    is_own = reason == "local files"
+    assert ("revision" not in entry["dataset"]) is is_own and ("rows from local files" in entry["notes"]) is is_own
 
 
 def test_the_bundled_sample_is_never_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -291,7 +291,7 @@ def test_filter_and_baseline_are_chosen(page: Any, runs: list[Run]) -> None:
         cards = {card.split("\n")[0]: card for card in page.locator(".findings li:visible").all_inner_texts()}
         card = cards[f"MedCalc-Bench, acc, {filter_name}"]
         assert "first" in card and "second" in card and "short" not in card
-        assert "results of other runs are not comparable" in cards["Not comparable"]
+        assert "not comparable with those of other runs" in cards["Not comparable"]
         summary = cells(page, f"Values in percent, {filter_name}")
         assert summary[0][:2] == ["Run", "Overall acc"], "the overall score is the first column"
         assert "not comparable: different examples" in summary[3][summary[0].index("MedCalc-Bench acc")]

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import save_run, save_two
 
+from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.packing import pack
-from medtasks_utils.report.samples import pack_samples
 from medtasks_utils.report.text import visible
 from medtasks_utils.results import Run, read_runs
 

@@ -22,9 +22,9 @@ from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block, outcomes
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pairs import all_pairs
-from medtasks_utils.report.runs import runs_section
-from medtasks_utils.report.tables import estimate_cells
-from medtasks_utils.report.units import arrange
+from medtasks_utils.report.report_tables import estimate_cells
+from medtasks_utils.report.run_settings import runs_section
+from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import Metric
@@ -96,7 +96,7 @@ def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
         table = "MedExQA, acc (%) by specialty, strict-match"
         assert page.cell(table, "macro average", run.name) == f"{100 * macro:.1f}"
     assert page.cell("MedExQA: all metrics, strict-match", "rougeL", "first") != "0.0"
-    assert any("third: left out, it has no scores" in text for text in page.text)
+    assert any("third: left out, because it has no scores" in text for text in page.text)
 
 
 def test_parts_add_up(runs: list[Run], page: Page) -> None:
@@ -112,14 +112,14 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
     runs = read_runs(tmp_path)
-    assert outcomes(arrange(runs)[0].results["model"]) == {
+    assert outcomes(topics_of(runs)[0].results["model"]) == {
         "right": 2,
         "right, lost to its form": 1,
         "wrong": 1,
         "unsure": 1,
         "no answer found": 1,
     }
-    block = outcome_block(arrange(runs), ["model"])
+    block = outcome_block(topics_of(runs), ["model"])
     assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
 
 
@@ -165,12 +165,12 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     signed(b, "medhallu", **fields)
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
-    units = arrange(runs)
+    units = topics_of(runs)
     pairs = all_pairs(runs, ["strict-match"])
     paired = pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.differences) != bool(words)
-    cards = dict(findings(units, pairs, "first"))
+    cards = dict(findings(units, pairs))
     assert ("Not comparable" in cards) == bool(words), "one line that counts them"
     assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
 

@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks.known_issues import ALIKE, CONTRADICTED, NO_IMAGE
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
 from medtasks_utils.report.page import build_page
-from medtasks_utils.report.units import arrange
+from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
 MEDHALLU = benchmarks()["medhallu"]
@@ -217,7 +217,7 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path: Path, monkeypatch: pytest
         file = tmp_path / f"{len(known)}.json"
         file.write_text(json.dumps({"parts": parts, "verdicts": {}}))
         monkeypatch.setattr(benchmark, "shortcuts", file)
-        (unit,) = (unit for unit in arrange([run]) if unit.name == "medexqa")
+        (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
         return unit.without_question("acc")
 
     assert reached(contents) == (pytest.approx(0.2), "options")

@@ -14,7 +14,7 @@ from .flags import Command, print_error
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluation import Evaluation
-    from medtasks_utils.report.short import ScoreTable
+    from medtasks_utils.report.score_table import ScoreTable
     from medtasks_utils.results import Run
 
 
@@ -81,7 +81,7 @@ class Eval(Command):
             return None
         if evaluation.problem:
             print_error(evaluation.problem)
-        from medtasks_utils.report.short import ScoreTable, lines_of  # imported late: it takes seconds
+        from medtasks_utils.report.score_table import ScoreTable, lines_of  # imported late: it takes seconds
         from medtasks_utils.results import as_run, read_runs
 
         path = evaluation.path

@@ -1,4 +1,4 @@
-"""``medtasks publish``: write a run's results in the Hub's format (:mod:`medtasks_utils.report.publish`)."""
+"""``medtasks publish``: write a run's results in the Hub's format (:mod:`medtasks_utils.report.eval_results`)."""
 
 import shlex
 from dataclasses import KW_ONLY, dataclass
@@ -27,7 +27,7 @@ class Publish(Command):
     def run(self) -> Printout:
         """Write the files; return their paths."""
         from medtasks_utils.compare import one_run
-        from medtasks_utils.report.publish import contents
+        from medtasks_utils.report.eval_results import contents
         from medtasks_utils.writing import write_whole
 
         output = self.output or Path(Path(self.model_repo).name)

@@ -35,7 +35,7 @@ class Report(Command):
     def run(self) -> Printout:
         """Write the page; return where it is, its size and how long it took."""
         from medtasks_utils.report.page import build_page
-        from medtasks_utils.report.runs import with_baseline_first
+        from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
         from medtasks_utils.results import read_runs
         from medtasks_utils.writing import counted, write_whole

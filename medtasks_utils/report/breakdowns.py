@@ -1,75 +1,97 @@
-"""A benchmark by subject, specialty, calculator and so on: a plot and a table of each of its metrics there."""
+"""A benchmark by subject, specialty, calculator and so on: a plot and a table for each metric."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
 from .charts import dot_plot
-from .tables import Block, Cell, Table, estimate_cells, samples_link
+from .report_tables import Block, Cell, ReportTable, estimate_cells, samples_link
 from .text import words
-from .units import Unit, divided
+from .topics import Topic, places_by_group
 
 MACRO_LABEL = "macro average"
 
 _LEAD = (
-    "MDE: the smallest true difference in {} of two such runs with independent errors that is found four times of "
-    "five. On the same examples errors mostly agree, and smaller ones are found, as the comparison says."
+    "MDE: the smallest true difference in {} between two such runs with independent errors that has 80 % power. On the "
+    "same examples, the errors of two runs mostly agree, and the comparison detects smaller differences."
 )
 
+Groups = dict[str, dict[str, Estimate]]
+"""Estimates by group and run."""
 
-def breakdown_blocks(unit: Unit, breakdown: Breakdown, filter_name: str, runs: list[str]) -> list[Block]:
-    """A block for each of the breakdown's metrics that a run has, the first one open; ``runs`` are all of the page.
 
-    The table has a row per group and a column per run.
+def breakdown_blocks(topic: Topic, breakdown: Breakdown, filter_name: str, runs: Sequence[str]) -> list[Block]:
+    """Return a block for each of the breakdown's metrics that a run has, the first one open.
+
+    Each has a table with a row for each group and a column for each run of the topic.
+
+    Args:
+        topic: whose examples are broken down.
+        breakdown: the division.
+        filter_name: the filter whose answers are scored.
+        runs: all runs of the page, which number their colours in plots.
     """
-    name, own = breakdown.name, list(unit.samples())
-    places = {run: divided(each for task in unit.results[run].tasks for each in task.groups[name]) for run in own}
-    has_macro = unit.card is not None and unit.card.stratum == name
     blocks: list[Block] = []
     for metric in breakdown.metrics:
-        facts = unit.facts(metric)
-        found: dict[str, dict[str, Estimate]] = {}
-        for run, groups in places.items():
-            scores = unit.results[run].scores(filter_name, metric)
-            for group, index in groups.items():
-                found.setdefault(group, {})[run] = estimate(scores[index], facts)
-        if not any(one.n for by_run in found.values() for one in by_run.values()):
-            continue
-        found = dict(sorted(found.items(), key=partial(_place, breakdown.order)))
-        points = [(words(group), run, one, facts) for group, by_run in found.items() for run, one in by_run.items()]
-        title = f"{metric} by {name}"
-        plot = dot_plot(points, runs, f"{unit.title}: {title}", f"{metric}, %")
-        if has_macro:
-            found[MACRO_LABEL] = {run: _macro(unit, run, filter_name, metric) for run in own}
-        head = [name.capitalize(), "n", "MDE", *unit.heads(own, filter_name, metric)]
-        table = Table(f"{unit.title}, {metric} (%) by {name}", head, total=int(has_macro))
-        comparable = not unit.odd_ones(filter_name, metric)
-        for group, by_run in found.items():
-            task = unit.only_task if group != MACRO_LABEL else ""
-            of_all, *links = (samples_link(task=task, run=run, **{name: group}) if task else "" for run in ("", *own))
-            estimates = [by_run.get(run, Estimate(0, None)) for run in own]
-            counts = "–".join(f"{n:,}" for n in sorted({one.n for one in estimates}))
-            least_sure = max((one.detectable for one in estimates if one.detectable), default=None)
-            cells = estimate_cells(estimates, facts, comparable, links)
-            row = [Cell(words(group), href=of_all), Cell(counts), Cell(facts.detectable(least_sure)), *cells]
-            table.rows.append(row)
-        blocks.append(Block(title, table, plot, _LEAD.format(metric), folded=bool(blocks)))
+        groups = _groups(topic, breakdown, filter_name, metric)
+        if groups:
+            blocks.append(_block(topic, breakdown.name, metric, filter_name, groups, runs))
+            blocks[-1].folded = len(blocks) > 1
     return blocks
 
 
-def _place(order: Sequence[str], item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
-    """Groups stand from the best to the worst on average over the runs, unless they have an order of their own."""
-    group, by_run = item
-    if group in order:
-        return order.index(group), group
-    return -sum(found.value or 0.0 for found in by_run.values()) / len(by_run), group
+def _groups(topic: Topic, breakdown: Breakdown, filter_name: str, metric_name: str) -> Groups:
+    """Return a metric by group and run; empty if it applies to no example.
+
+    Groups come in their natural order, else from the best to the worst on average over the runs.
+    """
+    metric, groups = topic.metric(metric_name), Groups()
+    for run in topic.samples():
+        result = topic.results[run]
+        names = [group for task in result.tasks for group in task.groups[breakdown.name]]
+        scores = result.scores(filter_name, metric_name)
+        for group, places in places_by_group(names).items():
+            groups.setdefault(group, {})[run] = estimate(scores[places], metric)
+
+    def place(group: str) -> tuple[float, str]:
+        if group in breakdown.order:
+            return breakdown.order.index(group), group
+        values = [result.value or 0.0 for result in groups[group].values()]
+        return -sum(values) / len(values), group
+
+    has_values = any(result.n for by_run in groups.values() for result in by_run.values())
+    return {group: groups[group] for group in sorted(groups, key=place)} if has_values else {}
 
 
-def _macro(unit: Unit, run: str, filter_name: str, metric: str) -> Estimate:
-    """The macro average of a metric: a group's own value; for a task, over the strata of its samples."""
-    result = unit.results[run]
+def _block(
+    topic: Topic, division: str, metric_name: str, filter_name: str, groups: Groups, page_runs: Sequence[str]
+) -> Block:
+    """Return the plot and the table of one metric."""
+    metric, runs, title = topic.metric(metric_name), list(topic.samples()), f"{metric_name} by {division}"
+    points = [(words(group), run, result, metric) for group, by_run in groups.items() for run, result in by_run.items()]
+    plot = dot_plot(points, page_runs, f"{topic.title}: {title}", f"{metric_name}, %")
+    has_macro = topic.benchmark is not None and topic.benchmark.stratum == division
+    heads = [division.capitalize(), "n", "MDE", *topic.column_heads(runs, filter_name, metric_name)]
+    caption = f"{topic.title}, {metric_name} (%) by {division}"
+    table = ReportTable(caption, heads, total=int(has_macro))
+    if has_macro:
+        groups = {**groups, MACRO_LABEL: {run: _macro(topic, run, filter_name, metric_name) for run in runs}}
+    comparable = not topic.incomparable_runs(filter_name, metric_name)
+    for group, by_run in groups.items():
+        task = topic.only_task if group != MACRO_LABEL else ""
+        link, *links = (samples_link(task=task, run=run, **{division: group}) if task else "" for run in ("", *runs))
+        estimates = [by_run.get(run, Estimate(0, None)) for run in runs]
+        counts = "–".join(f"{n:,}" for n in sorted({result.n for result in estimates}))
+        largest_mde = max((result.detectable for result in estimates if result.detectable), default=None)
+        cells = estimate_cells(estimates, metric, comparable, links)
+        table.rows.append([Cell(words(group), href=link), Cell(counts), Cell(metric.detectable(largest_mde)), *cells])
+    return Block(title, table, plot, _LEAD.format(metric_name))
+
+
+def _macro(topic: Topic, run: str, filter_name: str, metric_name: str) -> Estimate:
+    """Return the macro average of a metric: a group's own value; for a task, the mean over the strata."""
+    result = topic.results[run]
     if result.is_group:
-        return unit.estimate(run, filter_name, metric)
-    return estimate(result.scores(filter_name, metric), unit.facts(metric).over_strata())
+        return topic.estimate(run, filter_name, metric_name)
+    return estimate(result.scores(filter_name, metric_name), topic.metric(metric_name).over_strata())

@@ -1,21 +1,22 @@
 """Plots as data, which the template draws as HTML and inline SVG.
 
-Labels are text of the page and lengths are percent, so a plot fills the width it has, and text keeps its size. Colours
-are the style sheet's, so that one drawing serves light, dark and print; shapes tell runs apart where colours do not.
-Beside each plot stands a table with the same numbers; to assistive technology a plot is one image with a label.
+Labels are text of the page and lengths are percent, so that a plot fills the width that it has, and text keeps its
+size. The style sheet gives the colours, so that one drawing serves light, dark and print; shapes distinguish runs where
+colours do not. Beside each plot stands a table of the same numbers; to assistive technology a plot is one image with a
+label.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import Metric
 
 MAX_RUNS = 8
-"""Runs that a plot tells apart; of more, the first."""
+"""The number of runs that a plot can tell apart; it shows the first ones."""
 
-_MOST_LINES = 75  # of more, a group's runs share one line and have no intervals
+_MOST_LINES = 75  # with more points, the runs of a group share one line and have no intervals
 
 
 class Axis:
@@ -23,77 +24,86 @@ class Axis:
 
     def __init__(self, values: Sequence[float]) -> None:
         low, high = min(values), max(values)
-        raw = (high - low or abs(high) or 1) / 4
-        unit = 10 ** math.floor(math.log10(raw))
-        self.step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * 0.999)
+        rough_step = (high - low or abs(high) or 1) / 4
+        power = 10 ** math.floor(math.log10(rough_step))
+        self.step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough_step * 0.999)
         first = math.floor(low / self.step)
         self.marks = [number * self.step for number in range(first, max(first + 1, math.ceil(high / self.step)) + 1)]
 
     def at(self, value: float) -> str:
-        """Where a value is, as a length of SVG."""
+        """Return the place of a value, as a length in SVG."""
         return f"{100 * (value - self.marks[0]) / (self.marks[-1] - self.marks[0]):.2f}%"
 
     def label(self, mark: float) -> str:
-        """A mark in as many decimals as its step needs."""
+        """Return a mark in as many decimals as its step needs."""
         return f"{mark:.{max(0, -math.floor(math.log10(self.step)))}f}"
 
 
 @dataclass(frozen=True)
 class DotPlot:
-    """Values by group, a line per run with its interval; of many groups, all runs on one line without intervals.
+    """Values by group, with a line and interval for each run; with many groups, one line for all runs, no intervals.
 
     Attributes:
-        caption: under the plot, and for those who do not see it.
-        unit: of the axis.
-        numbers: of the runs that have a point, from 1: those of their colours and shapes.
-        groups: by run, the value and the ends of its interval as they are shown.
+        caption: stands under the plot, and is its label.
+        axis_label: the unit of the values.
+        numbers: the runs that have a point, with the numbers of their colours and shapes, from 1.
+        groups: by run, the value and the ends of its interval, in the unit of the axis.
         apart: whether each run has a line of its own.
-        without_question: by group, what is reached without the question, as it is shown.
+        without_question: by group, what is reached without the question, in the unit of the axis.
     """
 
     caption: str
-    unit: str
+    axis_label: str
     axis: Axis
     numbers: dict[str, int]
     groups: dict[str, dict[str, list[float]]]
     apart: bool
-    without_question: Mapping[str, float]
+    without_question: Mapping[str, float] = field(default_factory=dict)
 
 
 def dot_plot(
-    found: Iterable[tuple[str, str, Estimate, Metric]],
+    points: Iterable[tuple[str, str, Estimate, Metric]],
     runs: Sequence[str],
     caption: str,
-    unit: str = "%",
-    marks: Mapping[str, float] = {},
+    axis_label: str = "%",
+    without_question: Mapping[str, float] | None = None,
 ) -> DotPlot | None:
-    """A plot of values by group and run, of the first eight of the page's runs; None where they have none.
+    """Return a plot of the first eight runs; None if they have no values.
 
-    ``marks`` are by group what is reached without the question, as it is shown.
+    Args:
+        points: group, run, value and metric.
+        runs: all runs of the page.
+        caption: stands under the plot.
+        axis_label: the unit of the values.
+        without_question: by group, what is reached without the question, in the unit of the axis.
     """
     numbers = {run: number for number, run in enumerate(runs[:MAX_RUNS], 1)}
     groups: dict[str, dict[str, list[float]]] = {}
-    for group, run, own, facts in found:
-        if run in numbers and own.value is not None:
-            ends = (own.value if end is None else end for end in (own.value, own.low, own.high))
-            groups.setdefault(group, {})[run] = [facts.scale * end for end in ends]
-    there = [point for by_run in groups.values() for point in by_run.items()]
-    if not there:
+    for group, run, result, metric in points:
+        if run in numbers and result.value is not None:
+            ends = (result.value if end is None else end for end in (result.value, result.low, result.high))
+            groups.setdefault(group, {})[run] = [metric.scale * end for end in ends]
+    lines = [line for by_run in groups.values() for line in by_run.items()]
+    if not lines:
         return None
-    apart = len(there) <= _MOST_LINES
-    axis = Axis([value for _, shown in there for value in shown[: 3 if apart else 1]] + [*marks.values()])
-    named = dict(there)
-    return DotPlot(caption, unit, axis, {r: n for r, n in numbers.items() if r in named}, groups, apart, marks)
+    apart = len(lines) <= _MOST_LINES
+    reached = without_question or {}
+    on_axis = list(reached.values())
+    for _, values in lines:
+        on_axis += values if apart else values[:1]
+    plotted_runs = dict(lines)
+    numbers = {run: number for run, number in numbers.items() if run in plotted_runs}
+    return DotPlot(caption, axis_label, Axis(on_axis), numbers, groups, apart, reached)
 
 
 @dataclass(frozen=True)
 class BarPlot:
-    """Bars of 100 %, one per run, under a heading per task.
+    """Bars of 100 %, one for each run, under a heading for each task.
 
     Attributes:
-        caption: under the plot, and for those who do not see it.
-        parts: of a bar in their order, with what they mean.
-        bars: by task, then run: what each part is of the whole, in percent.
+        caption: stands under the plot, and is its label.
+        parts: the parts of a bar in their order, with their meanings.
+        bars: by task and run, the size of each part in percent.
     """
 
     caption: str

@@ -1,4 +1,4 @@
-"""Where the points go: is an example lost to knowledge, or to the form of the answer?"""
+"""Outcomes of examples: is a point lost to knowledge, or to the form of the answer?"""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ import numpy as np
 from medtasks_utils.filters import FLEXIBLE, STRICT
 
 from .charts import MAX_RUNS, BarPlot
-from .tables import Block, Cell, Table
-from .units import Result, Unit
+from .report_tables import Block, Cell, ReportTable
+from .topics import RunResult, Topic
 
 OUTCOMES = {
     "right": "both filters read the right answer",
     "right, lost to its form": (
         "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
     ),
-    "right for the strict rule alone": "strict-match finds the right answer where flexible-extract does not",
+    "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
     "wrong": "an answer was found, and it is wrong",
     "unsure": "the model said that it is unsure",
     "no answer found": "flexible-extract finds no answer",
@@ -28,47 +28,51 @@ _LEAD = (
 )
 
 
-def outcomes(result: Result) -> dict[str, float]:
-    """How many examples have each outcome, in the order of :data:`OUTCOMES`; those that none has are left out.
+def outcomes(result: RunResult) -> dict[str, float]:
+    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that none has.
 
-    With repeats, the numbers expected of one generation: of four generations, two right ones are half a right example.
-    Of what the two filters read, only the shares that are right are known: as many generations as can be are taken as
-    right for both.
+    With repeats, numbers are those expected of one generation: two right ones of four are half a right example. Of what
+    the two filters read, only the shares that are right are known; as many generations as possible count as right for
+    both.
     """
-    card = result.tasks[0].card
-    abstains = [card.abstention.rate_metric] if card and card.abstention else []
-    metrics = ("acc", "answered", *abstains)
-    read = np.full((len(metrics), len(result.samples)), np.nan)
+    benchmark = result.tasks[0].card
+    abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []
+    metrics = ("acc", "answered", *abstention_metrics)
+    rates = np.full((len(metrics), len(result.samples)), np.nan)
     filters = [name for task in result.tasks for name in task.filters]
-    for name in [*filters, FLEXIBLE]:  # the last is read, if it is there
-        own = np.array([result.scores(name, metric).values for metric in metrics])
-        read = np.where(np.isnan(own[0]), read, own)
-    is_known = ~np.isnan(read[0])
-    flexible, answered = read[:2, is_known]
-    unsure = np.nan_to_num(read[2:, is_known]).sum(axis=0)
-    strict = result.scores(STRICT, "acc").values[is_known]
+    for name in [*filters, FLEXIBLE]:  # flexible-extract comes last and so takes precedence
+        of_filter = np.array([result.scores(name, metric).values for metric in metrics])
+        rates = np.where(np.isnan(of_filter[0]), rates, of_filter)
+    is_scored = ~np.isnan(rates[0])
+    flexible, answered = rates[:2, is_scored]
+    unsure = np.nan_to_num(rates[2:, is_scored]).sum(axis=0)
+    strict = result.scores(STRICT, "acc").values[is_scored]
     strict = np.where(np.isnan(strict), flexible, strict)
-    left = 1 - np.maximum(flexible, strict)
-    unsure = np.minimum(left, unsure)
-    unanswered = np.minimum(left - unsure, 1 - np.nan_to_num(answered, nan=1.0))
-    right, wrong = np.minimum(flexible, strict), left - unsure - unanswered
-    found = right, flexible - strict, strict - flexible, wrong, unsure, unanswered
-    counts = {name: round(float(shares.clip(min=0).sum()), 6) for name, shares in zip(OUTCOMES, found, strict=True)}
+    not_right = 1 - np.maximum(flexible, strict)
+    unsure = np.minimum(not_right, unsure)
+    unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(answered, nan=1.0))
+    right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
+    shares = right, flexible - strict, strict - flexible, wrong, unsure, unanswered
+    counts = {name: round(float(s.clip(min=0).sum()), 6) for name, s in zip(OUTCOMES, shares, strict=True)}
     return {name: count for name, count in counts.items() if count}
 
 
-def outcome_block(units: Sequence[Unit], runs: Sequence[str]) -> Block:
-    """Where the points go, for every unit and run; nothing where none was scored by accuracy."""
-    every = ((unit, run, outcomes(unit.results[run])) for unit in units for run in unit.samples())
-    found = [row for row in every if row[-1]]
-    seen = [name for name in OUTCOMES if any(name in counts for *_, counts in found)]
-    table = Table("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *seen], texts=2)
+def outcome_block(topics: Sequence[Topic], runs: Sequence[str]) -> Block:
+    """Return the outcomes of every topic and run; a table without rows if nothing was scored by accuracy."""
+    counted: list[tuple[Topic, str, dict[str, float]]] = []
+    for topic in topics:
+        for run in topic.samples():
+            counts = outcomes(topic.results[run])
+            if counts:
+                counted.append((topic, run, counts))
+    columns = [name for name in OUTCOMES if any(name in counts for *_, counts in counted)]
+    table = ReportTable("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *columns], texts=2)
     plot = BarPlot("Examples by outcome, for each benchmark and run, %", OUTCOMES, {})
-    for unit, run, counts in found:
+    for topic, run, counts in counted:
         total = sum(counts.values())
-        percent = {name: 100 * counts.get(name, 0.0) / total for name in seen}
-        name = Cell(unit.title, unit.name)
-        table.rows.append([name, Cell(run), Cell(f"{total:,.0f}"), *(Cell(f"{percent[part]:.1f}") for part in seen)])
+        percent = {name: 100 * counts.get(name, 0.0) / total for name in columns}
+        numbers = [Cell(f"{percent[name]:.1f}") for name in columns]
+        table.rows.append([Cell(topic.title, topic.name), Cell(run), Cell(f"{total:,.0f}"), *numbers])
         if run in runs[:MAX_RUNS]:
-            plot.bars.setdefault(unit.label, {})[run] = percent
+            plot.bars.setdefault(topic.label, {})[run] = percent
     return Block("Knowledge or format?", table, plot, _LEAD)

@@ -1,8 +1,8 @@
 """The page: template, style sheet, scripts and data in one file that needs nothing else.
 
-Text from data and models is data throughout: tables are written by a template that escapes everything, samples are
-base64 that scripts turn into text nodes. Beyond that the page's Content-Security-Policy allows its own script and style
-sheet, by hash, and nothing else: no other script, no request, no form.
+Text from data and models is never code: a template writes tables and escapes everything, and samples are base64, which
+scripts turn into text nodes. The page's Content-Security-Policy allows its own script and style sheet, by hash, and
+nothing else: no other script, no request, no form.
 """
 
 import base64
@@ -22,18 +22,18 @@ from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
 from .audits import audit_section
-from .comparison import comparison_data, comparison_section
+from .comparison_section import comparison_data, comparison_section
 from .findings import findings
 from .outcomes import outcome_block
+from .packed_samples import pack_samples
 from .packing import pack_one
 from .pairs import all_pairs
 from .replies import replies_section
-from .runs import runs_section
-from .samples import pack_samples
-from .sections import unit_section
+from .run_settings import runs_section
+from .sections import topic_section
 from .summary import has_scores, partial_runs, problems, signature_table, summary_block
 from .text import visible
-from .units import arrange
+from .topics import topics_of
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
@@ -53,34 +53,32 @@ _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css"
 
 
 def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
-    """The page for runs, the first being the baseline of comparisons until another is chosen in the page.
+    """Return the page for runs; the first is the baseline of comparisons until readers choose another.
 
     Args:
-        runs: at least one; those without scores are left out, which the page says.
-        beside: a folder next to the page that takes prompts and responses, in scripts that the page loads one at a
-            time; None puts them into the page.
+        runs: at least one; the page says which ones are left out because they have no scores.
+        beside: a folder next to the page for prompts and responses, in scripts that the page loads one at a time; None
+            puts them into the page.
 
     Raises:
-        MedtasksError: where no run has scores.
+        MedtasksError: if no run has scores.
     """
-    wary = problems(runs)
+    warnings = problems(runs)
     runs = [run for run in runs if has_scores(run)]
     if not runs:
-        raise MedtasksError(f"nothing to report: {'; '.join(wary)}")
+        raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
     stores = pack_samples(runs)
-    units = arrange(runs)
+    topics = topics_of(runs)
     names = [run.name for run in runs]
-    filters = sorted(dict.fromkeys(name for unit in units for name in unit.filters), key=lambda name: name != STRICT)
+    filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
     pairs = all_pairs(runs, filters)
     compared = comparison_data(pairs, names)
-    sections = [unit_section(unit, runs) for unit in units if not unit.is_overall]
+    sections = [topic_section(topic, runs) for topic in topics if not topic.is_overall]
     sections += [comparison_section(runs, filters)] if compared else []
-    ended = replies_section(units, names)
-    sections += [ended] if ended else []
-    sections += [*audit_section(runs), runs_section(runs)]
+    sections += [*replies_section(topics), *audit_section(runs), runs_section(runs)]
     baselines = names if compared else names[:1]
-    summary = [summary_block(runs, units, name) for name in filters]
+    summary = [summary_block(runs, topics, name) for name in filters]
     if compared:
         stores["comparison"] = [pack_one(compared)]
     if beside:
@@ -93,10 +91,10 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         baselines=baselines,
         filters=choices,
         partial=partial_runs(runs),
-        findings={(name, run): findings(units, pairs, run, name) for name in choices or [""] for run in baselines},
-        problems=wary,
-        summary=[*summary, outcome_block([unit for unit in units if unit.benchmark], names)],
-        signatures=signature_table(runs, units),
+        findings={name: findings(topics, pairs, name) for name in choices or [""]},
+        problems=warnings,
+        summary=[*summary, outcome_block([topic for topic in topics if topic.benchmark_name], names)],
+        signatures=signature_table(runs, topics),
         sections=sections,
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
         stores=stores,
@@ -105,7 +103,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
 
 
 def _rendered(**parts: Any) -> str:
-    """The template with its style sheets and scripts."""
+    """Return the template filled in, with its style sheets and scripts."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -117,10 +115,10 @@ def _rendered(**parts: Any) -> str:
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
-    # with a folder beside the page, scripts of where the page lies too: other origins stay forbidden
-    own = " 'self' file:" if parts["parts"] else ""
+    # with a folder beside the page, scripts from there are allowed too; other origins stay forbidden
+    beside = " 'self' file:" if parts["parts"] else ""
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'{own}; style-src '{_digest(style)}'; img-src data:; "
+        f"default-src 'none'; script-src '{_digest(script)}'{beside}; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     return environment.get_template("template.html").render(
@@ -129,12 +127,12 @@ def _rendered(**parts: Any) -> str:
 
 
 def _digest(text: str) -> str:
-    """A script or style sheet as a Content-Security-Policy names it."""
+    """Return the hash by which a Content-Security-Policy names a script or style sheet."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
-    """Move prompts and responses out of the stores into a folder, a script for each chunk, and no older ones."""
+    """Move prompts and responses out of the stores into a folder, a script for each chunk, and delete older scripts."""
     for path in folder.glob("*-*.js"):
         path.unlink()
     for name in ("documents", "samples"):

@@ -1,4 +1,4 @@
-"""Pairs of runs compared as ``medtasks compare`` does, each pair once, tasks that are not comparable left out."""
+"""Pairs of runs, each compared once as ``medtasks compare`` does, without the tasks that are not comparable."""
 
 from collections.abc import Sequence
 from itertools import chain, combinations, islice
@@ -7,34 +7,34 @@ from typing import NamedTuple
 from medtasks_utils.compare import Agreement, MetricDifference, compare_runs, corrected
 from medtasks_utils.results import Run, TaskRun
 
-from .units import incompatibility
+from .topics import incompatibility
 
 
-class Paired(NamedTuple):
-    """What comparing two runs under one filter gave; differences are the second minus the first.
+class ComparedPair(NamedTuple):
+    """Two runs compared under one filter; differences are the second run's value minus the first's.
 
     Attributes:
         differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
-        sides: by task, how many examples both have right, and so on.
-        refused: tasks and groups that are not compared, and why.
-        warnings: what to keep in mind, in words.
+        agreements: by task, how many examples both runs have right, and so on.
+        refused: the tasks and groups that are not compared, with the reason.
+        warnings: what to keep in mind, a sentence each.
     """
 
     differences: list[MetricDifference]
-    sides: dict[str, Agreement]
+    agreements: dict[str, Agreement]
     refused: dict[str, str]
     warnings: list[str]
 
 
-Pairs = dict[tuple[str, str, str], Paired]
-"""By two runs' names, in the runs' order, and the filter."""
+Pairs = dict[tuple[str, str, str], ComparedPair]
+"""By the names of two runs, in the runs' order, and the filter."""
 
 
 def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
-    """All pairs of runs on the examples of the tasks that both have.
+    """Return all pairs of runs, compared on the examples of the tasks that both have.
 
-    All comparisons of a page are one family, since any of them may be the one that is looked at: p-values are corrected
-    by Holm's method over all pairs of runs, metrics and filters, those of whole tasks and those of parts.
+    All comparisons of a page belong together, since readers may look at any of them: p-values are corrected by Holm's
+    method over all pairs of runs, metrics and filters; whole tasks are one family of tests, and parts another.
     """
     pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
     differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs.values()))))
@@ -43,38 +43,42 @@ def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
     }
 
 
-def _compared(a: Run, b: Run, filter_name: str) -> Paired:
+def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
+    """Compare two runs on what they share."""
+
     def tasks_of(run: Run, name: str) -> list[TaskRun]:
         names = run.groups[name].tasks if name in run.groups else [name]
         return [run.tasks[task] for task in names if task in run.tasks]
 
-    ours = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
-    shared = [name for name in ours if all(filter_name in run.tasks[name].filters for run in (a, b))]
+    shared = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    tasks = [name for name in shared if all(filter_name in run.tasks[name].filters for run in (a, b))]
     groups = [name for name in a.groups if name in b.groups]
-    sides = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *shared)}
+    members = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *tasks)}
 
     def reason(name: str, of_explanations: bool) -> str:
-        """Why a group or task may not be compared; empty if it may."""
-        if not all(any(filter_name in s.answers for s in task.samples) for task in chain(*sides[name])):
-            return "no samples in one of the runs"
-        said = incompatibility(*sides[name], filter_name, of_explanations)
-        return said.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
+        """Return why a group or task may not be compared; empty if it may."""
+        for task in chain(*members[name]):
+            if not any(filter_name in sample.answers for sample in task.samples):
+                return "no samples in one of the runs"
+        text = incompatibility(*members[name], filter_name, of_explanations)
+        return text.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
 
-    refused = {name: said for name in sides if (said := reason(name, of_explanations=False))}
-    tasks = [(name, name) for name in shared if name not in refused]
-    if not tasks:
-        return Paired([], {}, refused, [])
-    groups = [name for name in groups if name not in refused]  # compared where all of their tasks are
-    made = compare_runs(a, b, tasks=tasks, groups=groups, filters=[filter_name], common=True, force=True)
+    reasons = {name: reason(name, of_explanations=False) for name in members}
+    refused = {name: text for name, text in reasons.items() if text}
+    compared = [(name, name) for name in tasks if name not in refused]
+    if not compared:
+        return ComparedPair([], {}, refused, [])
+    groups = [name for name in groups if name not in refused]  # compared if all of their tasks are
+    result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
     differences = [
         difference
-        for difference in made.differences
+        for difference in result.differences
         if not (difference.metric.is_of_explanations and reason(difference.task, True))
     ]
-    counts = {task: made.agreements[task, filter_name] for task, _ in tasks}
-    return Paired(differences, counts, refused, made.warnings)
+    agreements = {task: result.agreements[task, filter_name] for task, _ in compared}
+    return ComparedPair(differences, agreements, refused, result.warnings)
 
 
 def signed(points: float) -> str:
-    """``+1.5`` or ``−1.5``."""
+    """Return a difference as ``+1.5`` or ``−1.5``."""
     return f"{points:+.1f}".replace("-", "−").replace("−0.0", "+0.0")

@@ -1,16 +1,17 @@
-"""The rank of each run at each benchmark, where there are more than two: ranks with simultaneous intervals.
+"""The rank of each of three or more runs at each benchmark, with simultaneous intervals.
 
 All pairs are compared at once: the critical value is the quantile of the largest ``|t|`` over all pairs, drawn from the
-multivariate t distribution with the estimates' own correlations (Hothorn, Bretz & Westfall, *Biometrical J.* 2008).
-A run's rank then lies between one more than the number of runs that are surely better and the number of runs that are
-not surely worse, for all runs together with the stated confidence (Klein, Wright & Wieczorek, *JRSS C* 2020; Mogstad,
-Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). Groups are maximal sets of runs without a sure difference,
-shown as letters (Piepho, *J. Computational and Graphical Statistics* 2004).
+multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical J.* 2008).
+The interval of a run's rank reaches from one more than the number of runs that are significantly better to the number
+of runs that are not significantly worse; the intervals of all runs hold together with the stated confidence (Klein,
+Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). Groups are
+maximal sets of runs without a significant difference, shown as letters (Piepho, *J. Computational and Graphical
+Statistics* 2004).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -22,68 +23,77 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Mask, Ratio
 from medtasks_utils.statistics.scores import concatenate
 
-from .tables import Block, Cell, Table
-from .units import Unit
+from .report_tables import Block, Cell, ReportTable
+from .topics import Topic
 
 _DRAWS = 20_000
 _LEAD = (
-    "Ranks of those of the first eight runs that can be compared, on the examples that all of them have. With 95 % "
-    "confidence every run's true rank, at every benchmark and under every filter of this page, is in its range. Runs "
-    "that share a letter cannot be told apart."
+    "The first eight runs, as far as they are comparable, ranked on the examples that all of them have. With 95 % "
+    "confidence, every run's true rank, at every benchmark and under every filter of this page, is in its range. Runs "
+    "that share a letter do not differ significantly."
 )
 
 
-def ranking_blocks(units: Sequence[Unit], filters: Sequence[str]) -> list[Block]:
-    """The ranks at each benchmark by its first metric, a table for each filter; nothing for fewer than three runs."""
-    ranked = {name: [(unit, runs) for unit in units if len(runs := _comparable(unit, name)) > 2] for name in filters}
-    family = sum(map(len, ranked.values()))
+def ranking_blocks(topics: Sequence[Topic], filters: Sequence[str]) -> list[Block]:
+    """Return a table of ranks for each filter, by the first metric of each benchmark with at least three runs."""
+    comparable = {(topic.name, name): _comparable(topic, name) for topic in topics for name in filters}
+    family = sum(len(runs) > 2 for runs in comparable.values())
     blocks = []
-    for filter_name, own in ranked.items():
-        table = Table("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
-        for unit, runs in own:
-            facts = unit.facts(unit.headline[0])
-            for rank in ranking(runs, _ratios(unit, runs, filter_name, facts), family=family):
+    for filter_name in filters:
+        table = ReportTable("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
+        for topic in topics:
+            runs = comparable[topic.name, filter_name]
+            if len(runs) < 3:
+                continue
+            metric = topic.metric(topic.headline[0])
+            for rank in ranking(runs, _ratios(topic, runs, filter_name, metric), family=family):
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
-                texts = rank.run, rank.groups, facts.shown(rank.value), place
-                table.rows.append([Cell(unit.name, facts.name), *map(Cell, texts)])
+                texts = rank.run, rank.groups, metric.shown(rank.value), place
+                table.rows.append([Cell(topic.name, metric.name), *map(Cell, texts)])
         blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
     return blocks
 
 
-def _comparable(unit: Unit, filter_name: str) -> list[str]:
-    """The runs that may stand in one ranking of a benchmark."""
-    if not unit.benchmark or filter_name not in unit.filters or not unit.headline:
+def _comparable(topic: Topic, filter_name: str) -> list[str]:
+    """Return the runs that may stand in one ranking of a benchmark."""
+    if not topic.benchmark_name or filter_name not in topic.filters or not topic.headline:
         return []
-    odd = unit.odd_ones(filter_name, unit.headline[0])
-    return [run for run in unit.results if run not in odd]
+    incomparable = topic.incomparable_runs(filter_name, topic.headline[0])
+    return [run for run in topic.results if run not in incomparable]
 
 
-def _ratios(unit: Unit, runs: Sequence[str], filter_name: str, facts: Metric) -> list[Ratio]:
-    """The runs' values of a metric, over the examples that all of them have."""
-    by_task = []
-    for tasks in zip(*(sorted(unit.results[run].tasks, key=lambda task: task.task) for run in runs), strict=True):
-        common = zip(tasks, common_examples(*tasks), strict=True)
-        by_task.append([task.scores(filter_name, facts.name)[own] for task, own in common])
-    is_group = len(by_task) > 1
-    every = [concatenate(own, tasks_are_strata=True) if is_group else own[0] for own in zip(*by_task, strict=True)]
-    known = np.array([scores.applies for scores in every])
-    index = np.flatnonzero(known.any(axis=0) if facts.aggregation.over_decided else known.all(axis=0))
-    first = every[0][index]
-    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, applies=index >= 0) for s in every)
-    return [facts.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
+def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
+    """Return a metric of each run, over the examples that all of them have."""
+    tasks_by_run = [sorted(topic.results[run].tasks, key=lambda task: task.task) for run in runs]
+    scores_by_task = []
+    for tasks in zip(*tasks_by_run, strict=True):
+        places = common_examples(*tasks)
+        scores_by_task.append(
+            [task.scores(filter_name, metric.name)[common] for task, common in zip(tasks, places, strict=True)]
+        )
+    is_group = len(scores_by_task) > 1
+    by_run = [
+        concatenate(parts, tasks_are_strata=True) if is_group else parts[0]
+        for parts in zip(*scores_by_task, strict=True)
+    ]
+    known = np.array([scores.applies for scores in by_run])
+    index = np.flatnonzero(known.any(axis=0) if metric.aggregation.over_decided else known.all(axis=0))
+    first = by_run[0][index]
+    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, applies=index >= 0) for s in by_run)
+    return [metric.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
 
 
 # ---- by one statistic
 
 
 class Rank(NamedTuple):
-    """Where a run stands.
+    """The rank of a run.
 
     Attributes:
         value: in the metric's own unit.
-        best: the best rank it may have, 1 being the first.
-        worst: the worst.
-        groups: letters; runs that share one cannot be told apart.
+        best: the best end of the rank's interval, 1 being the first rank.
+        worst: its worst end.
+        groups: letters; runs that share one do not differ significantly.
     """
 
     run: str
@@ -97,17 +107,15 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     """Rank runs by a metric of which more is better.
 
     Args:
-        ratios: of each run, over the same examples.
-        family: how many rankings are read together; each has as many times less room for error.
+        runs: k names.
+        ratios: the metric of each run, all over the same n examples.
+        family: the number of rankings that are read together, among which the error rate is divided.
 
     Returns:
-        The first rank first; empty where a run has fewer than ten clusters that count.
+        The k ranks, best first; empty if a run has fewer than ten clusters that count.
     """
-    scaled = [
-        ratio.scaled_influence
-        for ratio in ratios
-        if ratio.scaled_influence is not None and ratio.clusters >= MIN_CLUSTERS
-    ]
+    counting = [ratio for ratio in ratios if ratio.clusters >= MIN_CLUSTERS]
+    scaled = [ratio.scaled_influence for ratio in counting if ratio.scaled_influence is not None]
     known = [ratio.value for ratio in ratios if ratio.value is not None]
     if not len(scaled) == len(known) == len(runs):
         return []
@@ -116,14 +124,14 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     gaps = influence[:, first] - influence[:, second]
     variance = np.square(gaps).sum(axis=0)
     covariance = influence.T @ influence
-    errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # as Bonett and Price's
+    errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # one example more gained, one lost
     errors[variance <= 1e-12 * covariance.max()] = 0.0
     rng, freedom = np.random.default_rng(0), min(ratio.degrees_of_freedom for ratio in ratios)
-    normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # of equal runs
+    normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # it may be singular
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     reach = np.maximum(np.quantile(largest, 1 - ALPHA / family) * errors, 1e-12)
-    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # rows than columns
+    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: where i is better
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)
@@ -131,15 +139,15 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
 
 
 def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
-    """For each run the letters of its groups: the largest sets of runs of which no two surely differ.
+    """Return the letters of each run's groups: the maximal sets of runs of which no two differ significantly.
 
     Args:
-        differ: runs × runs, symmetric; of at most eight runs, which have no more groups than there are letters.
-        order: the runs from the first on; the first has the letter a.
+        differ: symmetric, shape ``(k, k)``; eight runs at most have no more groups than there are letters.
+        order: the runs, best first; the group of the best one has the letter a.
     """
-    sets = [own for size in range(1, len(order) + 1) for own in combinations(order, size)]
-    alike = [own for own in sets if not differ[np.ix_(own, own)].any()]
-    largest = [own for own in alike if not any(set(own) < set(other) for other in alike)]
-    ordered = sorted(largest, key=lambda own: [order.index(run) for run in own])
-    letters = dict(zip(ordered, ascii_lowercase, strict=False))
-    return ["".join(letter for own, letter in letters.items() if run in own) for run in range(len(order))]
+    sets = chain.from_iterable(combinations(order, size) for size in range(1, len(order) + 1))
+    alike = [members for members in sets if not differ[np.ix_(members, members)].any()]
+    maximal = [members for members in alike if not any(set(members) < set(other) for other in alike)]
+    maximal.sort(key=lambda members: [order.index(run) for run in members])
+    letters = dict(zip(maximal, ascii_lowercase, strict=False))
+    return ["".join(letter for members, letter in letters.items() if run in members) for run in range(len(order))]

@@ -1,4 +1,4 @@
-"""A section for each unit: its breakdowns, its answers, all its metrics, for each filter."""
+"""A section for each topic: its breakdowns, its answers and all its metrics, for each filter."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,49 +6,48 @@ from dataclasses import replace
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import variance_components
 
-from .answers import abstention_block, answers_block, found_block
+from .answer_tables import abstention_block, answers_block, found_by_block
 from .breakdowns import breakdown_blocks
-from .tables import WITHOUT_QUESTION, Block, Cell, Section, Table, estimate_cells, reached_cell
-from .units import Unit
+from .report_tables import WITHOUT_QUESTION, Block, Cell, ReportTable, Section, estimate_cells, reached_cell
+from .topics import Topic
 
 
-def unit_section(unit: Unit, runs: Sequence[Run]) -> Section:
-    """All blocks of a unit, for each filter."""
+def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
+    """Return all blocks of a topic, for each filter."""
     blocks: list[Block] = []
-    known = unit.card
-    for filter_name in unit.filters:
-        own: list[Block] = []
-        if known:
-            for breakdown in known.breakdowns:
-                own += breakdown_blocks(unit, breakdown, filter_name, [run.name for run in runs])
-            if known.abstention:
-                own.append(abstention_block(unit, known.abstention, filter_name))
-            own.append(answers_block(unit, known.answers, filter_name))
-        own += [found_block(unit, filter_name), _metrics_block(unit, filter_name)]
-        blocks += [replace(block, filter=filter_name) for block in own]
-    subtitle = unit.name if unit.name != unit.title else ""
-    members = max(len(result.tasks) if result.is_group else 0 for result in unit.results.values())
-    lead = f"The numbers of the whole are the unweighted means over {members} tasks." if members else ""
-    return Section(f"unit-{unit.name}", unit.title, subtitle, lead, blocks, variant=not unit.is_default)
+    for filter_name in topic.filters:
+        of_filter: list[Block] = []
+        if topic.benchmark:
+            for breakdown in topic.benchmark.breakdowns:
+                of_filter += breakdown_blocks(topic, breakdown, filter_name, [run.name for run in runs])
+            if topic.benchmark.abstention:
+                of_filter.append(abstention_block(topic, topic.benchmark.abstention, filter_name))
+            of_filter.append(answers_block(topic, topic.benchmark.answers, filter_name))
+        of_filter += [found_by_block(topic, filter_name), _metrics_block(topic, filter_name)]
+        blocks += [replace(block, filter=filter_name) for block in of_filter]
+    subtitle = topic.name if topic.name != topic.title else ""
+    members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
+    lead = f"The numbers of the whole are unweighted means over {members} tasks." if members else ""
+    return Section(f"unit-{topic.name}", topic.title, subtitle, lead, blocks, variant=not topic.is_default)
 
 
-def _metrics_block(unit: Unit, filter_name: str) -> Block:
-    """Every metric of every run."""
-    runs = list(unit.results)
-    table = Table(f"{unit.title}: all metrics", ["Metric", *unit.heads(runs, filter_name, "acc")])
-    reached = {metric: unit.without_question(metric) for metric in unit.metrics(filter_name)}
+def _metrics_block(topic: Topic, filter_name: str) -> Block:
+    """Return every metric of every run, and what is reached without the question where that was measured."""
+    runs = list(topic.results)
+    table = ReportTable(f"{topic.title}: all metrics", ["Metric", *topic.column_heads(runs, filter_name, "acc")])
+    reached = {metric: topic.without_question(metric) for metric in topic.metrics(filter_name)}
     is_measured = any(reached.values())
     if is_measured:
         table.head.append(WITHOUT_QUESTION)
     for metric in reached:
-        estimates = [unit.estimate(run, filter_name, metric) for run in runs]
-        comparable = not unit.odd_ones(filter_name, metric)
-        last = [reached_cell(reached[metric], unit.facts(metric))] if is_measured else []
-        table.rows.append([Cell(metric), *estimate_cells(estimates, unit.facts(metric), comparable), *last])
-    found = {
-        run: variance_components(unit.results[run].scores(filter_name, "acc"))
-        for run in unit.samples()
-        if unit.benchmark
+        estimates = [topic.estimate(run, filter_name, metric) for run in runs]
+        comparable = not topic.incomparable_runs(filter_name, metric)
+        last = [reached_cell(reached[metric], topic.metric(metric))] if is_measured else []
+        table.rows.append([Cell(metric), *estimate_cells(estimates, topic.metric(metric), comparable), *last])
+    variances = {
+        run: variance_components(topic.results[run].scores(filter_name, "acc"))
+        for run in topic.samples()
+        if topic.benchmark
     }
-    lead = " ".join(f"{run}: {own}." for run, own in found.items() if own)
+    lead = " ".join(f"{run}: {variance}." for run, variance in variances.items() if variance)
     return Block("All metrics", table, lead=lead)

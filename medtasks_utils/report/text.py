@@ -4,26 +4,26 @@ import re
 
 from medtasks_utils.writing import printable
 
-_ACTING = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-"""Characters that act on their surroundings (controls, direction overrides) or that nobody sees."""
+"""Characters that change the text around them (controls, direction overrides) or that nobody sees."""
 
 
 def visible(text: object) -> str:
-    """The text with such characters spelt out, and lone surrogates, which no file can hold, as U+FFFD."""
+    """Return the text with invisible characters spelt out, and lone surrogates, which no file can hold, as U+FFFD."""
     shown = str(text)
     if shown.isprintable():
         return shown
-    return _ACTING.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
+    return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
 
 
 def words(name: str) -> str:
-    """``lab_test`` as people write it."""
+    """Return a name such as ``lab_test`` as people write it."""
     return name.replace("_", " ")
 
 
 def to_the_minute(date: str) -> str:
-    """The date of a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
+    """Return the date in a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
     day, _, time = date.partition("T")
     return f"{day} {time[:5].replace('-', ':')}".strip()

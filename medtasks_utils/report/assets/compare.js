@@ -83,11 +83,11 @@ class Comparison {
     const none = { text: "–" };
     for (const task of new Set(others.flatMap(({ refused }) => Object.keys(refused)))) {
       for (const { other, refused } of others.filter((pair) => task in pair.refused)) {
-        rows.push([{ text: task }, { text: this.runs[other] }, none, none, none, { text: "not compared", small: [refused[task]] }, none, none]);
+        rows.push([{ text: task }, { text: this.runs[other] }, none, none, none, { text: "not compared", small: [refused[task]] }, none, none, none]);
       }
     }
     if (!rows.length) return undefined;
-    const table = tableNode(`Differences from ${name} by task, ${filter}`, ["Task", "Run", "n", name, "Value", "Difference", "MDE", "p"], rows);
+    const table = tableNode(`Differences from ${name} by task, ${filter}`, ["Task", "Run", "n", name, "Value", "Difference", "MDE", "p", "p, corrected"], rows);
     const runs = [...new Set(lines.map(({ other }) => other))];
     const drawn = runs.slice(0, DRAWN);
     const left = runs.length > DRAWN ? `, the first ${DRAWN} of ${runs.length} runs` : "";
@@ -137,7 +137,7 @@ class Comparison {
     });
     const clear = own.filter(({ marked }) => marked).length;
     const lead = `${clear} of ${own.length} parts differ by more than chance.`;
-    const table = () => tableNode(`${b} minus ${a} by part, the clearest difference first, ${filter}`, ["Part", "Task", "n", a, b, "Difference", "MDE", "p"], rows);
+    const table = () => tableNode(`${b} minus ${a} by part, the clearest difference first, ${filter}`, ["Part", "Task", "n", a, b, "Difference", "MDE", "p", "p, corrected"], rows);
     return blockNode(`Parts: ${b} minus ${a}`, [table()], lead, !clear);
   }
 
@@ -159,9 +159,9 @@ class Comparison {
   }
 }
 
-function cellsOf({ n, values, difference, ends, unreliable, mde, p, marked, note }) {
+function cellsOf({ n, values, difference, ends, unreliable, mde, p, p_adjusted, note }) {
   const interval = [ends.join(" to "), unreliable].filter(Boolean);
-  return [{ text: grouped(n) }, { text: values[0] }, { text: values[1] }, { text: difference, small: interval, best: marked }, { text: mde }, { text: p, small: note ? [note] : [] }];
+  return [{ text: grouped(n) }, { text: values[0] }, { text: values[1] }, { text: difference, small: interval }, { text: mde }, { text: p, small: note ? [note] : [] }, { text: p_adjusted }];
 }
 
 /** A block as the page has them: a heading, and a plot and a table side by side. */

@@ -18,17 +18,10 @@ function bindSwitch(name, onchange) {
   }
 }
 
-/** What stands in the page for one baseline is shown with it. */
-function showBaseline() {
-  const { baseline } = document.documentElement.dataset;
-  for (const part of document.querySelectorAll("[data-baseline-is]")) part.hidden = part.dataset.baselineIs !== baseline;
-  document.dispatchEvent(new Event("baselinechange"));
-}
-
 async function start() {
   bindSwitch("theme");
   bindSwitch("filter", () => document.dispatchEvent(new Event("filterchange")));
-  bindSwitch("baseline", showBaseline);
+  bindSwitch("baseline", () => document.dispatchEvent(new Event("baselinechange")));
   document.querySelectorAll("main .table").forEach(bindTable);
   const [[compared], [index]] = ["comparison", "index"].map(packedElements);
   if (!window.DecompressionStream) {

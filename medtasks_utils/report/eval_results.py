@@ -1,0 +1,128 @@
+"""``medtasks publish``: write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file for each data set.
+
+The format is that of https://huggingface.co/docs/hub/eval-results. It is written here, so that any release of the Hub's
+client will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
+benchmark's first metric under its published rule (``strict-match``), shares in percent. The notes name metric, filter,
+tools and signature.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import yaml
+
+from medtasks_utils.benchmarks.options import tools_in
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import DEFAULT_FILTER
+from medtasks_utils.harness.signature import NOTHING, parse
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.statistics.metrics import Metric
+
+from .topics import RunResult, topics_of
+
+_PUBLISHED_FILTERS = (DEFAULT_FILTER, "none")  # tasks that score log-likelihoods have the filter "none"
+
+
+class Headline(NamedTuple):
+    """The published value of a task, or of a group of tasks of one benchmark, in the metric's own unit."""
+
+    name: str
+    result: RunResult
+    metric: Metric
+    filter: str
+    value: float
+
+
+def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
+    """Return the files of a run by their paths in the model's repository.
+
+    Args:
+        run: what to publish.
+        allow_partial: publish results over a part of the rows too, and over local files.
+
+    Raises:
+        MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
+    """
+    by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    held_back = []
+    for headline in _headlines(run):
+        is_sample = "sample" in map(_source, headline.result.tasks)
+        partial = list(dict.fromkeys(_why_partial(run, headline)))
+        reasons = ["the rows are the bundled sample"] if is_sample else partial
+        if is_sample or (reasons and not allow_partial):
+            held_back.append(f"{headline.name}: {'; '.join(reasons)}")
+        else:
+            data_set = str(headline.result.tasks[0].config.get("dataset_path"))
+            by_data_set[data_set].append(_entry(run, headline))
+    if not by_data_set:
+        why = "; ".join(held_back) or "it has no task of this pack with a results file"
+        raise MedtasksError(
+            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never those of the "
+            "bundled sample)"
+        )
+    files = {}
+    for data_set, entries in by_data_set.items():
+        path = f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml"
+        files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
+    return files
+
+
+def _headlines(run: Run) -> Iterator[Headline]:
+    """Yield the headlines of groups of one benchmark, and of tasks in no such group."""
+    for topic in topics_of([run]):
+        result, metrics = topic.results[run.name], topic.benchmark.metrics if topic.benchmark else ()
+        for metric, filter_name in product(metrics, _PUBLISHED_FILTERS):
+            if (metric.name, filter_name) in result.metrics:
+                yield Headline(topic.name, result, metric, filter_name, result.metrics[metric.name, filter_name].value)
+                break
+
+
+def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
+    """Yield the reasons why a value does not stand for the whole benchmark."""
+    limit = run.setting("limit")
+    if limit is not None:
+        yield f"--limit {limit:g}"
+    for task in headline.result.tasks:
+        if _source(task) != "hub":
+            yield "the rows come from local files, not the hub"
+        count = run.counts.get(task.task, {})
+        if limit is None and count.get("effective") != count.get("original"):
+            yield f"{count.get('effective')} of {count.get('original')} examples"
+        selection = parse(task.signatures.get(headline.filter, "")).get("select", NOTHING)
+        if selection != NOTHING:
+            yield f"a part of the rows ({selection})"
+
+
+def _source(task: TaskRun) -> str:
+    return str(task.config.get("metadata", {}).get("data_source", "hub"))
+
+
+def _entry(run: Run, headline: Headline) -> dict[str, Any]:
+    """Return one entry of a file, as the Hub's format has it."""
+    tasks, metric = headline.result.tasks, headline.metric
+    config, benchmark = tasks[0].config, tasks[0].card
+    options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))
+    dataset = {"id": repository, "task_id": headline.name}
+    is_from_hub = {_source(task) for task in tasks} == {"hub"}
+    repositories = benchmark.repositories.values() if benchmark else ()
+    pinned = {pin.name: pin.revision for pin in repositories}
+    revision = options.get("revision") or pinned.get(repository)
+    if is_from_hub and revision:
+        dataset["revision"] = revision
+    tools = tools_in(options)
+    notes = [
+        f"{metric.name}{' in percent' if metric.unit == 'share' else ''}, {headline.filter}",
+        f"tools: {' and '.join(tools)}" if tools else "no tools",
+        *(() if is_from_hub else ("rows from local files of unknown revision",)),
+        *(f"signature {signature}" for signature in headline.result.signatures(headline.filter)),
+    ]
+    day, _, time = run.date.partition("T")  # 2026-11-21T08-27-59.103191
+    date = {"date": f"{day}T{time[:8].replace('-', ':')}"} if time else {}
+    return {
+        "dataset": dataset,
+        "value": round(headline.value * metric.scale, 4),
+        **date,
+        "notes": "; ".join(notes),
+    }

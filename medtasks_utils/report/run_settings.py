@@ -1,0 +1,85 @@
+"""The runs themselves: their settings, how long they took, and which one is the baseline."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results import Run
+from medtasks_utils.results.samples import mapping
+from medtasks_utils.writing import Secrets
+
+from .report_tables import Block, Cell, ReportTable, Section
+from .text import to_the_minute
+
+
+def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
+    """Return the runs with the baseline first, and else in their order.
+
+    Args:
+        runs: at least one.
+        name: the baseline's name, model, results file, or folder with that; None for the first run.
+        oldest: take the oldest run if none is named.
+
+    Raises:
+        MedtasksError: if no run, or more than one, has that name.
+    """
+    if name is None:
+        matching = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
+    else:
+        place = Path(name).resolve()
+        matching = [run for run in runs if run.name == name] or [
+            run for run in runs if run.model == name or run.path.resolve().is_relative_to(place)
+        ]
+        if len(matching) != 1:
+            problem = f"{len(matching)} runs match" if matching else "no run matches"
+            names = ", ".join(run.name for run in runs)
+            raise MedtasksError(f"{problem} {name!r}; --baseline takes one of {names}")
+    return [matching[0], *(run for run in runs if run is not matching[0])]
+
+
+def runs_section(runs: Sequence[Run]) -> Section:
+    """Return a section with a row for each run."""
+    settings = {run.name: _settings(run) for run in runs}
+    heads = [
+        head
+        for head in next(iter(settings.values()))
+        if any(by_head[head] != Cell("") for by_head in settings.values())
+    ]
+    table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads))
+    for run, by_head in settings.items():
+        table.rows.append([Cell(run), *(by_head[head] for head in heads)])
+    return Section("runs", "Runs", "", "", [Block("Settings and time", table)])
+
+
+def _settings(run: Run) -> dict[str, Cell]:
+    """Return the cells of a run by the heads of their columns; a cell without text if a setting is unknown."""
+    backend = str(run.setting("model") or "")
+    # the harness writes the duration as text
+    date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
+    started = (
+        datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else to_the_minute(run.date)
+    )
+    tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
+    labels = {"prompt": "in", "completion": "out"}
+    limit = run.setting("limit")
+    return {
+        "Model": Cell(run.model, backend if backend != run.model else ""),
+        "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
+        "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
+        "Started": Cell(started),
+        "Duration": Cell(str(timedelta(seconds=round(seconds))) if seconds else ""),
+        "Tokens": Cell(" · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name))),
+        "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
+        "Limit": Cell(f"{limit:g}" if isinstance(limit, int | float) else ""),
+        "lm_eval": Cell(str(run.results.get("lm_eval_version") or "")),
+    }
+
+
+def _arguments(value: Any) -> str:
+    """Return arguments as on the command line, without keys."""
+    text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
+    secrets = Secrets()
+    secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))
+    return str(secrets.scrub(text))

@@ -1,0 +1,172 @@
+"""A run in a few lines of text, or as JSON, which ``medtasks eval`` prints at its end."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from medtasks_utils.benchmarks.shortcuts import Reached
+from medtasks_utils.filters import FILTERS, FLEXIBLE
+from medtasks_utils.results import Run
+from medtasks_utils.results.samples import mapping
+from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
+from medtasks_utils.writing import table
+
+from .topics import Topic, topics_of
+
+_NO_INTERVAL = "(–)"
+_WHY_NO_INTERVAL = "no interval: too few examples, or scores that are all equal"
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """A headline metric of a task, or of a group of tasks.
+
+    Attributes:
+        topic: the task or group.
+        metric: its name.
+        n: the number of examples asked.
+        scores: by filter, with 95 % intervals.
+        answered: by filter, the share of examples in which an answer was found.
+        tool_calls: per example; None without tools.
+        without_question: what is reached without the question; None if it was not measured on these rows.
+        cut: the share of the replies that reached the limit on tokens; None if unknown.
+        acc_finished: the accuracy of the replies that ended by themselves, under the first filter; None if unknown.
+    """
+
+    topic: Topic
+    metric: str
+    n: int
+    scores: dict[str, Estimate]
+    answered: dict[str, Estimate]
+    tool_calls: float | None
+    without_question: Reached | None
+    cut: float | None
+    acc_finished: float | None
+
+    def score(self, name: str) -> str:
+        """Return the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
+        if name not in self.scores:
+            return "–"
+        score, metric = self.scores[name], self.topic.metric(self.metric)
+        value, low, high = map(metric.shown, (score.value, score.low, score.high))
+        mark = UNRELIABLE_MARK * score.few
+        return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
+
+    def share_answered(self) -> str:
+        """Return the share answered as text: one number if both filters find answers equally often."""
+        metric = self.topic.metric("answered")
+        return " / ".join(dict.fromkeys(metric.shown(share.value) for share in self.answered.values())) or "–"
+
+    def share_without_question(self) -> str:
+        """Return what is reached without the question as text; a dash if it is unknown."""
+        return self.topic.metric(self.metric).shown(self.without_question and self.without_question.value)
+
+    def note_on_cut(self) -> str:
+        """Return how many replies were cut, how right the others are, and the way out."""
+        task = next(task for result in self.topic.results.values() for task in result.tasks)
+        limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
+        cut, finished = self.topic.metric("cut").shown(self.cut), self.topic.metric("acc").shown(self.acc_finished)
+        return (
+            f"{self.topic.name}: {cut} % of the replies reached {reached}; acc of those that ended by themselves "
+            f"{finished}. A larger --gen_kwargs max_gen_toks=… lets the others end"
+        )
+
+
+def lines_of(run: Run) -> list[ScoreLine]:
+    """Return a line for each headline metric of each task or group of tasks; means over benchmarks come first."""
+    lines = []
+    for topic in topics_of([run]):
+        metrics = [*topic.headline, *_without_value(topic, run)]
+        lines += [_line(topic, metric, run) for metric in metrics if metric != "bypass"]  # of --predict_only
+    return lines
+
+
+def _without_value(topic: Topic, run: Run) -> list[str]:
+    """Return the headline metrics that a run reports without a value, as if a judge failed; a remark says why."""
+    by_topic = mapping(run.results.get("results"))
+    reported = {key.partition(",")[0] for key in mapping(by_topic.get(topic.name))}
+    headline = topic.benchmark.headline_metrics if topic.benchmark else ()
+    return [metric for metric in headline if metric in reported - set(topic.headline)]
+
+
+def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
+    names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
+
+    def estimates(of_metric: str) -> dict[str, Estimate]:
+        return {name: topic.estimate(run.name, name, of_metric) for name in names if of_metric in topic.metrics(name)}
+
+    def value_of(of_metric: str) -> float | None:
+        return next((result.value for result in estimates(of_metric).values()), None)
+
+    return ScoreLine(
+        topic,
+        metric,
+        topic.results[run.name].asked,
+        estimates(metric),
+        estimates("answered"),
+        value_of("tool_calls"),
+        topic.without_question(metric),
+        value_of("cut"),
+        value_of("acc_finished"),
+    )
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The lines of a run as a table or as JSON; a table wider than ``width`` becomes a block for each line."""
+
+    lines: Sequence[ScoreLine]
+    width: int
+
+    def to_text(self) -> str:
+        """Return the table, with notes on the marks in it; empty without lines."""
+        if not self.lines:
+            return ""
+        head: tuple[str, ...] = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
+        is_measured = any(line.without_question for line in self.lines)
+        if is_measured:
+            head = (*head, "no question")
+        rows = []
+        for line in self.lines:
+            first = next(iter(line.scores), "")
+            numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
+            last = [line.share_without_question()] if is_measured else []
+            rows.append((line.topic.name, line.metric, *numbers, *last))
+        cells = "".join(chain.from_iterable(rows))
+        scores = chain.from_iterable(line.scores.values() for line in self.lines)
+        reasons = sorted({score.unreliable for score in scores if score.interval} - {""})
+        marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
+        notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
+        notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.cut)
+        text = table([head, *rows], left=2)
+        if max(map(len, text.splitlines())) > self.width:
+            notes = [textwrap.fill(note, self.width) for note in notes]
+            blocks = ["\n".join([row[0], *map("  {}: {}".format, head[1:], row[1:])]) for row in rows]
+            text = "\n".join(blocks)
+        return "\n".join([text, *notes])
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Return the lines as JSON can hold them; shares from 0 to 1."""
+        return [
+            {
+                "name": line.topic.name,
+                "benchmark": line.topic.benchmark_name,
+                "metric": line.metric,
+                "n": line.n,
+                "filters": {
+                    name: {
+                        **{key: getattr(score, key) for key in ("value", "stderr", "low", "high", "few")},
+                        "answered": line.answered[name].value if name in line.answered else None,
+                    }
+                    for name, score in line.scores.items()
+                },
+                "tool_calls": line.tool_calls,
+                "without_question": line.without_question and line.without_question._asdict(),
+                "cut": line.cut,
+                "acc_finished": line.acc_finished,
+            }
+            for line in self.lines
+        ]

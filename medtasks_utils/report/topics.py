@@ -1,0 +1,232 @@
+"""Topics: what the page has a column or a section for, which is a task or a group of tasks over all runs."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.shortcuts import Reached
+from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.run import Metrics
+from medtasks_utils.results.samples import Row
+from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Codes
+from medtasks_utils.statistics.scores import MetricScores, Score, concatenate
+
+_LONGEST_REASON = 60  # characters; longer ones are cut before the values, which the signatures show
+TOLERANCE = 1e-6
+"""Values closer than this are equal: the harness rounds the numbers that it writes."""
+
+
+@dataclass
+class RunResult:
+    """The results of one run on a topic.
+
+    Attributes:
+        tasks: the task, or all tasks of the group.
+        metrics: as the harness reported them for the topic.
+        is_group: whether the metrics are means over tasks.
+        asked: the number of examples asked; 0 if unknown.
+    """
+
+    tasks: list[TaskRun]
+    metrics: Metrics
+    is_group: bool = False
+    asked: int = 0
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """The samples of all tasks."""
+        return [sample for task in self.tasks for sample in task.samples]
+
+    def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
+        """Return the scores of all samples; ``by_task`` makes each task a stratum of its own."""
+        by_tasks = [task.scores(filter_name, metric) for task in self.tasks]
+        return concatenate(by_tasks, tasks_are_strata=by_task) if len(by_tasks) > 1 or by_task else by_tasks[0]
+
+    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
+        """Return the scores of all samples if ``rescore`` scores each answer that a filter read."""
+        by_tasks = [task.rescored(filter_name, rescore) for task in self.tasks]
+        return concatenate(by_tasks) if len(by_tasks) > 1 else by_tasks[0]
+
+    def signatures(self, filter_name: str) -> list[str]:
+        """Return the distinct signatures of the tasks, in order."""
+        return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
+
+
+def places_by_group(groups: Iterable[str | None]) -> dict[str, Codes]:
+    """Return the places of the samples of each group, from the group of each sample; None leaves a sample out."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, group in enumerate(groups):
+        if group is not None:
+            places[group].append(place)
+    return {group: np.array(members) for group, members in places.items()}
+
+
+def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool) -> str:
+    """Return why the results of two runs' tasks may not be compared; empty if they may."""
+    tasks_of_b = {task.task: task for task in b}
+    if {task.task for task in a} != set(tasks_of_b):
+        return "other tasks"
+    for task in a:
+        reason = comparability(task, tasks_of_b[task.task], filter_name, of_explanations=of_explanations).reason
+        if reason:
+            return reason
+    return ""
+
+
+@dataclass
+class Topic:
+    """A task or group of tasks, over all runs that have it.
+
+    Attributes:
+        benchmark_name: the benchmark of its tasks; None for tasks of others and for groups of several benchmarks.
+        results: by the runs' names, in their order.
+    """
+
+    name: str
+    benchmark_name: str | None
+    results: dict[str, RunResult] = field(default_factory=dict)
+
+    @property
+    def benchmark(self) -> Benchmark | None:
+        """The benchmark of its tasks, if they have one in common."""
+        return benchmarks()[self.benchmark_name] if self.benchmark_name else None
+
+    @property
+    def is_overall(self) -> bool:
+        """Whether it is a mean over several benchmarks, which the summary shows and which has no section."""
+        return self.benchmark_name is None and any(result.is_group for result in self.results.values())
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is the task that the benchmark's name stands for, and not a variant of it."""
+        return self.benchmark is not None and self.name == self.benchmark.default_task
+
+    @property
+    def title(self) -> str:
+        """The benchmark's name as its authors write it, else the task's."""
+        return "Overall" if self.is_overall else self.benchmark.title if self.benchmark else self.name
+
+    @property
+    def label(self) -> str:
+        """The title, followed by the task if that is a variant."""
+        return self.title if self.is_default or not self.benchmark_name else f"{self.title} ({self.name})"
+
+    def metric(self, name: str) -> Metric:
+        """Return the metric of this name."""
+        return metric_of(name, self.benchmark_name)
+
+    @property
+    def filters(self) -> list[str]:
+        """The filters that any run reports."""
+        return list(dict.fromkeys(name for r in self.results.values() for task in r.tasks for name in task.filters))
+
+    @property
+    def only_task(self) -> str:
+        """The one task of all runs, for links to its samples; empty for a group."""
+        tasks = {task.task for result in self.results.values() for task in result.tasks}
+        return tasks.pop() if len(tasks) == 1 else ""
+
+    def samples(self) -> dict[str, list[Sample]]:
+        """Return the samples by run, for the runs that have any."""
+        return {name: samples for name, result in self.results.items() if (samples := result.samples)}
+
+    def metrics(self, filter_name: str) -> list[str]:
+        """Return the names of the metrics that any run has under a filter, the most important first."""
+        declared = [metric.name for metric in self.benchmark.metrics] if self.benchmark else []
+        names = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name}
+        if not names:
+            for samples in self.samples().values():
+                names.update(samples[0].metrics.get(filter_name, ()))
+        return [*(metric for metric in declared if metric in names), *sorted(names.difference(declared))]
+
+    @property
+    def headline(self) -> list[str]:
+        """The names of the metrics that a summary shows: the first one, and those that the benchmark adds to it."""
+        names = self.metrics(self.filters[0]) if self.filters else []
+        further = self.benchmark.headline_metrics if self.benchmark else ("acc",)
+        return list(dict.fromkeys([*names[:1], *(metric for metric in further if metric in names)]))
+
+    def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
+        """Return one run's value of a metric, with its 95 % interval.
+
+        It is computed from the samples; if these give another value than the run reports, the reported one is taken.
+        """
+        result, metric = self.results.get(run), self.metric(metric_name)
+        if result is None or not result.tasks:
+            return Estimate(0, None)
+        reported = result.metrics.get((metric_name, filter_name))
+        by_task = result.is_group and reported is not None
+        of_samples = estimate(result.scores(filter_name, metric_name, by_task), metric, over_strata=by_task)
+        if reported is None:
+            return of_samples
+        if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
+            return of_samples
+        is_clustered = any(task.card and task.card.cluster for task in result.tasks)
+        n = of_samples.n if is_clustered or result.is_group or not result.asked else result.asked
+        return estimate_from_results(metric, *reported, n)
+
+    def without_question(self, metric: str) -> Reached | None:
+        """Return what a reader without the question reaches; None unless it was measured on the rows of all runs.
+
+        For a group of tasks, it is the mean over the tasks.
+        """
+        distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
+        by_task = distinct.pop() if len(distinct) == 1 else ()
+        measured = [reached for reached in by_task if reached is not None]
+        if not measured or len(measured) < len(by_task):
+            return None
+        readers = dict.fromkeys(reached.reader for reached in measured)
+        return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
+
+    def incomparable_runs(self, filter_name: str, metric: str) -> dict[str, str]:
+        """Return the runs that are not comparable with most others, and why; in a tie, the earlier runs decide."""
+        of_explanations = self.metric(metric).is_of_explanations
+        tasks = {
+            run: result.tasks
+            for run, result in self.results.items()
+            if any(filter_name in task.filters for task in result.tasks)
+        }
+
+        def reason(run: str, other: str) -> str:
+            text = incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
+            return text if len(text) <= _LONGEST_REASON else text.split(" (")[0]
+
+        reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
+        reasons = {run: reason(reference, run) for run in tasks}
+        return {run: f"not comparable: {text}" for run, text in reasons.items() if text}
+
+    def column_heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
+        """Return the heads of the runs' columns; that of an incomparable run has the reason on a second line."""
+        incomparable = self.incomparable_runs(filter_name, metric)
+        return [f"{run}\n{incomparable[run]}" if run in incomparable else run for run in runs]
+
+
+def topics_of(runs: Sequence[Run]) -> list[Topic]:
+    """Return the topics in the order of the benchmarks; a group of one benchmark takes the place of its tasks."""
+    topics: dict[str, Topic] = {}
+
+    def add(run: Run, name: str, benchmark_name: str | None, result: RunResult) -> None:
+        result.asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in result.tasks)
+        topics.setdefault(name, Topic(name, benchmark_name)).results[run.name] = result
+
+    for run in runs:
+        grouped: set[str] = set()
+        for group in run.groups.values():
+            members = [run.tasks[name] for name in group.tasks if name in run.tasks]
+            names = {task.benchmark for task in members}
+            benchmark_name = names.pop() if len(names) == 1 else None
+            grouped.update(task.task for task in members if benchmark_name)
+            add(run, group.group, benchmark_name, RunResult(members, group.metrics, is_group=True))
+        for task in run.tasks.values():
+            if task.task not in grouped:
+                add(run, task.task, task.benchmark, RunResult([task], task.metrics))
+    order = [*benchmarks(), None]
+    return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))
