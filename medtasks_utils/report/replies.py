@@ -12,8 +12,9 @@ from .report_tables import Block, Cell, ReportTable, Section, estimate_cell, sam
 from .topics import Topic
 
 _LEAD = (
-    "A reply that was cut usually has no answer, which says nothing about the model's knowledge: if many were cut, raise "
-    "max_gen_toks. The accuracy of the finished is over the replies that ended by themselves, which are the easier ones."
+    "A reply that was cut usually has no answer, which says nothing about the model's knowledge: if many were cut, "
+    "raise max_gen_toks. The accuracy of the finished is over the replies that ended by themselves, which are the "
+    "easier ones."
 )
 
 
