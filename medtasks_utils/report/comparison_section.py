@@ -17,9 +17,10 @@ from .topics import topics_of
 _LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p stand for their row alone. "
     "Corrected p-values are those of Holm's method over all pairs of runs and all filters; whole tasks are one family "
-    "of tests, and parts another. A star marks those below 5 %. An interval is called unreliable if it rests on fewer than ten informative clusters, which is some five "
-    "examples that only one of the runs has right. MDE is the smallest true difference that has 80 % power. Results "
-    "over other examples, or asked or scored in another way, are not compared."
+    "of tests, and parts another. A star marks those below 5 %. An interval is called unreliable if it rests on fewer "
+    "than ten informative clusters, which is some five examples that only one of the runs has right. MDE is the "
+    "smallest true difference that has 80 % power. Results over other examples, or asked or scored in another way, are "
+    "not compared."
 )
 
 
