@@ -25,6 +25,7 @@ COMMANDS = Registry(
         "report": "medtasks_utils.commands.report:Report",
         "compare": "medtasks_utils.commands.compare:Compare",
         "audit": "medtasks_utils.commands.audit:Audit",
+        "doubt": "medtasks_utils.commands.doubt:Doubt",
         "import": "medtasks_utils.commands.imports:Import",
         "extract": "medtasks_utils.commands.extract:Extract",
         "sweep": "medtasks_utils.commands.sweep:Sweep",

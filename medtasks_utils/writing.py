@@ -10,6 +10,9 @@ from typing import Any, Protocol
 
 from medtasks_utils.errors import MedtasksError
 
+_FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
+
 
 class CommandResult(Protocol):
     """What a command hands to the command line, which prints it as text or, with ``--json``, as JSON."""
@@ -98,6 +101,16 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     columns = max(map(len, [*rows, head]), default=0)
     align = ["left"] * left + ["right"] * (columns - left)
     return tabulate(cells, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
+
+
+def defused(cell: object) -> object:
+    """Return a cell of a CSV file, with an apostrophe before a text that a spreadsheet would take for a formula.
+
+    >>> [defused(cell) for cell in ("=1+1", "@SUM(A1)", "-5.2", -5.2, "B")]
+    ["'=1+1", "'@SUM(A1)", '-5.2', -5.2, 'B']
+    """
+    is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
+    return f"'{cell}" if is_formula else cell
 
 
 def printable(text: str) -> str:

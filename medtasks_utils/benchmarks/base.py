@@ -523,6 +523,10 @@ class Benchmark(ABC):
             return one_line(value).casefold() == one_line(other).casefold()
         return bool(value == other)
 
+    def is_close(self, value: Any, other: Any, example: Example) -> bool:
+        """Return whether two values are the same answer within the tolerance that the example's label has."""
+        return self.is_same(value, other)
+
     def is_right(self, value: Any, example: Example) -> bool:
         """Return whether a value is the right answer, as ``score`` has it."""
         return self.score(Answer(value), example, self.options()).values["acc"] == 1.0

@@ -286,6 +286,11 @@ class MedCalcBench(Benchmark):
         are_numbers = isinstance(value, float) and isinstance(other, float)
         return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
 
+    def is_close(self, value: Any, other: Any, example: Example) -> bool:
+        """Return whether two values are the same answer; decimal numbers are within 5 %, as labels' limits are."""
+        are_decimals = example["judgement"] == "decimal" and NOT_AVAILABLE not in (value, other)
+        return math.isclose(value, other, rel_tol=0.05) if are_decimals else self.is_same(value, other)
+
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> ResponseScores:

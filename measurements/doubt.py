@@ -1,0 +1,141 @@
+"""How many labels that physicians corrected `medtasks doubt` finds, and how many of its items are such labels.
+
+Usage: python measurements/doubt.py DATA [--seeds 5] [--json]
+
+DATA is a data directory with MedCalc-Bench's first release (`medcalc_bench/test.csv`) and the physicians' labels
+(`corrected.csv`). Runs are simulated on the rows that have both labels. A run gives the physicians' answer with a
+stated probability (where that is N/A, it abstains). Else it errs: with the probability "alike" as all runs do on that
+item, by the benchmark's own label in half of the rows where that is wrong; otherwise by itself. What they answer is
+scored against the benchmark's labels, as a run's is, and goes through the code of the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from medtasks_utils.audit.doubt import doubts
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, NOT_AVAILABLE
+from medtasks_utils.filters import STRICT
+from medtasks_utils.harness.sources import BenchmarkFiles
+from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results.samples import SampleLog
+from medtasks_utils.writing import table
+
+TASK = "medcalc_bench"
+BENCHMARK = benchmarks()[TASK]
+OPTIONS = BENCHMARK.options()
+FIRST = 50  # of the list
+
+
+def items(root: str) -> list[Example]:
+    """Return the rows that have the benchmark's label and the physicians'."""
+    files = BenchmarkFiles(root, BENCHMARK)
+    examples = BENCHMARK.load(files, OPTIONS, TaskInfo(TASK), "test", LoadReport())
+    BENCHMARK.add_known_issues(examples)
+    return [example for example in examples if example.get("other_label")]
+
+
+def wrong_answer(truth: str, kind: str, chance: random.Random) -> str:
+    """Return an answer that is not the truth."""
+    if kind == "date":
+        value = KINDS["date"].strict(truth)
+        moved = date(value.year, value.month, value.day) + timedelta(days=chance.choice((-14, -7, -3, -1, 1, 3, 7, 14)))
+        return f"{moved.month}/{moved.day}/{moved.year}"
+    number = float(truth)
+    if kind == "integer":
+        return str(round(number) + chance.choice((-3, -2, -1, 1, 2, 3)))
+    return f"{number * chance.choice((0.25, 0.5, 0.7, 0.85, 1.15, 1.3, 2, 4)) * chance.uniform(0.98, 1.02):.4g}"
+
+
+def simulated(examples: list[Example], accuracies: list[float], alike: float, chance: random.Random) -> list[Run]:
+    """Return runs of these accuracies by the physicians' labels."""
+    common = []
+    for example in examples:
+        label = example["ground_truth"]
+        basis = (
+            label if example["other_label"]["ground_truth"] == NOT_AVAILABLE else example["other_label"]["ground_truth"]
+        )
+        repeats_label = example["other_label"]["differs"] and chance.random() < 0.5
+        common.append(label if repeats_label else wrong_answer(basis, example["judgement"], chance))
+    runs = []
+    for number, accuracy in enumerate(accuracies):
+        samples = []
+        for place, (example, shared) in enumerate(zip(examples, common, strict=True)):
+            truth = example["other_label"]["ground_truth"]
+            if chance.random() < accuracy:
+                text = "" if truth == NOT_AVAILABLE else truth
+            elif chance.random() < alike:
+                text = shared
+            else:
+                basis = example["ground_truth"] if truth == NOT_AVAILABLE else truth
+                text = wrong_answer(basis, example["judgement"], chance)
+            answer = BENCHMARK.content(text, example, OPTIONS)
+            acc = BENCHMARK.score(answer, example, OPTIONS).values["acc"]
+            shown = UNANSWERED if answer.value is None else str(answer)
+            sample = Sample(place, str(place), example, [], [text], example["shown_truth"])
+            sample.answers[STRICT], sample.metrics[STRICT] = [shown], {"acc": float(acc)}  # type: ignore[arg-type]
+            samples.append(sample)
+        task = TaskRun(TASK, TASK, {}, {})
+        task.__dict__["_log"] = SampleLog(samples, [])
+        runs.append(Run(f"run {number}", f"run {number}", Path(), "", {}, {TASK: task}, {}, []))
+    return runs
+
+
+def measure(examples: list[Example], accuracies: list[float], alike: float, seeds: int) -> dict[str, Any]:
+    """Return shares, 0 to 1, as means over the seeds."""
+    corrected = {place for place, example in enumerate(examples) if example[KNOWN_ISSUES]}
+    computable = {place for place in corrected if examples[place]["other_label"]["ground_truth"] != NOT_AVAILABLE}
+    found: dict[str, list[float]] = {
+        name: [] for name in ("listed", "precision", "first", "recall", "recall_computable")
+    }
+    for seed in range(seeds):
+        runs = simulated(examples, accuracies, alike, random.Random(seed))
+        listed = [doubt.doc_id for doubt in doubts(runs, STRICT, None, Path()).doubts]
+        found["listed"].append(len(listed))
+        found["precision"].append(len(corrected.intersection(listed)) / max(1, len(listed)))
+        found["first"].append(len(corrected.intersection(listed[:FIRST])) / max(1, len(listed[:FIRST])))
+        found["recall"].append(len(corrected.intersection(listed)) / len(corrected))
+        found["recall_computable"].append(len(computable.intersection(listed)) / len(computable))
+    means = {name: round(mean(values), 3) for name, values in found.items()}
+    return {"accuracies": accuracies, "alike": alike, **means}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("data", help="a data directory")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    arguments = parser.parse_args()
+    examples = items(arguments.data)
+    if not examples:
+        raise SystemExit(f"{arguments.data} has no rows with both labels")
+    cells = []
+    for accuracies in ([0.5] * 3, [0.65] * 3, [0.8] * 3, [0.65] * 5, [0.8] * 5, [0.4, 0.5, 0.6, 0.7, 0.8]):
+        for alike in (0.0, 0.3, 0.6):
+            cells.append(measure(examples, accuracies, alike, arguments.seeds))
+    if arguments.json:
+        print(json.dumps(cells, indent=2))
+        return 0
+    corrected = sum(example[KNOWN_ISSUES] != "" for example in examples)
+    print(f"{len(examples)} rows, {corrected} labels corrected, {arguments.seeds} seeds; shares in per cent")
+    head = ("accuracies", "alike", "listed", "precision", f"of first {FIRST}", "recall", "of the computable")
+    rows = []
+    for cell in cells:
+        stated = " ".join(f"{100 * accuracy:.0f}" for accuracy in cell["accuracies"])
+        shares = [f"{100 * cell[name]:.0f}" for name in ("alike", "precision", "first", "recall", "recall_computable")]
+        rows.append((stated, shares[0], f"{cell['listed']:.0f}", *shares[1:]))
+    print(table(rows, head))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

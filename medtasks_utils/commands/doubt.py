@@ -1,0 +1,40 @@
+"""``medtasks doubt``: labels that runs agree against (:mod:`medtasks_utils.audit.doubt`)."""
+
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+
+from medtasks_utils.filters import DEFAULT_FILTER, FilterName
+from medtasks_utils.writing import CommandResult, write_whole
+
+from .flags import Command
+
+
+@dataclass
+class Doubt(Command):
+    """List the items that most runs answer alike and against the label, for a person who knows the field.
+
+    Takes three or more runs with --log_samples, best of models that have little in common. Writes a CSV, the most
+    doubted item first, with what supports it and empty columns for a verdict and a comment. An item in it has a wrong
+    label, or is one that the models get wrong alike.
+
+    Attributes:
+        runs: result folders or files, with samples
+        output: default: doubts.csv
+        task: only this task
+        filter: strict-match or flexible-extract; default: strict-match
+    """
+
+    runs: tuple[Path, ...]
+    _: KW_ONLY
+    output: Path = Path("doubts.csv")
+    task: str | None = None
+    filter: FilterName = DEFAULT_FILTER
+
+    def run(self) -> CommandResult:
+        """Find the items and write the file."""
+        from medtasks_utils.audit.doubt import doubts
+        from medtasks_utils.results import read_runs
+
+        found = doubts(read_runs(self.runs), self.filter, self.task, self.output)
+        write_whole(self.output, found.to_csv(), make_folder=True)
+        return found
