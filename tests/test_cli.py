@@ -26,6 +26,7 @@ TASK_NAMES = """
 medmcqa_openmed medexqa_all medcalc_bench medcalc_bench_v1_2 medcalc_bench_one_shot medcalc_bench_lite
 medcalc_bench_corrected medcalc_bench_python medcalc_bench_calculator medcalc_bench_tools medhallu medhallu_artificial
 medhallu_knowledge
+medhallu_style_balanced
 """
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import sample_rows
+from conftest import ROOT, sample_rows
 
 from medtasks_utils import Scorer, reward, score
 from medtasks_utils.errors import UsageError
@@ -34,6 +35,19 @@ def test_medhallu_rewards_being_unsure_a_little() -> None:
         ["\\boxed{1}", "\\boxed{1}", "\\boxed{2}"], **columns(rows), shown=shown
     )
     assert found == [1.0, 0.0, 0.2]
+
+
+def test_the_documented_reward_asks_for_both_answers_of_a_row() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(blocks[1], names)
+    row, other = sample_rows("medhallu/pqa_labeled.jsonl")[:2]
+    given = columns([row] * 4 + [other] * 2)
+    shown = ["ground_truth", "ground_truth", "hallucinated", "hallucinated", "ground_truth", "hallucinated"]
+    answers = [f"\\boxed{{{number}}}" for number in (0, 1, 1, 1, 1, 1)]
+    assert names["both_answers"](answers, **given, shown=shown) == [1.0, 0.0, 0.5, 0.5, 0.0, 0.0]
+    with pytest.raises(ValueError, match="the batch has one answer to"):
+        names["both_answers"](answers[:2], **columns([row] * 2), shown=shown[:2])
 
 
 def test_mistakes_are_one_error_each() -> None:
