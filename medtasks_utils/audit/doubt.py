@@ -10,9 +10,9 @@ import csv
 import io
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,40 +24,13 @@ from medtasks_utils.writing import defused
 FEWEST_RUNS = 3
 _END = 600  # characters of a response that are shown, its last
 
-
-@dataclass(frozen=True)
-class Doubt:
-    """An item whose label is doubted: a row of the CSV, where ``verdict`` and ``comment`` are for who reads it.
-
-    Attributes:
-        rank: from 1, over all tasks.
-        doc_id: its place in the task's rows.
-        support: see the module.
-        runs_for: the runs that give the answer.
-        runs_for_label: the runs that give the label.
-        others: what other runs answer.
-        response: the end of the response of the best of the runs that give the answer.
-    """
-
-    rank: int
-    task: str
-    doc_id: int
-    label: str
-    answer: str
-    support: float
-    runs_for: str
-    runs_for_label: str
-    others: str
-    known_issues: str
-    prompt: str
-    response: str
-    verdict: str = ""
-    comment: str = ""
+Doubt = dict[str, Any]
+"""An item, by the columns of the CSV; ``verdict`` and ``comment`` are empty, for the person who reads it."""
 
 
 @dataclass(frozen=True)
 class Doubts:
-    """The result of ``medtasks doubt``: what is doubted, how many items there were, and the CSV."""
+    """The result of ``medtasks doubt``: the doubted items, how many items there were, and where the CSV is."""
 
     doubts: Sequence[Doubt]
     items: int
@@ -67,10 +40,10 @@ class Doubts:
     def to_csv(self) -> str:
         """Return a row for each item, without cells that a spreadsheet takes for formulas."""
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, list(Doubt.__dataclass_fields__))
-        writer.writeheader()
+        writer = csv.writer(text)
+        writer.writerow(_COLUMNS)
         for doubt in self.doubts:
-            writer.writerow({name: defused(value) for name, value in asdict(doubt).items()})
+            writer.writerow([defused(doubt[name]) for name in _COLUMNS])
         return text.getvalue()
 
     def to_text(self) -> str:
@@ -79,7 +52,7 @@ class Doubts:
 
     def to_data(self) -> dict[str, Any]:
         """Return the items and the path."""
-        return {"path": str(self.path), "items": self.items, "doubts": [asdict(doubt) for doubt in self.doubts]}
+        return {"path": str(self.path), "items": self.items, "doubts": list(self.doubts)}
 
 
 @dataclass(frozen=True)
@@ -92,6 +65,11 @@ class _Vote:
     response: str
     is_right: bool
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is an answer, and the label says another."""
+        return not self.is_right and self.answer != UNANSWERED
+
     def agrees(self, other: "_Vote", benchmark: Benchmark) -> bool:
         """Return whether another run's answer to the item is the same, within the tolerance of labels."""
         example = self.sample.doc
@@ -100,11 +78,17 @@ class _Vote:
 
 
 def doubts(runs: Sequence[Run], filter_name: str, task: str | None, path: Path) -> Doubts:
-    """Return the items of the tasks that three or more runs share, the most doubted first.
+    """Return the doubted items of the tasks that three or more runs share, the most doubted first.
+
+    Args:
+        runs: best of models that have little in common.
+        filter_name: the filter whose answers count.
+        task: the only task to look at; None for all.
+        path: where the CSV is to be.
 
     Raises:
         UsageError: for fewer than three runs.
-        MedtasksError: if no task has samples in three runs.
+        MedtasksError: if no example has answers in three runs.
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs {FEWEST_RUNS} runs or more, of models as unlike as can be, and got {len(runs)}")
@@ -123,69 +107,69 @@ def doubts(runs: Sequence[Run], filter_name: str, task: str | None, path: Path) 
             f"no example {where}is in {FEWEST_RUNS} of the runs with an answer under {filter_name}; "
             "give runs of the same tasks of this pack, saved with --log_samples"
         )
-    found.sort(key=lambda doubt: -doubt.support)
-    return Doubts([replace(doubt, rank=rank) for rank, doubt in enumerate(found, 1)], items, path)
+    found.sort(key=lambda doubt: -doubt["support"])
+    return Doubts([{"rank": rank, **doubt} for rank, doubt in enumerate(found, 1)], items, path)
 
 
 def _votes(tasks: dict[str, TaskRun], filter_name: str) -> list[list[_Vote]]:
     """Return the votes on each item that three or more runs have."""
-    by_item: dict[Any, list[_Vote]] = {}
+    by_item: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
     for run, task in tasks.items():
         for key, place in task.examples.items():
             sample = task.samples[place]
             scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
             if answers and len(scores) == len(answers):
                 ((answer, _),) = Counter(answers).most_common(1)
-                place = answers.index(answer)
-                vote = _Vote(run, sample, answer, sample.responses[place], scores[place] == 1.0)
-                by_item.setdefault(key, []).append(vote)
+                first = answers.index(answer)
+                by_item[key].append(_Vote(run, sample, answer, sample.responses[first], scores[first] == 1.0))
     return [votes for votes in by_item.values() if len(votes) >= FEWEST_RUNS]
 
 
 def _doubts_of(task: str, benchmark: Benchmark, by_item: Sequence[Sequence[_Vote]]) -> list[Doubt]:
     """Return a task's items that most of their runs answer alike and against the label."""
     weights = _weights(benchmark, by_item)
+
+    def support(votes: Sequence[_Vote]) -> float:
+        return sum(weights[vote.run] for vote in votes)
+
     found = []
     for votes in by_item:
-        wrong = [vote for vote in votes if not vote.is_right and vote.answer != UNANSWERED]
+        wrong = [vote for vote in votes if vote.is_wrong]
         camps = [[vote for vote in wrong if vote.agrees(leader, benchmark)] for leader in wrong]
-        camp = max(camps, key=lambda members: sum(weights[vote.run] for vote in members), default=[])
+        camp = max(camps, key=support, default=[])
         for_label = [vote for vote in votes if vote.is_right]
-        support = sum(weights[vote.run] for vote in camp) - sum(weights[vote.run] for vote in for_label)
-        if len(camp) * 2 <= len(votes) or support <= 0:
-            continue
-        best = max(camp, key=lambda vote: weights[vote.run])
-        others = [f"{vote.run}: {vote.answer}" for vote in votes if vote not in camp and vote not in for_label]
-        found.append(
-            Doubt(
-                rank=0,
-                task=task,
-                doc_id=best.sample.doc_id,
-                label=best.sample.target,
-                answer=best.answer,
-                support=round(support, 3),
-                runs_for=", ".join(vote.run for vote in camp),
-                runs_for_label=", ".join(vote.run for vote in for_label),
-                others=", ".join(others),
-                known_issues=str(best.sample.doc.get(KNOWN_ISSUES) or ""),
-                prompt=best.sample.prompt,
-                response=best.response[-_END:],
+        surplus = support(camp) - support(for_label)
+        if len(camp) * 2 > len(votes) and surplus > 0:
+            best = max(camp, key=lambda vote: weights[vote.run])
+            others = [vote for vote in votes if vote not in camp and vote not in for_label]
+            cells = (
+                *(task, best.sample.doc_id, best.sample.target, best.answer, round(surplus, 3)),
+                ", ".join(vote.run for vote in camp),
+                ", ".join(vote.run for vote in for_label),
+                ", ".join(f"{vote.run}: {vote.answer}" for vote in others),
+                *(best.sample.doc.get(KNOWN_ISSUES, ""), best.sample.prompt, best.response[-_END:], "", ""),
             )
-        )
+            found.append(dict(zip(_COLUMNS[1:], cells, strict=True)))
     return found
+
+
+_COLUMNS = (
+    *("rank", "task", "doc_id", "label", "answer", "support", "runs_for", "runs_for_label", "others"),
+    *("known_issues", "prompt", "response", "verdict", "comment"),
+)
 
 
 def _weights(benchmark: Benchmark, by_item: Sequence[Sequence[_Vote]]) -> dict[str, float]:
     """Return what each run's answer adds to the support of an item."""
-    right, asked = Counter[str](), Counter[str]()
+    votes = [vote for own in by_item for vote in own]
+    right = Counter(vote.run for vote in votes if vote.is_right)
     pairs = agreeing = 0
-    for votes in by_item:
-        asked.update(vote.run for vote in votes)
-        right.update(vote.run for vote in votes if vote.is_right)
-        wrong = [vote for vote in votes if not vote.is_right and vote.answer != UNANSWERED]
-        for first, second in itertools.combinations(wrong, 2):
+    for own in by_item:
+        for first, second in itertools.combinations([vote for vote in own if vote.is_wrong], 2):
             pairs += 1
             agreeing += first.agrees(second, benchmark)
     chance = (agreeing + 1) / (pairs + 2)
-    odds = {run: (right[run] + 1) / (asked[run] - right[run] + 1) for run in asked}
-    return {run: max(0.0, math.log(odds[run] / chance)) for run in odds}
+    asked = Counter(vote.run for vote in votes)
+    return {
+        run: max(0.0, math.log((right[run] + 1) / (count - right[run] + 1) / chance)) for run, count in asked.items()
+    }
