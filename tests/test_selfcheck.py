@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from conftest import load
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
@@ -17,6 +18,7 @@ from medtasks_utils.benchmarks.base import Answer, ResponseScores
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
+from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
 
 
 @pytest.fixture(autouse=True)
@@ -89,3 +91,13 @@ def test_scores_and_declarations_are_compared(
         "medhallu: the metric reward is declared but never computed: return it from score(), or leave it out in "
         "metrics_of()",
     ]
+
+
+@pytest.mark.parametrize(("texts", "cut", "finished"), [(("", ""), None, None), (("", "<think>"), 0.0, 0.0)])
+def test_of_an_empty_reply_it_is_not_known_how_it_ended(
+    texts: tuple[str, str], cut: float | None, finished: float | None
+) -> None:
+    task = load("medhallu")
+    examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
+    expected = expected_scores(task.benchmark, task.options, examples)
+    assert (expected["cut"], expected["acc_finished"]) == (cut, finished)

@@ -113,7 +113,7 @@ def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]
         problems += missing_metrics(task.benchmark.metrics_of(task.info, task.options), reported, name)
     scores: list[CheckedScore] = []
     for behaviour, reported_scores in results.items():
-        expected: dict[str, dict[str, float]] = {}
+        expected: dict[str, dict[str, float | None]] = {}
         for name, task in tasks.items():
             expected[name] = expected_scores(task.benchmark, task.options, examples[name, behaviour])
             if behaviour == "right":
@@ -188,7 +188,11 @@ def _run_harness(
     return scores
 
 
-def _unweighted_means(tasks: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each metric over a group's tasks that have it."""
-    names = dict.fromkeys(itertools.chain.from_iterable(tasks))
-    return {name: statistics.mean(values[name] for values in tasks if name in values) for name in names}
+def _unweighted_means(tasks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """Return the mean of each metric over a group's tasks that report it; None where one of them has no value."""
+    means: dict[str, float | None] = {}
+    for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
+        values = [expected[name] for expected in tasks if name in expected]
+        known = [value for value in values if value is not None]
+        means[name] = statistics.mean(known) if len(known) == len(values) else None
+    return means

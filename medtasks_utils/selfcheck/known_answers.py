@@ -55,25 +55,28 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
 
 def expected_scores(
     benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]]
-) -> dict[str, float]:
-    """Return the value that each metric of a task must have; metrics without a value are left out."""
+) -> dict[str, float | None]:
+    """Return the value that each metric of a task must have; None where it must have none."""
+    examples = list(examples)
+    any_end_is_known = any(known.text for _, known in examples)
     scores: dict[str, list[Any]] = defaultdict(list)
     strata: dict[str, list[str]] = defaultdict(list)
     for example, known in examples:
         answer = benchmark.content(known.answer, example, options, known.text)
         scored = benchmark.score(answer, example, options)
-        of_ending = {"cut": 0.0, "acc_finished": scored.values["acc"]}  # the server ends every reply by itself
+        of_ending = {  # the server ends every reply by itself; of an empty one it is not known how it ended
+            "cut": 0.0 if any_end_is_known else None,
+            "acc_finished": scored.values["acc"] if known.text else None,
+        }
         for name, score in (scored.values | of_ending).items():
             scores.setdefault(name, [])
             if score is not None:
                 scores[name].append(score)
                 strata[name].append(scored.stratum or "")
-    expected: dict[str, float] = {}
+    expected: dict[str, float | None] = {}
     for name, values in scores.items():
         aggregation = metric_of(name, benchmark.name).aggregation
-        value = aggregation.by_definition(values, strata[name]) if values else aggregation.empty_value
-        if value is not None:
-            expected[name] = value
+        expected[name] = aggregation.by_definition(values, strata[name]) if values else aggregation.empty_value
     return expected
 
 
