@@ -166,9 +166,9 @@ def print_rows(rows: list[Row]) -> None:
         for own in switch.matched:
             held[own].append(place)
     tables = {
-        "letters": letters.TABLE,
-        "values": (*values.TABLE, *chain(*values.OF_KIND.values())),
-        "verdicts": verdicts.TABLE,
+        "letters": letters.LETTER_ROWS,
+        "values": (*values.VALUE_ROWS, *chain(*values.ROWS_OF_KIND.values())),
+        "verdicts": verdicts.VERDICT_ROWS,
     }
     print("reader    weight name            is the cue  otherwise without  helps hurts  questions, most of one")
     for reader, table in tables.items():

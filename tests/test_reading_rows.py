@@ -19,9 +19,9 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "verdicts": lambda text, _: verdicts.read_verdict(text).value,
 }
 TABLES: dict[str, tuple[Row, ...]] = {
-    "letters": letters.TABLE,
-    "values": (*values.TABLE, *chain(*values.OF_KIND.values())),
-    "verdicts": verdicts.TABLE,
+    "letters": letters.LETTER_ROWS,
+    "values": (*values.VALUE_ROWS, *chain(*values.ROWS_OF_KIND.values())),
+    "verdicts": verdicts.VERDICT_ROWS,
 }
 
 

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
-from .options import LETTERS as LETTERS
-from .options import latin_letters, same_text, similar_text, spoken_of
+from .letter_options import LETTERS as LETTERS
+from .letter_options import latin_letters, same_text, similar_text, spoken_of
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from .words import Symbols, pattern, symbols_of, words_of
 
-TABLE = rows(
+LETTER_ROWS = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
@@ -203,7 +203,7 @@ def _odd_one(candidates: Sequence[Candidate]) -> str | None:
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
     found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
     symbols = symbols_of(plain, found)
-    candidates = weighed(TABLE, symbols)
+    candidates = weighed(LETTER_ROWS, symbols)
     at = dict(zip(symbols.found, candidates, strict=True))
     for match in pattern(_SEVERAL).finditer(symbols.symbols):  # "B, the bone flap" names one option twice
         one, other = at[match.start()], at[match.end()]

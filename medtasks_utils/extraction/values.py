@@ -17,7 +17,7 @@ from .words import Found, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
-TABLE = rows(
+VALUE_ROWS = rows(
     """
 A = [about the fill open eq colon so calc]*
 G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
@@ -60,7 +60,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -45 supposed: if ~8 @@
     """
 )
-OF_KIND = {  # what a birth is to a date, and to an age
+ROWS_OF_KIND = {  # what a birth is to a date, and to an age
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
@@ -136,7 +136,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     found = list(_FINDERS[kind](plain))
     found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
     symbols = symbols_of(plain, found)
-    return symbols, weighed((*TABLE, *OF_KIND.get(kind, ())), symbols)
+    return symbols, weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
 
 
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:

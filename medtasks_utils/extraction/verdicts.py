@@ -12,7 +12,7 @@ from .weighing import Candidate, Reading, choose, rows, weighed
 from .words import Found, Symbols, pattern, symbols_of
 
 # Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
-TABLE = rows(
+VERDICT_ROWS = rows(
     """
 L = [the fill option open about]*
 P = [cand text] [open is word colon eq the if answer dash]{0,4}
@@ -140,7 +140,7 @@ def _candidates(text: str) -> list[Candidate]:
         if match.start() < at < match.end()
     }
     denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
-    candidates = weighed(TABLE, symbols)
+    candidates = weighed(VERDICT_ROWS, symbols)
     for first, second in pairwise(candidates):
         if first.value == second.value:  # "fabrication or misattribution" leaves nothing open
             first.evidence.pop("one of two", None), second.evidence.pop("one of two", None)
