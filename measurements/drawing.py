@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from medtasks_utils.compare import Contrast, compare_runs
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
-from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score
+from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.scores import JudgedScore, Score
 
 Rng = np.random.Generator
 Array = NDArray[Any]

@@ -46,7 +46,7 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.harness.sources import BenchmarkFiles
 from medtasks_utils.statistics.intervals import estimate
-from medtasks_utils.statistics.scores import MetricScores, integer_codes
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.writing import table
 
 FOLDS = 10
@@ -222,7 +222,7 @@ def measure(root: str, data: Data) -> tuple[dict[str, Any], dict[str, str]]:
         )
         bits = "".join(str(int(right)) for _, right in contents)
         kept[content_hash(examples, benchmark.content_fields)] = f"{int(bits, 2):x}"
-        measured(benchmark.shortcuts)["verdicts"].update(kept)  # type: ignore[arg-type]
+        measured(benchmark.shortcuts)["verdicts"].update(kept)
     parts: list[tuple[str, dict[str, Any], str | None]] = [(data.task, {}, None)]
     parts += [(task, options, None) for task, options in data.parts]
     if data.specialties:

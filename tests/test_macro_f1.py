@@ -28,7 +28,8 @@ from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics.aggregation import MACRO_F1, OverStrata
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import ACC, Metric
-from medtasks_utils.statistics.scores import ClassTerms, MetricScores, as_number
+from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.scores import ClassTerms, as_number
 
 METRIC = Metric("macro_f1", MACRO_F1)
 NOT_ANSWERED = -1

@@ -33,7 +33,8 @@ from medtasks_utils.statistics.planning import (
     variance_components,
 )
 from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Ratio, holm, informative_clusters
-from medtasks_utils.statistics.scores import JudgedScore, MetricScores, Score, concatenate, integer_codes
+from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
+from medtasks_utils.statistics.scores import JudgedScore, Score
 
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 

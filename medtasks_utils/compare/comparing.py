@@ -7,7 +7,7 @@ from itertools import product
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.statistics.scores import concatenate
+from medtasks_utils.statistics.score_arrays import concatenate
 
 from .agreement import Agreement
 from .contrast import contrast

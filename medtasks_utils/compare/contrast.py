@@ -28,7 +28,7 @@ from medtasks_utils.statistics.aggregation import Aggregation
 from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Interval, PairedDifference, Z, paired_difference
-from medtasks_utils.statistics.scores import MetricScores, fill_failures
+from medtasks_utils.statistics.score_arrays import MetricScores, fill_failures
 from medtasks_utils.writing import counted
 
 Test = Literal["mcnemar", "t"]
@@ -163,7 +163,7 @@ def judged_in_both(a: MetricScores, b: MetricScores) -> tuple[MetricScores, Metr
 
     An example is compared if in both runs its answer was judged or is wrong. A judge can fail on right answers alone,
     so each example that remains stands for all that are right or wrong in the same runs
-    (:func:`~medtasks_utils.statistics.scores.fill_failures`).
+    (:func:`~medtasks_utils.statistics.score_arrays.fill_failures`).
 
     Returns:
         None if no example remains among those that are right or wrong in the same runs.

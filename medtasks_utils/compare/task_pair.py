@@ -10,7 +10,7 @@ from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.scores import MetricScores
+from medtasks_utils.statistics.score_arrays import MetricScores
 
 from .agreement import Agreement, SamplePair, agreement
 from .contrast import Contrast, contrast

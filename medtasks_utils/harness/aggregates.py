@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from medtasks_utils.statistics.aggregation import Aggregation
-from medtasks_utils.statistics.scores import MetricScores, Score, as_number, integer_codes
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
+from medtasks_utils.statistics.scores import Score, as_number
 
 
 class _NotAvailable(str):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.scores import MetricScores
+from medtasks_utils.statistics.score_arrays import MetricScores
 
 from .report_tables import Block, Cell, ReportTable, estimate_cell, estimate_cells, samples_link
 from .text import words

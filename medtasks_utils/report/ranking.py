@@ -21,7 +21,7 @@ import scipy
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Mask, Ratio
-from medtasks_utils.statistics.scores import concatenate
+from medtasks_utils.statistics.score_arrays import concatenate
 
 from .report_tables import Block, Cell, ReportTable
 from .topics import Topic

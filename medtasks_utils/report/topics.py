@@ -17,7 +17,8 @@ from medtasks_utils.results.samples import Row
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.scores import MetricScores, Score, concatenate
+from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
+from medtasks_utils.statistics.scores import Score
 
 _LONGEST_REASON = 60  # characters; longer ones are cut before the values, which the signatures show
 TOLERANCE = 1e-6

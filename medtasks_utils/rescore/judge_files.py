@@ -19,7 +19,8 @@ from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens
 from medtasks_utils.judging import summary as spent
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.scores import JudgedScore, MetricScores, integer_codes
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
+from medtasks_utils.statistics.scores import JudgedScore
 from medtasks_utils.writing import printable, table, write_whole
 
 from .judged_responses import Response

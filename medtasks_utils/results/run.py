@@ -13,7 +13,8 @@ from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.scores import MetricScores, Score, integer_codes
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
+from medtasks_utils.statistics.scores import Score
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples
 

@@ -9,10 +9,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .ratio import Ratio
-from .scores import MetricScores, Score
+from .scores import Score
+
+if TYPE_CHECKING:  # with numpy and scipy, which those who score single responses need not wait for
+    from .ratio import Ratio
+    from .score_arrays import MetricScores
 
 
 class Aggregation(ABC):
@@ -48,22 +51,24 @@ class Aggregation(ABC):
 
     # ---- the number
 
-    def ratio(self, scores: MetricScores, *, over_strata: bool = False) -> Ratio:
+    def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":
         """Return the statistic of some scores.
 
         Args:
             scores: of n examples.
             over_strata: take the unweighted mean of the strata's numbers, as for a group of tasks.
         """
+        from .ratio import Ratio
+
         scores = scores.applicable(by_stratum=over_strata)
         strata, empty_value = (scores.strata, None) if over_strata else (None, self.empty_value)
         return Ratio(scores.numerators, scores.denominators, scores.clusters, strata, empty_value)
 
-    def value(self, scores: MetricScores) -> float | None:
+    def value(self, scores: "MetricScores") -> float | None:
         """Return the number; None if there is none."""
         return self.ratio(scores).value
 
-    def stderr(self, scores: MetricScores) -> float | None:
+    def stderr(self, scores: "MetricScores") -> float | None:
         """Return the number's standard error; None if there is none."""
         return self.ratio(scores).stderr if self.has_stderr else None
 
@@ -116,7 +121,9 @@ class MeanByStratum(Mean):
     uses_strata = True
     uses_mcnemar = False
 
-    def ratio(self, scores: MetricScores, *, over_strata: bool = False) -> Ratio:  # noqa: D102
+    def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
+        from .ratio import Ratio
+
         if over_strata:
             return super().ratio(scores, over_strata=True)
         scores = scores.applicable()
@@ -176,7 +183,7 @@ class Total(Mean):
     empty_value = 0.0
     has_stderr = False
 
-    def value(self, scores: MetricScores) -> float | None:  # noqa: D102
+    def value(self, scores: "MetricScores") -> float | None:  # noqa: D102
         values = scores.values
         return math.fsum(values[values == values].tolist())
 
@@ -200,7 +207,7 @@ class OverStrata(Aggregation):
         self.name = "macro" if isinstance(within_stratum, Mean) else f"macro {within_stratum}"
         self.needs_terms, self.over_decided = within_stratum.needs_terms, within_stratum.over_decided
 
-    def ratio(self, scores: MetricScores, *, over_strata: bool = True) -> Ratio:  # noqa: D102
+    def ratio(self, scores: "MetricScores", *, over_strata: bool = True) -> "Ratio":  # noqa: D102
         return self.within_stratum.ratio(scores, over_strata=True)
 
     def by_definition(self, scores: Sequence[Score], strata: Sequence[str]) -> float:  # noqa: D102

@@ -32,7 +32,7 @@ import scipy
 
 from .metrics import RIGHT_OR_WRONG, Metric
 from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, detectable_difference
-from .scores import MetricScores
+from .score_arrays import MetricScores
 
 UNRELIABLE_MARK = "°"
 """Stands after unreliable intervals on a terminal."""

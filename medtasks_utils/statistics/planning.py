@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from .ratio import CONFIDENCE, POWER
-from .scores import MetricScores
+from .score_arrays import MetricScores
 
 
 def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:

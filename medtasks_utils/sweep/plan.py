@@ -199,7 +199,7 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
         if name not in environment and "*" not in name:
             raise UsageError(f"env: {name} is not set here, so jobs on the cluster cannot get it")
     patterns = ENVIRONMENT if names is None else names
-    forwarded = {}
+    forwarded: dict[str, str] = {}
     for pattern in patterns:
         forwarded |= {name: value for name, value in environment.items() if fnmatchcase(name, pattern)}
     return forwarded

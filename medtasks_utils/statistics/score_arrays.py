@@ -1,0 +1,176 @@
+"""The scores of a metric on all examples, as the arrays that aggregations read.
+
+A judge that fails leaves right answers without a score, while wrong answers have theirs, 0. The mean is then accuracy ×
+mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged of A right
+answers. Linearising the product gives the same, and so does augmented inverse-probability weighting with right and
+wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). It assumes that failures do not depend on the score that would
+have been given.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .ratio import Array, Codes, Mask
+from .scores import ClassTerms, JudgedScore, Score
+
+
+@dataclass(frozen=True, eq=False)
+class MetricScores:
+    """A metric's scores on n examples of up to k generations in C classes, as arrays. C is 1 for most metrics.
+
+    Attributes:
+        numerators: shape ``(n, k, C)``.
+        denominators: shape ``(n, k, C)``; 0 where there is no score, or a judge failed.
+        right: shape ``(n, k)``; 1 for right answers of a metric that judges right answers alone, else 0.
+        clusters: shape ``(n,)``; equal for examples that are not independent.
+        strata: shape ``(n,)``; equal for examples of one stratum.
+        applies: shape ``(n,)``; whether the metric applies to an example.
+        recorded: shape ``(n,)``; whether the run has a score of the example, or says that the metric does not apply.
+    """
+
+    numerators: Array
+    denominators: Array
+    right: Array
+    clusters: Codes
+    strata: Codes
+    applies: Mask
+    recorded: Mask
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
+        """Return the arrays of some scores.
+
+        Args:
+            rows: for each example, the scores of its generations, empty if the run does not have them. NaN is no score.
+            clusters: shape ``(n,)``.
+            strata: shape ``(n,)``.
+        """
+        lengths = np.array(list(map(len, rows)), dtype=np.intp)
+        exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
+        scores: list[Any] = [score for row in rows for score in row]
+        classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=0)
+        terms = np.zeros((4, *exists.shape, classes or 1))
+        if classes:
+            nothing = ((0.0, 0.0),) * classes
+            pairs = np.array([score or nothing for score in scores], dtype=float)  # (scores, classes, 2)
+            terms[:2, exists] = np.moveaxis(pairs, -1, 0)
+            terms[3, exists] = np.array([[score is not None] for score in scores])
+        else:
+            terms[:, exists, 0] = np.array([_terms_of(score) for score in scores], dtype=float).T
+        numerators, denominators, right, applies = terms
+        return cls(numerators, denominators, right[..., 0], clusters, strata, applies.any(axis=(1, 2)), lengths > 0)
+
+    def __len__(self) -> int:
+        return len(self.applies)
+
+    def __getitem__(self, index: Any) -> "MetricScores":
+        """Return the scores of some of the examples."""
+        if isinstance(index, np.ndarray) and index.dtype == bool and index.all():
+            return self
+        return MetricScores(*(values[index] for values in vars(self).values()))
+
+    @property
+    def counted(self) -> Mask:
+        """Which generations have a score; shape ``(n, k)``."""
+        return np.asarray((self.denominators > 0).any(axis=2))
+
+    @property
+    def values(self) -> Array:
+        """Each example's mean over its generations, of the mean over the classes; NaN for none; shape ``(n,)``."""
+        in_class = self.denominators > 0
+        ratios = np.divide(self.numerators, self.denominators, where=in_class, out=np.zeros_like(self.numerators))
+        of_generation = ratios.sum(axis=2) / np.maximum(in_class.sum(axis=2), 1)
+        counts = in_class.any(axis=2).sum(axis=1)
+        return np.where(counts > 0, of_generation.sum(axis=1) / np.maximum(counts, 1), np.nan)
+
+    @property
+    def failed(self) -> Array:
+        """How many of each example's generations a judge failed on; shape ``(n,)``."""
+        return np.asarray((self.right * ~self.counted).sum(axis=1))
+
+    def applicable(self, by_stratum: bool = False) -> "MetricScores":
+        """Return the scores of the examples that the metric applies to, with the failures of judges filled in.
+
+        Args:
+            by_stratum: whether an answer that a judge failed on is filled in from its own stratum alone.
+
+        Returns:
+            Scores of which none counts if a judge gave no score to any right answer, or to none of some stratum.
+        """
+        scores = self[self.applies]
+        if not scores.failed.any():
+            return scores
+        failed = (scores.right > 0) & ~scores.counted
+        classes = scores.right + (2 * scores.strata[:, None] if by_stratum else 0)
+        values = fill_failures(scores.numerators[..., 0], failed, classes)[..., None]
+        if np.isnan(values).any():
+            return replace(scores, numerators=np.zeros_like(values), denominators=np.zeros_like(values))
+        return replace(scores, numerators=values, denominators=np.where(failed[..., None], 1.0, scores.denominators))
+
+
+def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[float, float, float, float]:
+    """Return numerator, denominator, whether the score is a judge's of a right answer, and whether there is a score."""
+    if score is None or score != score:
+        return 0.0, 0.0, 0.0, 0.0
+    if isinstance(score, JudgedScore):
+        return (0.0, 0.0, score.right, 1.0) if score.value is None else (score.value, 1.0, score.right, 1.0)
+    return (*score, 0.0, 1.0) if isinstance(score, tuple) else (score, 1.0, 0.0, 1.0)
+
+
+def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
+    """Return values in which the remaining ones of each class stand for those that failed too.
+
+    A failed value becomes the mean of the remaining ones of its class. The distance of each remaining value from that
+    mean is multiplied by the number of values that it stands for, so that the variance is right too.
+
+    Args:
+        values: any shape.
+        failed: same shape.
+        classes: same shape; equal for values that may stand for each other.
+
+    Returns:
+        An array of the same shape; NaN throughout a class in which all values failed.
+    """
+    result = values.copy()
+    for code in np.unique(classes[failed]):
+        members = classes == code
+        remaining = members & ~failed
+        mean = math.fsum(values[remaining].tolist()) / remaining.sum() if remaining.any() else math.nan
+        result[members] = mean
+        result[remaining] += members.sum() / max(1, remaining.sum()) * (values[remaining] - mean)
+    return result
+
+
+def integer_codes(names: Iterable[Hashable | None]) -> Codes:
+    """Return an integer for each name, equal for equal names; each None gets one of its own."""
+    keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return np.array([numbers[key] for key in keys], dtype=np.intp)
+
+
+def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:
+    """Return the scores of several tasks as one. Examples of different tasks are in different clusters and strata.
+
+    Args:
+        tasks: one at least.
+        tasks_are_strata: whether each task is one stratum, whatever strata it has.
+    """
+    generations, classes = (max(task.numerators.shape[axis] for task in tasks) for axis in (1, 2))
+
+    def padded(array: NDArray[Any]) -> NDArray[Any]:
+        full = (len(array), generations, classes)[: array.ndim]
+        return np.pad(array, [(0, width - size) for width, size in zip(full, array.shape, strict=True)])
+
+    def concatenated(attribute: str) -> Any:
+        return np.concatenate([padded(getattr(task, attribute)) for task in tasks])
+
+    whole = MetricScores(*map(concatenated, vars(tasks[0])))
+    task = np.repeat(np.arange(len(tasks)), list(map(len, tasks)))
+    clusters, strata = (task + len(tasks) * codes for codes in (whole.clusters, whole.strata))
+    return replace(whole, clusters=clusters, strata=task if tasks_are_strata else strata)
