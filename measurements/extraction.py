@@ -123,9 +123,9 @@ def print_reliability(rows: list[Row]) -> None:
     for row in rows:
         reading = read(row)
         if reading.value is not None:
-            band = next(band for band in (0.98, 0.95, 0.9, 0.8, 0.0) if reading.certainty >= band)
+            lowest = next(bound for bound in (0.98, 0.95, 0.9, 0.8, 0.0) if reading.certainty >= bound)
             kind = {"medcalc_bench": "values", "medhallu": "verdicts"}.get(row["benchmark"], "letters")
-            certain[kind, f"{band:.2f} and more"].append(outcome(row, reading.value) == "right")
+            certain[kind, f"{lowest:.2f} and more"].append(outcome(row, reading.value) == "right")
     for (kind, band), right in sorted(certain.items()):
         print(f"{kind} of certainty {band}: {len(right)} readings, {100 * statistics.mean(right):.1f} % right")
 

@@ -135,7 +135,7 @@ class EvalResult:
             parts.append(f"{counted(spent['answers_taken_over'], 'answer')} reused")
         for line in self.scores.lines:
             if line.tool_calls:
-                parts.append(f"{line.tool_calls:.2f} tool calls per example ({line.unit.name})")
+                parts.append(f"{line.tool_calls:.2f} tool calls per example ({line.topic.name})")
         return ", ".join(parts)
 
     def _next(self) -> str:

@@ -64,7 +64,7 @@ def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply_template(template: str, doc: Mapping[str, Any]) -> str:
         try:
-            return compiled(template).render(**doc)
+            return str(compiled(template).render(**doc))
         except TemplateError as error:
             place = one_line(template)[:200]
             raise DataError(f"the template {place!r}: {error}; the fields are {', '.join(doc)}") from None
