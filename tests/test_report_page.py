@@ -18,6 +18,8 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
 from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.report.answer_tables import found_by_block
+from medtasks_utils.report.charts import dot_plot
 from medtasks_utils.report.findings import findings
 from medtasks_utils.report.outcomes import outcome_block, outcomes
 from medtasks_utils.report.page import build_page
@@ -185,12 +187,33 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Ru
 
 def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
     acc = Metric("acc")
-    better, worse, fewer = Estimate(9, 0.8), Estimate(9, 0.7), Estimate(5, 0.9, interval=Interval(0.75, 0.98))
+    ends = Interval(0.5, 0.9)
+    better, worse = Estimate(19, 0.8, interval=ends), Estimate(19, 0.7, interval=ends)
+    fewer = Estimate(15, 0.9, interval=Interval(0.75, 0.98))
+    assert not any(cell.best for cell in estimate_cells([Estimate(1, 1.0), Estimate(1, 0.0)], acc, True)), "too few"
     assert [cell.best for cell in estimate_cells([better, worse], acc, True)] == [True, False]
     assert not any(cell.best for cell in estimate_cells([better, worse], acc, False))
     marked = estimate_cells([better, worse, fewer], acc, True)
     assert not any(cell.best for cell in marked)
-    assert [cell.small for cell in marked] == ["n 9", "n 9", "75.0 to 98.0\nn 5"]
+    assert [cell.small for cell in marked] == ["50.0 to 90.0\nn 19", "50.0 to 90.0\nn 19", "75.0 to 98.0\nn 15"]
+
+
+def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> None:
+    """Of four generations, each is right or wrong by itself: none without an answer is right."""
+    answers = iter(["\\boxed{0}", "", "\\boxed{1}", "The answer is factual."] * 100)
+    save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 4}})
+    (run,) = read_runs(tmp_path)
+    (topic,) = topics_of([run])
+    rows = {row[0].text: row for row in found_by_block(topic, "strict-match").table.rows}
+    examples = len(run.tasks["medhallu"].samples)
+    assert sum(int(row[1].text) for row in rows.values()) == 4 * examples
+    assert rows["none"][2].text == "0.0" and float(rows["box"][2].text) > 0
+
+
+def test_plots_say_which_runs_they_leave_out() -> None:
+    runs = [f"run {number}" for number in range(12)]
+    plot = dot_plot([("a", run, Estimate(20, 0.5), Metric("acc")) for run in runs], runs, "By a")
+    assert plot and plot.caption == "By a; the first 8 of 12 runs" and list(plot.numbers) == runs[:8]
 
 
 # ---- one file, and data is data

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
-from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.score_arrays import MetricScores
 
 from .report_tables import Block, Cell, ReportTable, estimate_cell, estimate_cells, samples_link
 from .text import words
-from .topics import RunResult, Topic, places_by_group
+from .topics import RunResult, Topic
 
 
 def answers_block(topic: Topic, labels: Mapping[str, str], filter_name: str) -> Block:
@@ -40,13 +41,11 @@ def answers_block(topic: Topic, labels: Mapping[str, str], filter_name: str) -> 
 
 
 def found_by_block(topic: Topic, filter_name: str) -> Block:
-    """Return how the (first) answers were found, such as ``box`` or ``none``, and how often they were right."""
+    """Return how the answers to all generations were found, such as ``box``, and how often these were right."""
     metric = topic.metric("acc")
-    by_run: dict[str, dict[str, Estimate]] = {}
+    by_run: dict[str, Counter[str]] = {}
     for run, samples in topic.samples().items():
-        scores = topic.results[run].scores(filter_name, "acc")
-        places = places_by_group(sample.way_found(filter_name) for sample in samples)
-        by_run[run] = {way: estimate(scores[members], metric) for way, members in places.items()}
+        by_run[run] = Counter(chain.from_iterable(sample.found_by.get(filter_name, ()) for sample in samples))
     ways = sorted(set().union(*by_run.values()), key=lambda way: (way == "none", way))
     heads = ["Found by"]
     for run in by_run:
@@ -54,12 +53,24 @@ def found_by_block(topic: Topic, filter_name: str) -> Block:
     table = ReportTable(f"{topic.title}: how answers were found, and acc (%) among them", heads)
     for way in ways:
         row = [Cell(words(way), href=samples_link(task=topic.only_task, found=way))]
-        for by_way in by_run.values():
-            result = by_way.get(way, Estimate(0, None))
-            total = sum(other.n for other in by_way.values())
-            row += [Cell(f"{result.n:,}", f"{result.n / total:.1%}" if total else ""), estimate_cell(result, metric)]
+        for run, counts in by_run.items():
+            share = f"{counts[way] / counts.total():.1%}" if counts else ""
+            accuracy = estimate(_scores_found_by(topic.results[run], filter_name, way), metric)
+            row += [Cell(f"{counts[way]:,}", share), estimate_cell(accuracy, metric)]
         table.rows.append(row)
     return Block("How answers were found", table)
+
+
+def _scores_found_by(result: RunResult, filter_name: str, way: str) -> MetricScores:
+    """Return the accuracy of the generations whose answer was found in one way; other generations do not count."""
+    rows = []
+    for sample in result.samples:
+        scores, ways = sample.scores_of(filter_name, "acc"), sample.found_by.get(filter_name, ())
+        if len(scores) != len(ways):  # older logs have the mean alone
+            scores = [sample.metrics[filter_name].get("acc")] * len(ways)
+        rows.append([score for score, found_by in zip(scores, ways, strict=True) if found_by == way])
+    everything = result.scores(filter_name, "acc")
+    return MetricScores.of(rows, everything.clusters, everything.strata)
 
 
 def abstention_block(topic: Topic, abstention: Abstention, filter_name: str) -> Block:

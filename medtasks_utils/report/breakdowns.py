@@ -82,7 +82,8 @@ def _block(
         task = topic.only_task if group != MACRO_LABEL else ""
         link, *links = (samples_link(task=task, run=run, **{division: group}) if task else "" for run in ("", *runs))
         estimates = [by_run.get(run, Estimate(0, None)) for run in runs]
-        counts = "–".join(f"{n:,}" for n in sorted({result.n for result in estimates}))
+        ns = [result.n for result in estimates]
+        counts = " to ".join(f"{n:,}" for n in sorted({min(ns), max(ns)}))
         largest_mde = max((result.detectable for result in estimates if result.detectable), default=None)
         cells = estimate_cells(estimates, metric, comparable, links)
         table.rows.append([Cell(words(group), href=link), Cell(counts), Cell(metric.detectable(largest_mde)), *cells])

@@ -93,6 +93,8 @@ def dot_plot(
         on_axis += values if apart else values[:1]
     plotted_runs = dict(lines)
     numbers = {run: number for run, number in numbers.items() if run in plotted_runs}
+    if len(runs) > MAX_RUNS:
+        caption += f"; the first {MAX_RUNS} of {len(runs)} runs"
     return DotPlot(caption, axis_label, Axis(on_axis), numbers, groups, apart, reached)
 
 

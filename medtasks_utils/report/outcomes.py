@@ -11,16 +11,16 @@ from .report_tables import Block, Cell, ReportTable
 from .topics import RunResult, Topic
 
 OUTCOMES = {
+    "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
     "right": "both filters read the right answer",
     "right, lost to its form": (
         "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
     ),
-    "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
     "wrong": "an answer was found, and it is wrong",
     "unsure": "the model said that it is unsure",
     "no answer found": "flexible-extract finds no answer",
 }
-"""Outcomes in the order in which they are shown, and what they mean."""
+"""Outcomes in the order of a bar, in which both filters' right answers are without gaps, and what they mean."""
 
 _LEAD = (
     "A wrong answer is lost to knowledge. An answer that only flexible-extract reads right is lost to its form: it "
@@ -52,7 +52,7 @@ def outcomes(result: RunResult) -> dict[str, float]:
     unsure = np.minimum(not_right, unsure)
     unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(answered, nan=1.0))
     right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
-    shares = right, flexible - strict, strict - flexible, wrong, unsure, unanswered
+    shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered
     counts = {name: round(float(s.clip(min=0).sum()), 6) for name, s in zip(OUTCOMES, shares, strict=True)}
     return {name: count for name, count in counts.items() if count}
 
@@ -67,7 +67,8 @@ def outcome_block(topics: Sequence[Topic], runs: Sequence[str]) -> Block:
                 counted.append((topic, run, counts))
     columns = [name for name in OUTCOMES if any(name in counts for *_, counts in counted)]
     table = ReportTable("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *columns], texts=2)
-    plot = BarPlot("Examples by outcome, for each benchmark and run, %", OUTCOMES, {})
+    left_out = f"; the first {MAX_RUNS} of {len(runs)} runs" if len(runs) > MAX_RUNS else ""
+    plot = BarPlot(f"Examples by outcome, for each benchmark and run, %{left_out}", OUTCOMES, {})
     for topic, run, counts in counted:
         total = sum(counts.values())
         percent = {name: 100 * counts.get(name, 0.0) / total for name in columns}

@@ -115,8 +115,9 @@ def estimate_cells(
 ) -> list[Cell]:
     """Return the cells of several runs with the best value marked, or all of the best if several are equal.
 
-    Nothing is marked if neither direction is better, if the runs are not all ``comparable``, or if their values are
-    over different numbers of examples, such as those that each run decided; the cells then show the numbers.
+    Nothing is marked if there are too few examples for an interval, if neither direction is better, if the runs are not
+    all ``comparable``, or if their values are over different numbers of examples, such as those that each run decided;
+    the cells then show the numbers.
     """
     uneven = len({result.n for result in estimates if result.value is not None}) > 1
     has_best = comparable and metric.higher_is_better is not None
@@ -126,7 +127,8 @@ def estimate_cells(
         for result, href in zip(estimates, hrefs, strict=True)
     ]
     values = {result.value for result in estimates if result.value is not None}
-    if uneven or not has_best or len(values) < 2:
+    is_small = any(result.interval is None for result in estimates if result.value is not None)
+    if uneven or is_small or not has_best or len(values) < 2:
         return cells
     best = max(values) if metric.higher_is_better else min(values)
     return [replace(cell, best=result.value == best) for cell, result in zip(cells, estimates, strict=True)]

@@ -312,7 +312,7 @@ class SampleBrowser {
     let place = this.shown.indexOf(this.open);
     if (place < 0 && this.open !== null) {
       const after = this.shown.findIndex((sample) => documentOf[sample] >= documentOf[this.open]);
-      place = (after < 0 ? this.shown.length : after) - (by > 0 ? 1 : 0);
+      place = by < 0 && after < 0 ? this.shown.length : after - (by > 0 && after >= 0 ? 1 : 0); // past the end: start again
     }
     const next = place < 0 && this.open === null ? 0 : Math.min(this.shown.length - 1, Math.max(0, place + by));
     this.scrollTo(next);
