@@ -99,7 +99,7 @@ def measure(examples: list[Example], accuracies: list[float], alike: float, seed
     }
     for seed in range(seeds):
         runs = simulated(examples, accuracies, alike, random.Random(seed))
-        listed = [doubt["doc_id"] for doubt in doubts(runs, STRICT, None, Path()).doubts]
+        listed = [doubt.doc_id for doubt in doubts(runs, STRICT)[0]]
         found["listed"].append(len(listed))
         found["precision"].append(len(corrected.intersection(listed)) / max(1, len(listed)))
         found["first"].append(len(corrected.intersection(listed[:FIRST])) / max(1, len(listed[:FIRST])))

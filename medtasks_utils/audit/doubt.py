@@ -6,57 +6,48 @@ and not one of the wrong ones. The support of an item is that of the runs that g
 that give the label. It takes the errors of runs as independent: those of related models say less than it seems.
 """
 
-import csv
-import io
 import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.writing import defused
+from medtasks_utils.results import Run, Sample
 
 FEWEST_RUNS = 3
 _END = 600  # characters of a response that are shown, its last
 
-Doubt = dict[str, Any]
-"""An item, by the columns of the CSV; ``verdict`` and ``comment`` are empty, for the person who reads it."""
+
+class Doubt(NamedTuple):
+    """An item whose label is doubted: a row of the CSV, where ``verdict`` and ``comment`` are for the person to fill.
+
+    Attributes:
+        doc_id: its place in the task's rows.
+        support: what the module says; at least 0.
+        runs_for: the runs that give the answer.
+        runs_for_label: the runs that give the label.
+        others: what the other runs answer.
+        response: the end of the response of the run that supports the answer most.
+    """
+
+    task: str
+    doc_id: int
+    label: str
+    answer: str
+    support: float
+    runs_for: str
+    runs_for_label: str
+    others: str
+    known_issues: str
+    prompt: str
+    response: str
+    verdict: str = ""
+    comment: str = ""
 
 
-@dataclass(frozen=True)
-class Doubts:
-    """The result of ``medtasks doubt``: the doubted items, how many items there were, and where the CSV is."""
-
-    doubts: Sequence[Doubt]
-    items: int
-    path: Path
-    failed: bool = False
-
-    def to_csv(self) -> str:
-        """Return a row for each item, without cells that a spreadsheet takes for formulas."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(_COLUMNS)
-        for doubt in self.doubts:
-            writer.writerow([defused(doubt[name]) for name in _COLUMNS])
-        return text.getvalue()
-
-    def to_text(self) -> str:
-        """Return how many items are doubted, and where they are."""
-        return f"{len(self.doubts):,} of {self.items:,} items are answered alike and against the label: {self.path}"
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the items and the path."""
-        return {"path": str(self.path), "items": self.items, "doubts": list(self.doubts)}
-
-
-@dataclass(frozen=True)
-class _Vote:
+class _Vote(NamedTuple):
     """What a run answers to an item: its most frequent answer, the response with it, and whether the label says so."""
 
     run: str
@@ -65,111 +56,93 @@ class _Vote:
     response: str
     is_right: bool
 
-    @property
-    def is_wrong(self) -> bool:
-        """Whether there is an answer, and the label says another."""
-        return not self.is_right and self.answer != UNANSWERED
 
-    def agrees(self, other: "_Vote", benchmark: Benchmark) -> bool:
-        """Return whether another run's answer to the item is the same, within the tolerance of labels."""
-        example = self.sample.doc
-        pairs = itertools.product(*(benchmark.values_of(vote.answer, example) for vote in (self, other)))
-        return any(benchmark.is_close(value, theirs, example) for value, theirs in pairs)
+_Item = Sequence[_Vote]
 
 
-def doubts(runs: Sequence[Run], filter_name: str, task: str | None, path: Path) -> Doubts:
-    """Return the doubted items of the tasks that three or more runs share, the most doubted first.
+def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[Doubt], int]:
+    """Return the doubted items, the most doubted first, and how many items three or more runs share.
 
     Args:
         runs: best of models that have little in common.
         filter_name: the filter whose answers count.
-        task: the only task to look at; None for all.
-        path: where the CSV is to be.
 
     Raises:
         UsageError: for fewer than three runs.
-        MedtasksError: if no example has answers in three runs.
+        MedtasksError: if no item has answers in three runs.
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs {FEWEST_RUNS} runs or more, of models as unlike as can be, and got {len(runs)}")
-    found: list[Doubt] = []
-    items = 0
-    for name in dict.fromkeys(name for run in runs for name in run.tasks if task in (None, name)):
-        tasks = {run.name: run.tasks[name] for run in runs if name in run.tasks}
-        benchmark = next(iter(tasks.values())).card
-        if benchmark is not None:
-            by_item = _votes(tasks, filter_name)
-            items += len(by_item)
-            found += _doubts_of(name, benchmark, by_item)
-    if not items:
-        where = f"of the task {task} " if task else ""
+    votes: dict[str, dict[tuple[str, int], list[_Vote]]] = defaultdict(lambda: defaultdict(list))
+    known: dict[str, Benchmark] = {}
+    for run in runs:
+        for name, task in run.tasks.items():
+            if task.card is not None:
+                known[name] = task.card
+                for key, place in task.examples.items():
+                    votes[name][key] += _votes(run.name, task.samples[place], filter_name)
+    shared = {task: [item for item in by_key.values() if len(item) >= FEWEST_RUNS] for task, by_key in votes.items()}
+    count = sum(map(len, shared.values()))
+    if not count:
         raise MedtasksError(
-            f"no example {where}is in {FEWEST_RUNS} of the runs with an answer under {filter_name}; "
-            "give runs of the same tasks of this pack, saved with --log_samples"
+            f"no example is in {FEWEST_RUNS} of the runs with an answer under {filter_name}; give runs of the same "
+            "tasks of this pack, saved with --log_samples"
         )
-    found.sort(key=lambda doubt: -doubt["support"])
-    return Doubts([{"rank": rank, **doubt} for rank, doubt in enumerate(found, 1)], items, path)
+    found = [doubt for task, items in shared.items() for doubt in _doubts_of(task, known[task], items)]
+    return sorted(found, key=lambda doubt: -doubt.support), count
 
 
-def _votes(tasks: dict[str, TaskRun], filter_name: str) -> list[list[_Vote]]:
-    """Return the votes on each item that three or more runs have."""
-    by_item: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
-    for run, task in tasks.items():
-        for key, place in task.examples.items():
-            sample = task.samples[place]
-            scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
-            if answers and len(scores) == len(answers):
-                ((answer, _),) = Counter(answers).most_common(1)
-                first = answers.index(answer)
-                by_item[key].append(_Vote(run, sample, answer, sample.responses[first], scores[first] == 1.0))
-    return [votes for votes in by_item.values() if len(votes) >= FEWEST_RUNS]
+def _votes(run: str, sample: Sample, filter_name: str) -> list[_Vote]:
+    """Return a run's vote on an item; nothing where the sample has no scores under the filter."""
+    scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
+    if not answers or len(scores) != len(answers):
+        return []
+    place = answers.index(Counter(answers).most_common(1)[0][0])
+    return [_Vote(run, sample, answers[place], sample.responses[place], scores[place] == 1.0)]
 
 
-def _doubts_of(task: str, benchmark: Benchmark, by_item: Sequence[Sequence[_Vote]]) -> list[Doubt]:
+def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[Doubt]:
     """Return a task's items that most of their runs answer alike and against the label."""
-    weights = _weights(benchmark, by_item)
+    camps_of = [_camps(item, benchmark) for item in items]
+    weights = _weights(items, camps_of)
 
-    def support(votes: Sequence[_Vote]) -> float:
+    def support(votes: _Item) -> float:
         return sum(weights[vote.run] for vote in votes)
 
+    def names(votes: _Item) -> str:
+        return ", ".join(vote.run for vote in votes)
+
     found = []
-    for votes in by_item:
-        wrong = [vote for vote in votes if vote.is_wrong]
-        camps = [[vote for vote in wrong if vote.agrees(leader, benchmark)] for leader in wrong]
+    for item, camps in zip(items, camps_of, strict=True):
         camp = max(camps, key=support, default=[])
-        for_label = [vote for vote in votes if vote.is_right]
-        surplus = support(camp) - support(for_label)
-        if len(camp) * 2 > len(votes) and surplus > 0:
-            best = max(camp, key=lambda vote: weights[vote.run])
-            others = [vote for vote in votes if vote not in camp and vote not in for_label]
-            cells = (
-                *(task, best.sample.doc_id, best.sample.target, best.answer, round(surplus, 3)),
-                ", ".join(vote.run for vote in camp),
-                ", ".join(vote.run for vote in for_label),
-                ", ".join(f"{vote.run}: {vote.answer}" for vote in others),
-                *(best.sample.doc.get(KNOWN_ISSUES, ""), best.sample.prompt, best.response[-_END:], "", ""),
-            )
-            found.append(dict(zip(_COLUMNS[1:], cells, strict=True)))
+        for_label = [vote for vote in item if vote.is_right]
+        surplus = round(support(camp) - support(for_label), 3)
+        if 2 * len(camp) > len(item) and surplus > 0:
+            _, sample, answer, response, _ = max(camp, key=lambda vote: weights[vote.run])
+            others = ", ".join(f"{vote.run}: {vote.answer}" for vote in item if vote not in [*camp, *for_label])
+            cells = (task, sample.doc_id, sample.target, answer, surplus, names(camp), names(for_label), others)
+            found.append(Doubt(*cells, sample.doc.get(KNOWN_ISSUES, ""), sample.prompt, response[-_END:]))
     return found
 
 
-_COLUMNS = (
-    *("rank", "task", "doc_id", "label", "answer", "support", "runs_for", "runs_for_label", "others"),
-    *("known_issues", "prompt", "response", "verdict", "comment"),
-)
+def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
+    """Return for each wrong answer to an item the wrong answers that are the same within the tolerance of labels."""
+    wrong = [vote for vote in item if not vote.is_right and vote.answer != UNANSWERED]
+    values = {vote.run: benchmark.values_of(vote.answer, vote.sample.doc) for vote in wrong}
+
+    def agree(vote: _Vote, other: _Vote) -> bool:
+        pairs = itertools.product(values[vote.run], values[other.run])
+        return any(benchmark.is_close(value, theirs, vote.sample.doc) for value, theirs in pairs)
+
+    return [[vote for vote in wrong if agree(vote, leader)] for leader in wrong]
 
 
-def _weights(benchmark: Benchmark, by_item: Sequence[Sequence[_Vote]]) -> dict[str, float]:
+def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
     """Return what each run's answer adds to the support of an item."""
-    votes = [vote for own in by_item for vote in own]
-    right = Counter(vote.run for vote in votes if vote.is_right)
-    pairs = agreeing = 0
-    for own in by_item:
-        for first, second in itertools.combinations([vote for vote in own if vote.is_wrong], 2):
-            pairs += 1
-            agreeing += first.agrees(second, benchmark)
+    asked = Counter(vote.run for item in items for vote in item)
+    right = Counter(vote.run for item in items for vote in item if vote.is_right)
+    agreeing = sum(len(camp) - 1 for camps in camps_of for camp in camps)
+    pairs = sum(len(camps) * (len(camps) - 1) for camps in camps_of)
     chance = (agreeing + 1) / (pairs + 2)
-    asked = Counter(vote.run for vote in votes)
-    return {
-        run: max(0.0, math.log((right[run] + 1) / (count - right[run] + 1) / chance)) for run, count in asked.items()
-    }
+    odds = {run: (right[run] + 1) / (count - right[run] + 1) for run, count in asked.items()}
+    return {run: max(0.0, math.log(ratio / chance)) for run, ratio in odds.items()}

@@ -35,7 +35,7 @@ def breakdown_blocks(topic: Topic, breakdown: Breakdown, filter_name: str, runs:
     blocks: list[Block] = []
     for metric in breakdown.metrics:
         groups = _groups(topic, breakdown, filter_name, metric)
-        if groups:
+        if len(groups) > 1:  # one group is the whole
             blocks.append(_block(topic, breakdown.name, metric, filter_name, groups, runs))
             blocks[-1].folded = len(blocks) > 1
     return blocks
