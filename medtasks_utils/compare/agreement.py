@@ -47,6 +47,7 @@ def agreement(pairs: Sequence[SamplePair], a: Array, b: Array) -> Agreement:
     """
 
     def expected(chances: Array) -> float:
+        """Return the expected number of examples from the chance of each."""
         return round(float(np.nansum(chances)), 6)
 
     return Agreement(

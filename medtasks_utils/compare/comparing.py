@@ -1,8 +1,8 @@
 """Two runs compared on the same examples: by metric, by breakdown, and example by example."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
@@ -16,6 +16,9 @@ from .task_pair import TaskPair
 
 TaskPairs = dict[tuple[str, str], TaskPair]
 """By task and filter."""
+
+Notes = list[tuple[str, str]]
+"""Each the name of a run or task, and a sentence about it."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +67,16 @@ def compare_runs(
     Raises:
         MedtasksError: if there is nothing to compare, or results may not be compared.
     """
-    notes = [(run.name, problem) for run in (a, b) for problem in run.problems]
+    notes: Notes = [*_notes(a.name, a.problems), *_notes(b.name, b.problems)]
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
-        notes += [(run.name, problem) for run, task in ((a, task_a), (b, task_b)) for problem in task.problems]
+        notes += [*_notes(a.name, task_a.problems), *_notes(b.name, task_b.problems)]
         for filter_name in _chosen_filters(task_a, task_b, filters):
             pair = pairs[task_a.task, filter_name] = TaskPair(task_a, task_b, filter_name)
             names = metrics or pair.default_metrics()
             of_task = pair.differences(names)
-            warnings = pair.warnings(names, of_task, common=common, force=force)
-            notes += [(task_a.task, warning) for warning in warnings]
+            notes += _notes(task_a.task, pair.warnings(names, of_task, common=common, force=force))
             differences += of_task
     if groups is None:
         groups = list(a.groups) if tasks is None else ()
@@ -98,7 +100,12 @@ def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, me
         )
 
 
-def _merged(notes: Sequence[tuple[str, str]]) -> list[str]:
+def _notes(about: str, sentences: Iterable[str]) -> Notes:
+    """Return notes on a run or task."""
+    return [(about, sentence) for sentence in sentences]
+
+
+def _merged(notes: Notes) -> list[str]:
     """Return each note once, after the names of all runs and tasks that it is about."""
     names: dict[str, dict[str, None]] = {}
     for name, note in notes:
@@ -107,7 +114,7 @@ def _merged(notes: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _chosen_tasks(
-    a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: list[tuple[str, str]]
+    a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: Notes
 ) -> list[tuple[TaskRun, TaskRun]]:
     """Return the pairs of tasks to compare; where none are named, add to the notes which tasks are left out."""
     if names is not None:
@@ -125,6 +132,7 @@ def _chosen_tasks(
 
 
 def _named(run: Run, name: str) -> TaskRun:
+    """Return a task of a run; raise an error that lists the run's tasks if there is no such task."""
     if name not in run.tasks:
         raise MedtasksError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
     return run.tasks[name]
@@ -143,7 +151,7 @@ def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequ
 
 
 def _group_differences(
-    a: Run, b: Run, pairs: Mapping[tuple[str, str], TaskPair], groups: Sequence[str], metrics: Sequence[str] | None
+    a: Run, b: Run, pairs: TaskPairs, groups: Sequence[str], metrics: Sequence[str] | None
 ) -> Iterator[MetricDifference]:
     """Yield the differences of groups all of whose tasks are compared: unweighted means over the tasks.
 
@@ -160,8 +168,8 @@ def _group_differences(
         members = [pairs[task, filter_name] for task in tasks if (task, filter_name) in pairs]
         if not members or len(members) < len(tasks):
             continue
-        of_benchmarks = dict.fromkeys(metric for member in members for metric in member.benchmark_metrics)
-        for metric_name in metrics or of_benchmarks:
+        of_benchmarks = chain.from_iterable(member.benchmark_metrics for member in members)
+        for metric_name in metrics or dict.fromkeys(of_benchmarks):
             if not all(name in run.groups and (metric_name, filter_name) in run.groups[name].metrics for run in (a, b)):
                 continue
             sides = zip(*(member.scores(metric_name) for member in members), strict=True)

@@ -66,12 +66,14 @@ class ComparisonTable:
 
 
 def _run_data(run: Run) -> dict[str, Any]:
+    """Return what identifies a run, as JSON can hold it."""
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
     return {**texts, "signatures": signatures}
 
 
 def _difference_data(difference: MetricDifference) -> dict[str, Any]:
+    """Return a difference as JSON can hold it."""
     return {
         "task": difference.task,
         "filter": difference.filter,
@@ -84,6 +86,7 @@ def _difference_data(difference: MetricDifference) -> dict[str, Any]:
 
 
 def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str, Any]:
+    """Return the counts of a task and its flipped examples, as JSON can hold them."""
     return {
         "task": task,
         "filter": filter_name,
@@ -97,6 +100,7 @@ def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str,
 
 
 def _flip_data(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
+    """Return a flipped example as JSON can hold it."""
     answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
     return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
 
@@ -150,6 +154,7 @@ def _p_value(difference: MetricDifference) -> float:
 
 
 def _row(difference: MetricDifference, label: str) -> Sequence[object]:
+    """Return the cells of a difference, with values in per cent if the metric is a share."""
     result, metric = difference.contrast, difference.metric
     interval = "too few examples"
     if result.interval is not None:
@@ -170,6 +175,7 @@ def _row(difference: MetricDifference, label: str) -> Sequence[object]:
 
 
 def _p_text(p: float | None) -> str:
+    """Return a p-value to four decimals, a dash for None."""
     if p is None:
         return "–"
     return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"

@@ -114,6 +114,7 @@ def _components(comparison: Comparison, difference: MetricDifference) -> Varianc
 
 
 def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
+    """Yield the table, the variance components where they are known, and notes on the columns."""
     yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
     rows = []
     for need in needs:

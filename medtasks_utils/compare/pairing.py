@@ -26,7 +26,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         MedtasksError: if there is no run, or if there are several, naming them.
     """
     runs = read_runs(path)
-    with_tasks = [run for run in runs if all(task in run.tasks or task in run.groups for task in tasks)]
+    with_tasks = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}]
     runs = with_tasks or runs
     if len(runs) == 1:
         return runs[0]
@@ -44,7 +44,7 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
     """
     in_all = set.intersection(*(set(task.examples) for task in tasks))
     common = [key for key in tasks[0].examples if key in in_all]
-    return [np.array([task.examples[key] for key in common], dtype=np.intp) for task in tasks]
+    return [np.fromiter(map(task.examples.__getitem__, common), dtype=np.intp) for task in tasks]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class TaskPair:
         A breakdown is compared by the first of its metrics that the whole task is compared by, if the task has several
         of its groups.
         """
-        whole = [difference for metric in metrics if (difference := self._difference(metric))]
+        whole = [difference for difference in map(self._difference, metrics) if difference]
         compared = {difference.metric.name for difference in whole}
         of_parts = []
         for breakdown in self.a.card.breakdowns if self.a.card else ():
@@ -103,6 +103,7 @@ class TaskPair:
     def _difference(
         self, name: str, breakdown: str | None = None, group: str | None = None, places: Any = slice(None)
     ) -> MetricDifference | None:
+        """Return the difference in a metric, of all examples or a group of a breakdown; None if it does not apply."""
         a, b = self.scores(name)
         metric = self.a.facts(name)
         result = contrast(a[places], b[places], metric)
@@ -123,15 +124,15 @@ class TaskPair:
             MedtasksError: if what was left out, or sets the runs apart, is not allowed.
         """
         is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
-        found_apart = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
-        if found_apart.examples and not common:
-            raise MedtasksError(f"{self.a.task}: {found_apart.examples}; --common compares those in both")
-        if found_apart.refused and not force:
-            reasons = "; ".join(found_apart.refused)
+        comparable = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
+        if comparable.examples and not common:
+            raise MedtasksError(f"{self.a.task}: {comparable.examples}; --common compares those in both")
+        if comparable.refused and not force:
+            reasons = "; ".join(comparable.refused)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; --force compares them nevertheless")
-        if found_apart.examples:
-            yield f"compared only on the examples that both runs have: {found_apart.examples}"
-        yield from (*found_apart.refused, *found_apart.warned)
+        if comparable.examples:
+            yield f"compared only on the examples that both runs have: {comparable.examples}"
+        yield from (*comparable.refused, *comparable.warned)
         yield from self._unequal_cuts()
         whole = {difference.metric.name: difference.contrast for difference in differences if not difference.breakdown}
         for name in metrics:

@@ -89,6 +89,7 @@ class Ratio:
         n, *columns = self.numerators.shape
 
         def sums(values: Array) -> Array:
+            """Return the sum over the examples of each stratum."""
             flat = values.reshape(n, math.prod(columns))
             of_strata = [list(map(math.fsum, flat[mask].T.tolist())) for mask in self._masks]
             return np.array(of_strata).reshape(-1, *columns)
@@ -166,6 +167,7 @@ class Ratio:
         return min((self._of_class(place).informative_clusters for place in classes), default=0.0)
 
     def _of_class(self, place: int) -> "Ratio":
+        """Return the ratio of one class."""
         only = np.s_[:, :, place : place + 1]
         return Ratio(self.numerators[only], self.denominators[only], self._cluster_of, self.strata)
 

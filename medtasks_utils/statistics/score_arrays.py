@@ -11,6 +11,7 @@ have been given.
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class MetricScores:
         """
         lengths = np.array(list(map(len, rows)), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
-        scores: list[Any] = [score for row in rows for score in row]
+        scores: list[Any] = list(chain.from_iterable(rows))
         classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=0)
         terms = np.zeros((4, *exists.shape, classes or 1))
         if classes:
@@ -161,13 +162,16 @@ def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False
         tasks: one at least.
         tasks_are_strata: whether each task is one stratum, whatever strata it has.
     """
-    generations, classes = (max(task.numerators.shape[axis] for task in tasks) for axis in (1, 2))
+    generations = max(task.numerators.shape[1] for task in tasks)
+    classes = max(task.numerators.shape[2] for task in tasks)
 
     def padded(array: NDArray[Any]) -> NDArray[Any]:
+        """Return the array with zeros for the generations and classes that other tasks have."""
         full = (len(array), generations, classes)[: array.ndim]
         return np.pad(array, [(0, width - size) for width, size in zip(full, array.shape, strict=True)])
 
     def concatenated(attribute: str) -> Any:
+        """Return one array of all tasks."""
         return np.concatenate([padded(getattr(task, attribute)) for task in tasks])
 
     whole = MetricScores(*map(concatenated, vars(tasks[0])))
