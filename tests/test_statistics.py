@@ -168,10 +168,10 @@ def coverage(n: int, share: float) -> tuple[float, float]:
 
 
 def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() -> None:
-    number = effective_sample_size(0.5, 0.05, 100, 200, False)
+    number = effective_sample_size(0.5, 0.05, 100, 200, 99, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
-    assert effective_sample_size(0.5, 0.05, 101, 101, True) == 101, "each alone"
-    doubted = effective_sample_size(0.5, 0.01, 100, 200, True)
+    assert effective_sample_size(0.5, 0.05, 101, 101, 100, True) == 101, "each alone"
+    doubted = effective_sample_size(0.5, 0.01, 100, 200, 99, True)
     assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 

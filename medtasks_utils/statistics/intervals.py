@@ -164,7 +164,8 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
         return None
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # such as a reward
-    of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
+    freedom = ratio.degrees_of_freedom if ratio.numerators.shape[2] > 1 else None
+    of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples, freedom)
     within_stratum = metric.aggregation.within_stratum
     if within_stratum is None and not ratio.strata.any():
         return of_mean
@@ -181,7 +182,12 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
 
 
 def confidence_interval(
-    metric: Metric, value: float, stderr: float | None, clusters: int, examples: int
+    metric: Metric,
+    value: float,
+    stderr: float | None,
+    clusters: int,
+    examples: int,
+    degrees_of_freedom: float | None = None,
 ) -> Interval | None:
     """Return the 95 % interval of a value of a metric; None if there is none.
 
@@ -191,30 +197,34 @@ def confidence_interval(
         stderr: its standard error; None if unknown.
         clusters: the number of clusters that count.
         examples: the number of examples that count, those of k generations k times.
+        degrees_of_freedom: of the standard error; if None, the clusters less one.
     """
     aggregation = metric.aggregation
     if not aggregation.has_stderr or not clusters:
         return None
     lowest, highest = metric.range
     error = stderr or 0.0
+    freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
     if lowest is None or highest is None or not lowest <= value <= highest:
-        reach = error * _t(clusters)
+        reach = error * _t(freedom)
         if not reach:  # without a range, equal values do not tell how different the next may be
             return None
         return Interval(value - reach if lowest is None else max(lowest, value - reach), value + reach)
     share, share_stderr = aggregation.to_share(value / highest, error / highest)
     is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.averages_parts)
-    size = effective_sample_size(share, share_stderr, clusters, examples, is_of_counts)
+    size = effective_sample_size(share, share_stderr, clusters, examples, freedom, is_of_counts)
     low, high = share_interval(share, size)
     return Interval(highest * aggregation.from_share(low), highest * aggregation.from_share(high))
 
 
-def _t(clusters: int) -> float:
-    """Return Student's quantile of a two-sided 95 % interval for a number of clusters."""
-    return float(scipy.special.stdtrit(max(clusters - 1, 1), (1 + CONFIDENCE) / 2))
+def _t(degrees_of_freedom: float) -> float:
+    """Return Student's quantile of a two-sided 95 % interval."""
+    return float(scipy.special.stdtrit(degrees_of_freedom, (1 + CONFIDENCE) / 2))
 
 
-def effective_sample_size(share: float, stderr: float, clusters: int, examples: int, is_of_counts: bool) -> float:
+def effective_sample_size(
+    share: float, stderr: float, clusters: int, examples: int, degrees_of_freedom: float, is_of_counts: bool
+) -> float:
     """Return how many independent examples would have a standard error; the clusters, if the error is zero.
 
     Args:
@@ -222,6 +232,7 @@ def effective_sample_size(share: float, stderr: float, clusters: int, examples: 
         stderr: of the share.
         clusters: the number of clusters that count.
         examples: the number of examples that count.
+        degrees_of_freedom: of the standard error.
         is_of_counts: whether to doubt a standard error below that of as many independent clusters. It may be right: a
             model that flags whatever it sees has one right answer in each pair. Or nothing else has been seen yet. So
             one right and one wrong example are added, up to the variance of independent clusters.
@@ -233,7 +244,7 @@ def effective_sample_size(share: float, stderr: float, clusters: int, examples: 
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (Z / _t(clusters)) ** 2, _MIN_SAMPLE_SIZE)
+    return max(product / variance * (Z / _t(degrees_of_freedom)) ** 2, _MIN_SAMPLE_SIZE)
 
 
 def share_interval(share: float, size: float) -> Interval:

@@ -172,9 +172,16 @@ class Ratio:
         return Ratio(self.numerators[only], self.denominators[only], self._cluster_of, self.strata)
 
     @property
-    def degrees_of_freedom(self) -> int:
-        """Degrees of freedom of the standard error: the clusters that count, less one for each stratum."""
-        return self.clusters - len(self._masks)
+    def degrees_of_freedom(self) -> float:
+        """Degrees of freedom of the standard error: the clusters that count, less one for each stratum.
+
+        A rare class may dominate the variance of a mean over classes, which then has as many as there are informative
+        clusters of the whole (Satterthwaite's); ten at least, as fewer are flagged as unreliable.
+        """
+        freedom = self.clusters - len(self._masks)
+        if self.numerators.shape[2] == 1:
+            return freedom
+        return min(freedom, max(MIN_CLUSTERS, informative_clusters(self.influence[self.counted])))
 
     def by_stratum(self) -> "list[Ratio]":
         """Return the ratio of each stratum."""
