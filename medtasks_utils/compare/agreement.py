@@ -14,11 +14,12 @@ SamplePair = tuple[Sample, Sample]
 
 
 class Agreement(NamedTuple):
-    """On how many examples two runs are right or wrong; with repeats, expected numbers for one generation of each run.
+    """The numbers of examples on which two runs are right or wrong.
 
-    The majority of an example's generations would be no fair count: with 4 of them a tie is neither right nor wrong,
-    and the majority of 4 generations is another question than 1 generation. Without repeats the numbers are whole;
-    ``gained − lost`` always is the difference in accuracy times the number of examples.
+    With repeats, they are the expected numbers for one generation of each run. Majorities of generations would be no
+    fair counts: with four generations a tie is neither right nor wrong, and a majority of four is a higher hurdle than
+    a single generation. Without repeats the numbers are whole. ``gained − lost`` is always the difference in accuracy
+    times the number of examples.
 
     Attributes:
         both_right: right in both runs.
@@ -38,7 +39,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(pairs: Sequence[SamplePair], a: Array, b: Array) -> Agreement:
-    """Return on how many of n examples two runs are right or wrong.
+    """Count the examples on which two runs are right or wrong, of n.
 
     Args:
         pairs: the n examples' samples.

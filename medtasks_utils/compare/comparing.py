@@ -29,7 +29,7 @@ class Comparison:
         a: the first run.
         b: the second run.
         differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
-        agreements: by task and filter, on how many examples the runs are right or wrong.
+        agreements: by task and filter, the numbers of examples on which the runs are right or wrong.
         warnings: sentences on what to keep in mind.
     """
 

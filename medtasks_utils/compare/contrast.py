@@ -54,8 +54,8 @@ class Contrast:
         detectable: the smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr.
         left_out: the number of examples left out because a judge failed or one run lacks the value.
         note: why there is no p-value; else empty.
-        unreliable: why the interval is unreliable; empty if it is not. It has ten informative clusters then, which is
-            some five examples that differ.
+        unreliable: why the interval is unreliable; empty if it rests on ten informative clusters or more, which is
+            about five examples that differ.
     """
 
     n: int
@@ -99,7 +99,7 @@ class Contrast:
 
 
 def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
-    """Compare a metric between two runs.
+    """Return the contrast of a metric between two runs.
 
     Args:
         first: the scores of the first run.
@@ -107,7 +107,8 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         metric: whose scores they are; for a group of tasks, each a stratum, the metric over strata.
 
     Returns:
-        None if the metric applies to no example of a run, or of one of its strata; for ratios, of both runs.
+        None if there is nothing to compare: if no example, or none of some stratum, has a value in both runs; for
+        ratios, in either run.
     """
     aggregation = metric.aggregation.for_comparison
     either = first.applies | second.applies

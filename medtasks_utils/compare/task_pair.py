@@ -18,15 +18,21 @@ from .difference import MetricDifference
 from .pairing import common_examples, comparability
 
 MAX_CUT_DIFFERENCE = 0.02
-"""The largest difference between the shares of replies that were cut about which a comparison says nothing."""
+"""If the shares of replies that were cut differ by more than this, a comparison says so."""
 
 MAX_LEFT_OUT = 0.05
-"""The largest share of examples that a comparison may lose to failures of judges and missing values."""
+"""If failures of judges and missing values leave out a larger share of the examples, a comparison is refused."""
 
 
 @dataclass(frozen=True, eq=False)
 class TaskPair:
-    """One task of two runs, under one filter."""
+    """One task of two runs.
+
+    Attributes:
+        a: the task in the first run.
+        b: the task in the second run; its name may differ.
+        filter: the filter whose answers were scored, in both runs.
+    """
 
     a: TaskRun
     b: TaskRun
@@ -49,7 +55,7 @@ class TaskPair:
         return places
 
     def agreement(self) -> Agreement:
-        """Return on how many common examples the runs are right or wrong."""
+        """Count the common examples on which the runs are right or wrong."""
         pairs: list[SamplePair] = []
         for place_a, place_b in zip(*self.places, strict=True):
             pairs.append((self.a.samples[int(place_a)], self.b.samples[int(place_b)]))

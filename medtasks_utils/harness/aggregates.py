@@ -1,4 +1,4 @@
-"""Aggregations as the harness calls them: with what ``process_results`` returned for each example."""
+"""Aggregations in the form that the harness calls: with what ``process_results`` returned for each example."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from medtasks_utils.statistics.scores import Score, as_number
 
 
 class _NotAvailable(str):
-    """Stays what it is in the sums by which the harness averages over a group's tasks; NaN would be no JSON."""
+    """A text that arithmetic leaves as it is, since the harness averages over a group's tasks; JSON has no NaN."""
 
     def _itself(self, other: object) -> "_NotAvailable":
         return self
@@ -19,7 +19,7 @@ class _NotAvailable(str):
 
 
 NO_NUMBER = _NotAvailable("N/A")
-"""What the harness prints where there is no number."""
+"""What results files and the harness's table have where there is no number."""
 
 
 class ExampleScore(float):
@@ -53,18 +53,18 @@ def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) 
 
 
 class HarnessAggregation:
-    """An aggregation, called with a score for each example, None where the metric does not apply."""
+    """An aggregation that is called with the examples' scores, None for those that the metric does not apply to."""
 
     def __init__(self, aggregation: Aggregation) -> None:
         self.aggregation = aggregation
 
     def __call__(self, items: Iterable[float | None]) -> float | str:
-        """Return the number; "N/A" where there is none."""
+        """Return the number; "N/A" if there is none."""
         value = self.aggregation.value(_as_scores(items))
         return NO_NUMBER if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Return its standard error; "N/A" where there is none, as for fewer than two clusters that count."""
+        """Return the number's standard error; "N/A" if there is none, as for fewer than two clusters that count."""
         stderr = self.aggregation.stderr(_as_scores(items))
         return NO_NUMBER if stderr is None else stderr
 
@@ -73,6 +73,7 @@ class HarnessAggregation:
 
 
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
+    """Return the scores as arrays; a plain number is the score of an independent example."""
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
     clusters, strata = (
         integer_codes(item.cluster for item in known),
