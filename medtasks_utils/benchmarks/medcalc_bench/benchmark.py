@@ -127,7 +127,7 @@ class MedCalcBench(Benchmark):
     }
     metrics = (
         ACC,
-        Metric("by_calculator", BY_STRATUM, outcomes=RIGHT_OR_WRONG),
+        Metric("acc_by_calculator", BY_STRATUM, outcomes=RIGHT_OR_WRONG),
         ANSWERED,
         *OF_ABSTAINING,
         *TOOL_METRICS,
@@ -294,7 +294,7 @@ class MedCalcBench(Benchmark):
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> ResponseScores:
-        """Score ``acc`` (also as ``by_calculator`` and by category), ``answered``, and the metrics of ``N/A``."""
+        """Score ``acc`` (also as ``acc_by_calculator`` and by category), ``answered``, and the metrics of ``N/A``."""
         right = float(is_right(answer.value, example))
         others: dict[str, Score] = {
             f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES
@@ -304,7 +304,7 @@ class MedCalcBench(Benchmark):
             others["acc_answerable"] = right if is_answerable else None
             others["acc_unanswerable"] = None if is_answerable else right
             others["na_rate"] = float(answer.value == NOT_AVAILABLE)
-        return self.scores(answer, example, right, by_calculator=right, **others)
+        return self.scores(answer, example, right, acc_by_calculator=right, **others)
 
 
 BENCHMARK = MedCalcBench()

@@ -36,8 +36,9 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
              "judge_max_tokens")  # fmt: skip
 
 
-def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
+def _chosen(known: Mapping[str, str], value: Any, default: str = "") -> tuple[str, ...]:
     """Return the names that a comma-separated text or a list selects, whatever its case, in the order of ``known``."""
+    value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")
     keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in items}
     of_all = keys & {"all", "overall"}
@@ -48,6 +49,7 @@ def _chosen(known: Mapping[str, str], value: Any) -> tuple[str, ...]:
 
 
 _BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
+_specialties = partial(_chosen, _BY_SPECIALTY, default="ALL")
 _BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # as the environment calls it
 
 
@@ -91,9 +93,7 @@ class MedExQAOptions(ChoiceOptions):
     not_signed = ChoiceOptions.not_signed | {"use_explanations", *needs}.difference(_WEIGHTS)
     needs |= ChoiceOptions.needs
 
-    specialty: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_SPECIALTY))] = Field(
-        ("ALL",), validate_default=True
-    )
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialties)] = Field(("ALL",), validate_default=True)
     split: Literal["test", "dev"] = "test"
     use_think: bool = False
     use_explanations: bool = True

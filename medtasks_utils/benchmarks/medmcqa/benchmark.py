@@ -113,11 +113,11 @@ class MedMCQA(ChoiceBenchmark):
     def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> ResponseScores:
         """``acc``, ``answered``, and what the response looks like.
 
-        ``format`` is the defining environment's: one think block, then an answer with a box. ``one_box`` is 1 where the
-        answer has exactly one.
+        ``format`` is what the defining environment's parser reports: one think block, then something; it asks for no
+        box. ``one_box`` is 1 where the answer has exactly one box.
         """
         count = len(boxes(final_text(answer.response)))
-        well_formed = float(is_one_block_then_answer(answer.response) and count > 0)
+        well_formed = float(is_one_block_then_answer(answer.response))
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, format=well_formed, one_box=float(count == 1))
 
