@@ -7,6 +7,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from medtasks_utils.commands.flags import Command, print_error
@@ -66,7 +67,9 @@ def _parse(words: Sequence[str]) -> Command:
         arguments, unknown = parser.parse_known_args(others)
     except ValueError as error:  # lm_eval's flags raise theirs past argparse
         mixed = "; give each setting apart, as in --gen_kwargs a=1 'b={\"c\": 2}'" if "={" in str(error) else ""
-        parser.error(f"{error}{mixed}")
+        parts = [part for word in others for part in word.split("=", 1)]
+        flag = next((f"{flag}: " for flag, value in pairwise(parts) if f"JSON: {value}." in str(error)), "")
+        parser.error(f"{flag}{error}{mixed}")
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]

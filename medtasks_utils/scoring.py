@@ -13,7 +13,7 @@ from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, LoadRep
 from medtasks_utils.benchmarks.options import read_options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
-from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.errors import DataError, UsageError, did_you_mean
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.filters import DEFAULT_FILTER
@@ -91,10 +91,21 @@ class Scorer:
     def many(
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
-        """Score responses, one to each row; what is best scored together, such as explanations, is."""
+        """Score responses, one to each row; what is best scored together, such as explanations, is.
+
+        Raises:
+            UsageError: for a response that is not a text, or numbers of rows and responses that differ.
+        """
         readers = self.benchmark.readers
         found = []
+        rows, responses = list(rows), list(responses)
+        if len(rows) != len(responses):
+            raise UsageError(
+                f"{self.info.name}: {len(rows)} rows, but {len(responses)} responses: give one to each row"
+            )
         for row, text in zip(rows, responses, strict=True):
+            if not isinstance(text, str):
+                raise UsageError(f"{self.info.name}: a response is a text, not {text!r:.50}; give '' for none")
             example, response = self.example(row, shown), printable(text)
             found.append((example, {name: read(response, example, self.options) for name, read in readers.items()}))
         if self._batch_scorer is None:
@@ -243,7 +254,8 @@ def _single_task(name: str) -> dict[str, Any]:
     """
     found = tasks_named(name)
     if not found:
-        raise UsageError(f"there is no task {name!r}; medtasks eval --help lists all")
+        hint = did_you_mean(name, benchmarks())
+        raise UsageError(f"there is no task {name!r}{hint}; medtasks eval --help lists all")
     named = list(dict.fromkeys(settings["benchmark"] for settings in found))
     if len(named) > 1:
         raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(named)}")

@@ -124,6 +124,7 @@ def printable(text: str) -> str:
 _SECRET_NAME = re.compile(
     r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token"
 )
+_SECRET_IN_QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|sig))=([^&#\s]+)", re.I)
 _SHORTEST = 6  # characters; anything shorter is no secret and may be part of a word
 
 
@@ -134,12 +135,13 @@ class Secrets:
         self._known: set[str] = set()
 
     def learn(self, *settings: Mapping[str, Any]) -> None:
-        """Remember the values of settings and environment variables whose names say that they are secret."""
+        """Remember values of settings and variables whose names say that they are secret, and keys in ``base_url``."""
         for mapping in (os.environ, *settings):
             for name, value in mapping.items():
+                secrets = _SECRET_IN_QUERY.findall(str(value)) if name == "base_url" else []
                 if _SECRET_NAME.fullmatch(str(name).lower()):
                     secrets = [text.strip() for text in _texts(value)]
-                    self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
+                self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
 
     def scrub(self, value: Any) -> Any:
         """Return a copy of a value, made of JSON's types, with each secret replaced by ``[secret]``."""

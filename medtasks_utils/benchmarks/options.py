@@ -117,7 +117,7 @@ def read_options(
         place: where the user sets them, for messages.
 
     Raises:
-        UsageError: for an unknown option or a bad value; the message lists the valid options.
+        UsageError: for a bad value, or an unknown option; then the message lists the valid options.
     """
     aliases = {name: f" or {alias}" for alias, name in kind.aliases.items()}
     listed = [
@@ -139,7 +139,7 @@ def read_options(
         return kind(**{**defaults, **values})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
-        raise UsageError(f"{place}: {problems}. {valid}") from None
+        raise UsageError(f"{place}: {problems}" + (f". {valid}" if "unknown option" in problems else "")) from None
 
 
 def default_text(value: object) -> str:
@@ -158,4 +158,6 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
     if name not in kind.model_fields:
         return f"unknown option {name!r}{did_you_mean(repr(name), map(repr, kind.model_fields))}"
     separator = ": " if problem["type"] == "value_error" and not message.startswith("must") else " "
-    return f"{name}{separator}{message}, not {problem['input']!r}"
+    value = problem["input"]
+    suggestion = did_you_mean(str(value), re.findall(r"[\w-]+", message))
+    return f"{name}{separator}{message}, not {value!r}{suggestion}"

@@ -47,6 +47,8 @@ def manager_for(
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:
         benchmark = benchmarks().get(name)
+        if name == "all":  # lm_eval has no such task either
+            raise _unknown(name, " (did you mean medtasks?)")
         if benchmark:
             suggestion = f" (did you mean {benchmark.default_task}?)"
         else:

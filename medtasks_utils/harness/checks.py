@@ -7,6 +7,10 @@
 5. The server answers one request as the run will send it (:func:`.model_server.probe`).
 """
 
+import difflib
+import errno
+import importlib.util
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +18,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
-from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean, logger
+from medtasks_utils.errors import MedtasksError, UsageError, logger
 
 from . import model_server
 from .catalog import configurations, manager_for
@@ -34,6 +38,8 @@ from .task_options import defaults_of, info_of, options_of, without_effect
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 _TRIAL_BYTES = 1 << 20  # enough for a full disk to refuse
+_HF = ("hf", "hf-auto", "huggingface")
+_URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
 class TaskRequest(NamedTuple):
@@ -146,7 +152,7 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
 def _check_model_is_named(config: EvaluatorConfig) -> None:
     """Check that the model's arguments name a model, and the address of its server."""
     arguments = config.model_args
-    if config.model == "hf" and "pretrained" not in arguments:
+    if config.model in _HF and "pretrained" not in arguments:
         raise UsageError(
             f"no model is named: give --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
             "--model hf --model_args pretrained=NAME for a model of the hub"
@@ -154,6 +160,11 @@ def _check_model_is_named(config: EvaluatorConfig) -> None:
     if config.model.startswith("local-") and not (arguments.get("model") and arguments.get("base_url")):
         raise UsageError(
             f"--model {config.model} needs the model's name and the server's address: --model_args {CHAT_EXAMPLE}"
+        )
+    if not _URL.fullmatch(str(arguments.get("base_url") or "http://any")):
+        raise UsageError(
+            "--model_args: base_url must look like http://localhost:8000/v1/chat/completions, without user and "
+            "password: results show it, and a key belongs in OPENAI_API_KEY"
         )
 
 
@@ -199,10 +210,12 @@ def _check_tools(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
 
 def _check_examples(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     """Check ``--samples`` and ``--limit``, which choose the examples."""
-    if set(config.samples or ()) - {task.info.name for task in tasks}:
+    others = set(config.samples or ()) - {task.info.name for task in tasks}
+    if others:
+        names = ", ".join(task.info.name for task in tasks)
         raise UsageError(
-            f"--samples {config.samples}: give the numbers of the examples by task, as in "
-            '{"medhallu": [0, 1]}, or a file with that'
+            f"--samples names {', '.join(map(str, others))}, but the tasks of this run are {names}: give the numbers "
+            'of the examples by task, as in {"medhallu": [0, 1]}, or a file with that'
         )
     if config.limit is not None and config.limit <= 0:
         raise UsageError(
@@ -235,9 +248,9 @@ def try_folder(folder: Path, flag: str) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_TRIAL_BYTES))
     except OSError as error:
+        way_out = "Free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Name another folder"
         raise MedtasksError(
-            f"{flag}: cannot write to {folder} ({error.strerror or error}); the model was not asked. Name another "
-            "folder, or free some space"
+            f"{flag}: cannot write to {folder} ({error.strerror or error}); the model was not asked. {way_out}"
         ) from None
 
 
@@ -261,7 +274,11 @@ def check_model(config: EvaluatorConfig) -> None:
         install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
         raise MedtasksError(f"--model {config.model} needs {package} ({error}): pip install {install}") from None
     except ValueError:
-        suggestion = did_you_mean(config.model, model_registry.keys())
+        beginnings = {name[: len(config.model)]: name for name in sorted(model_registry.keys(), reverse=True)}
+        closest = difflib.get_close_matches(config.model, beginnings, n=1)
+        suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    if is_api(kind):
-        check_arguments(kind, config.model, config.model_args)
+    if is_api(kind) or config.model in _HF:
+        check_arguments(kind, config.model, config.model_args, is_api(kind))
+    if config.wandb_args and importlib.util.find_spec("wandb") is None:
+        raise MedtasksError("--wandb_args needs wandb: pip install wandb")

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
@@ -62,8 +63,11 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
     for setting in settings:
         name, equals, text = setting.partition("=")
         benchmark, _, option = (part.strip() for part in name.partition("."))
-        if not (equals and option):
-            raise UsageError(f"--set takes BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}")
+        if not (equals and option) or re.search(r"[\s,]\w+\.\w+=", text):
+            raise UsageError(
+                f"--set takes one BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}: repeat it "
+                "for a second option"
+            )
         value: Any = text
         with suppress(ValueError):
             value = json.loads(text)

@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from medtasks_utils.errors import MedtasksError, reason_of
+
 from . import model_server
 from .lm_eval_names import LM, TemplateAPI, get_model
 from .replies import Reply, as_reply
@@ -167,19 +169,30 @@ def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
     """Return how many tokens a model in this process takes: as its arguments say, else its configuration.
 
     None for other models, and where neither says it.
+
+    Raises:
+        MedtasksError: for a model of transformers that is neither a folder nor on the hub or in its cache.
     """
     if kind not in ("hf", "vllm"):
         return None
+    name = str(arguments.get("pretrained"))
     given = arguments.get("max_length") or arguments.get("max_model_len")
     if given:
         return int(given)
     try:
         from transformers import AutoConfig
 
-        name, trusted = str(arguments.get("pretrained")), bool(arguments.get("trust_remote_code"))
+        trusted = bool(arguments.get("trust_remote_code"))
         config = AutoConfig.from_pretrained(name, revision=arguments.get("revision"), trust_remote_code=trusted)
         return getattr(config.get_text_config(), "max_position_embeddings", None)
-    except (OSError, ValueError, ImportError, AttributeError):  # which the model's own loading explains better
+    except OSError as error:
+        if kind == "vllm" or "gguf_file" in arguments:
+            return None
+        raise MedtasksError(
+            f"--model_args: pretrained={name} cannot be loaded: {reason_of(error)} Name a model of the hub or a "
+            "folder; without network, one that is in the cache"
+        ) from None
+    except (ValueError, ImportError, AttributeError):  # which the model's own loading explains better
         return None
 
 
@@ -233,12 +246,21 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     Args:
         kind: the name that ``--model`` takes.
         arguments: the model's arguments.
+
+    Raises:
+        MedtasksError: for a key that is missing.
     """
     model_class = get_model(kind)
     if not issubclass(model_class, TemplateAPI) or model_class.amodel_call is not TemplateAPI.amodel_call:
         return None  # such as litellm, which sends requests by itself
     without_tokenizer = {"tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
-    return model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
+    model = model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
+    try:
+        model.header  # noqa: B018 - reads the key, which lm_eval keeps from then on
+    except ValueError:
+        variable = "ANTHROPIC_API_KEY" if kind.startswith("anthropic") else "OPENAI_API_KEY"
+        raise MedtasksError(f"--model {kind} needs a key: export {variable}=…") from None
+    return model
 
 
 def probe_of(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:

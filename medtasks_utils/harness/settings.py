@@ -34,13 +34,16 @@ def check_generation(settings: Mapping[str, Any]) -> None:
             raise UsageError(f"--gen_kwargs: {name} takes {expected}, not {value!r}")
 
 
-def check_arguments(kind: type, name: str, arguments: Mapping[str, Any]) -> None:
-    """Check the names and types of the arguments of an API model, which ignores those that it does not know.
+def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api: bool) -> None:
+    """Check the names and types of a model's arguments.
+
+    An API model ignores those that it does not know; any other may pass them on, so that only likely typos are refused.
 
     Args:
         kind: the model's class.
         name: that ``--model`` takes.
         arguments: of ``--model_args``.
+        is_api: whether the model is behind an HTTP API.
 
     Raises:
         UsageError: for the first mistake.
@@ -54,7 +57,10 @@ def check_arguments(kind: type, name: str, arguments: Mapping[str, Any]) -> None
     known = parameters.keys() - {"self", "args", "kwargs"}
     for argument, value in arguments.items():
         if argument not in known:
-            raise UsageError(f"--model_args: {name} has no argument {argument}{did_you_mean(argument, known)}")
+            suggestion = did_you_mean(argument, known, 0.6 if is_api else 0.85)
+            if is_api or suggestion:
+                raise UsageError(f"--model_args: {name} has no argument {argument}{suggestion}")
+            continue
         annotation = parameters[argument].annotation
         types = get_args(annotation) or (annotation,)
         if int in types and str not in types and type(value) is not int and value is not None:

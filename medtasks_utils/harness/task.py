@@ -242,7 +242,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Load the rows from which few-shot examples are drawn, and make the sampler, if the run has few-shot examples.
 
         Raises:
-            UsageError: if there are only the rows that are evaluated.
+            UsageError: if there are only the rows that are evaluated, or too few.
         """
         if not self.config.num_fewshot:
             return
@@ -256,6 +256,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
+        if self.config.num_fewshot >= len(self._fewshot_rows):
+            raise UsageError(f"--num_fewshot: {self.info.name} has {len(self._fewshot_rows):,} rows to draw from")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = make_sampler(self._fewshot_rows, rnd=self._fewshot_seed)
@@ -272,6 +274,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()
+        count = len(self.eval_docs)
+        if any(not 0 <= number < count for number in kwargs.get("samples") or ()):
+            raise UsageError(f"--samples: {self.info.name} has {count:,} examples, numbered from 0 to {count - 1:,}")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"

@@ -1,6 +1,7 @@
 """Convert saved runs to pandas frames."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,13 +40,14 @@ class Runs(list[Run]):
         )
 
 
-def load_runs(paths: str | Path | Iterable[str | Path]) -> Runs:
+def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
     """Read all runs under the given paths; see :func:`read_runs`.
 
     Raises:
         MedtasksError: for a path that does not exist, or if no path holds a run.
     """
-    return Runs(read_runs(paths))
+    listed = [[path] if isinstance(path, str | Path) else path for path in paths]
+    return Runs(read_runs(chain.from_iterable(listed)))
 
 
 def _values(run: Run) -> Iterator[dict[str, Any]]:
