@@ -1,4 +1,4 @@
-"""``medtasks doubt``: labels that runs agree against (:mod:`medtasks_utils.audit.doubt`)."""
+"""``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubt`)."""
 
 import csv
 import io
@@ -13,15 +13,15 @@ from .flags import Command, Printout
 
 @dataclass
 class Doubt(Command):
-    """List the items that most runs answer alike and against the label, for a person who knows the field.
+    """List the examples to which most runs give the same answer, against the label, for an expert to review.
 
-    Takes three or more runs with --log_samples, best of models that have little in common. Writes a CSV, the most
-    doubted item first, with what supports it and empty columns for a verdict and a comment. An item in it has a wrong
-    label, or is one that the models get wrong alike.
+    Takes three or more runs with --log_samples, preferably of models that have little in common. Writes a CSV with the
+    most doubtful label first, its support, and empty columns for a verdict and a comment. A listed example has a wrong
+    label, or the models make the same error.
 
     Attributes:
         runs: result folders or files, with samples
-        output: default: doubts.csv
+        output: the file to write; default: doubts.csv
         filter: strict-match or flexible-extract; default: strict-match
     """
 
@@ -31,7 +31,7 @@ class Doubt(Command):
     filter: FilterName = DEFAULT_FILTER
 
     def run(self) -> CommandResult:
-        """Find the items and write the file."""
+        """Find the examples and write the file."""
         from medtasks_utils.audit.doubt import Doubt as Item
         from medtasks_utils.audit.doubt import doubts
         from medtasks_utils.results import read_runs
