@@ -256,7 +256,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
-        if self.config.num_fewshot >= len(self._fewshot_rows):
+        if self.config.num_fewshot > len(self._fewshot_rows):
             raise UsageError(f"--num_fewshot: {self.info.name} has {len(self._fewshot_rows):,} rows to draw from")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
