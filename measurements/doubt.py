@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from medtasks_utils.audit.doubt import doubts
+from medtasks_utils.audit.doubted_labels import doubts
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, NOT_AVAILABLE

@@ -25,7 +25,7 @@ from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.judging.replies import UnreadableError
+from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import read_runs
 
 __all__ = ["no_keys_and_no_waits"]

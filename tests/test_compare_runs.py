@@ -69,7 +69,7 @@ def test_values_are_those_of_the_runs(saved: Path) -> None:
 def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
     found = comparison(saved)
     for task in GENERATION_TASKS:
-        benchmark = benchmarks()[found.a.tasks[task].benchmark or ""]
+        benchmark = benchmarks()[found.a.tasks[task].benchmark_name or ""]
         for breakdown in benchmark.breakdowns:
             lines = [line for line in found.differences if (line.task, line.breakdown) == (task, breakdown.name)]
             assert all(line.metric.name == breakdown.metrics[0] for line in lines)

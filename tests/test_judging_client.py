@@ -18,7 +18,7 @@ from local_server import HANG_UP, Answer, Fault, completion
 from scripts import in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, check
-from medtasks_utils.judging.settings import endpoint, find_key
+from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge_server import LABELS, geval_reply
 
 from medtasks_utils.judging.geval import SCHEMA, read_object
-from medtasks_utils.judging.replies import MAX_CLAIMS, UnreadableError, read_claims, read_label
+from medtasks_utils.judging.judge_replies import MAX_CLAIMS, UnreadableError, read_claims, read_label
 
 PROSE = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="{}[]`"), max_size=200)
 AROUND = ("{}", "```json\n{}\n```", "Here it is: {} That is all.", "Sure! 85 of 100, I would say:\n {} \n")

@@ -201,7 +201,7 @@ def test_saved_samples_give_the_reported_numbers(runs: tuple[Run, Run]) -> None:
     for run in runs:
         for task in run.tasks.values():
             for metric in ("macro_f1", "macro_macro_f1"):
-                ratio = task.facts(metric).aggregation.ratio(task.scores("strict-match", metric))
+                ratio = task.metric(metric).aggregation.ratio(task.scores("strict-match", metric))
                 assert (ratio.value, ratio.stderr) == pytest.approx(task.metrics[metric, "strict-match"])
     assert all("replies are empty" in problem for problem in problems(runs))
     by_name = {unit.name: unit for unit in topics_of(runs)}

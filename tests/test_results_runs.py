@@ -43,7 +43,7 @@ def test_a_run_of_all_benchmarks_is_read_whole(saved: Path) -> None:
     (run,) = read_runs([saved, saved.parent, saved.parent.parent])
     assert (run.name, run.model, run.problems) == ("model", "org/model", [])
     assert run.date and run.date in saved.name
-    assert {name: task.benchmark for name, task in run.tasks.items()} == BENCHMARK_OF
+    assert {name: task.benchmark_name for name, task in run.tasks.items()} == BENCHMARK_OF
     assert list(run.groups) == ["medtasks"] and run.groups["medtasks"].tasks == list(GENERATION_TASKS)
     assert ("acc", "strict-match") in run.groups["medtasks"].metrics
     for task in run.tasks.values():
@@ -77,7 +77,7 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
     save_run(tmp_path, prefers_b, tasks="medexqa_clinical_psychology_logits")
     (run,) = read_runs(tmp_path)
     (task,) = run.tasks.values()
-    assert task.benchmark == "medexqa" and task.filters == ["none"]
+    assert task.benchmark_name == "medexqa" and task.filters == ["none"]
     for sample in task.samples:
         assert sample.answers == {"none": ["B"]}
         assert sample.responses[1] == "B: -0.5" and len(sample.responses) == 4
@@ -164,7 +164,7 @@ def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: b
     assert len(run.problems) == 1 and run.results == {}
     assert "no results file" in run.problems[0] or f"{results} cannot be read" in run.problems[0]
     left = {name: benchmark for name, benchmark in BENCHMARK_OF.items() if name != "medexqa_all"}
-    assert {name: task.benchmark for name, task in run.tasks.items()} == left
+    assert {name: task.benchmark_name for name, task in run.tasks.items()} == left
     assert all(task.samples for task in run.tasks.values())
 
 
@@ -181,10 +181,10 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
         edit_lines(sample_file(path, name), lambda lines: [older(line) for line in lines])
     (run,) = read_runs(path)
     for task in run.tasks.values():
-        assert task.benchmark and not task.problems
+        assert task.benchmark_name and not task.problems
         for (metric, filter_name), reported in task.metrics.items():
             scores = task.scores(filter_name, metric)
-            found = task.facts(metric).aggregation.ratio(scores)
+            found = task.metric(metric).aggregation.ratio(scores)
             if scores.applies.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
                 assert found.value == pytest.approx(reported.value), metric
                 assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric

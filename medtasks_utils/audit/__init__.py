@@ -3,7 +3,7 @@
 
 from medtasks_utils.results.runs import audit_file, read_audit
 
+from .audit_summary import AuditSummary
 from .auditing import audit, disagreements
-from .summary import AuditSummary
 
 __all__ = ["AuditSummary", "audit", "audit_file", "disagreements", "read_audit"]

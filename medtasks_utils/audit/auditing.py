@@ -108,10 +108,10 @@ def audit(
 
 def _items(task: TaskRun) -> Iterator[Item]:
     """Yield the responses of a task whose samples have both filters' answers."""
-    card = task.card
-    for sample in task.samples if card else ():
-        if card and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
-            yield from (Item(card, sample, generation) for generation in range(len(sample.responses)))
+    benchmark = task.benchmark
+    for sample in task.samples if benchmark else ():
+        if benchmark and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
+            yield from (Item(benchmark, sample, generation) for generation in range(len(sample.responses)))
 
 
 def _audit_task(

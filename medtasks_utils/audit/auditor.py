@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
-from medtasks_utils.judging.judge import Ask, Verdict
-from medtasks_utils.judging.replies import UnreadableError
+from medtasks_utils.judging.judge import Ask, Judgement
+from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.judging.templates import Template
 
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
-NOTHING = "none"
+NONE_STATED = "none"
 _LONGEST = 12_000
 """The number of final characters of a response to show; answers stand at the end."""
 
@@ -38,32 +38,32 @@ class Auditor:
         """Return the version of the prompt."""
         return f"audit|prompt:{TEMPLATE.version}"
 
-    async def judge(self, case: AuditCase, ask: Ask) -> Verdict:
+    async def judge(self, case: AuditCase, ask: Ask) -> Judgement:
         """Read one response; the score is 1 if it states an answer, else 0."""
         if not case.response:
-            return Verdict(0.0, {"stated": NOTHING})
+            return Judgement(0.0, output={"stated": NONE_STATED})
         question = case.benchmark.audit_question(case.example)
         cut = "[…] " if len(case.response) > _LONGEST else ""
         messages = TEMPLATE.messages(**question._asdict(), response=cut + case.response[-_LONGEST:])
-        line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NOTHING})[`*.\s]*", re.IGNORECASE)
+        line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
             """Return the value of the reply's one line; the benchmark must accept it as an answer."""
             match = line.fullmatch(text)
-            if match and match[1].lower() == NOTHING:
-                return NOTHING
-            stated = case.benchmark.as_logged(match[1]) if match else NOTHING
+            if match and match[1].lower() == NONE_STATED:
+                return NONE_STATED
+            stated = case.benchmark.as_logged(match[1]) if match else NONE_STATED
             if not _values(stated, case.benchmark, case.example):
                 raise UnreadableError("the reply is not the requested line with a valid answer")
             return stated
 
         stated = await ask(messages, read)
-        return Verdict(float(stated != NOTHING), {"stated": stated})
+        return Judgement(float(stated != NONE_STATED), output={"stated": stated})
 
 
 def _values(reading: str, benchmark: Benchmark, example: Example) -> list[Any]:
     """Return the values that a reading may stand for; empty for no answer."""
-    return [] if reading in (NOTHING, UNANSWERED) else benchmark.values_of(reading, example)
+    return [] if reading in (NONE_STATED, UNANSWERED) else benchmark.values_of(reading, example)
 
 
 def same(first: str, second: str, benchmark: Benchmark, example: Example) -> bool:

@@ -1,4 +1,4 @@
-"""``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubt`)."""
+"""``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubted_labels`)."""
 
 import csv
 import io
@@ -32,13 +32,12 @@ class Doubt(Command):
 
     def run(self) -> CommandResult:
         """Find the examples and write the file."""
-        from medtasks_utils.audit.doubt import Doubt as Item
-        from medtasks_utils.audit.doubt import doubts
+        from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 
         found, items = doubts(read_runs(self.runs), self.filter)
         table = io.StringIO(newline="")
-        csv.writer(table).writerows([Item._fields, *(map(defused, doubt) for doubt in found)])
+        csv.writer(table).writerows([DoubtedItem._fields, *(map(defused, doubt) for doubt in found)])
         write_whole(self.output, table.getvalue(), make_folder=True)
         data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in found]}
         text = f"{len(found):,} of {items:,} items are answered alike and against the label: {self.output}"

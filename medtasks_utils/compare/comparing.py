@@ -119,7 +119,7 @@ def _chosen_tasks(
     """Return the pairs of tasks to compare; where none are named, add to the notes which tasks are left out."""
     if names is not None:
         return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
-    pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
     if not pairs:
         raise MedtasksError(
@@ -174,7 +174,7 @@ def _group_differences(
                 continue
             sides = zip(*(member.scores(metric_name) for member in members), strict=True)
             scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
-            metric = members[0].a.facts(metric_name).over_strata()
+            metric = members[0].a.metric(metric_name).over_strata()
             result = contrast(scores_a, scores_b, metric)
             if result:
                 yield MetricDifference(name, filter_name, metric, None, None, result)

@@ -71,7 +71,7 @@ class TaskPair:
     @property
     def benchmark_metrics(self) -> Sequence[str]:
         """The metrics on which the benchmark compares runs; accuracy for a task that is not of this package."""
-        return self.a.card.compared if self.a.card else ("acc",)
+        return self.a.benchmark.compared if self.a.benchmark else ("acc",)
 
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare where none are named."""
@@ -88,7 +88,7 @@ class TaskPair:
         whole = [difference for difference in map(self._difference, metrics) if difference]
         compared = {difference.metric.name for difference in whole}
         of_parts = []
-        for breakdown in self.a.card.breakdowns if self.a.card else ():
+        for breakdown in self.a.benchmark.breakdowns if self.a.benchmark else ():
             metric = next((name for name in breakdown.metrics if name in compared), None)
             groups = self._groups(breakdown.name)
             if metric and len(groups) > 1:
@@ -111,7 +111,7 @@ class TaskPair:
     ) -> MetricDifference | None:
         """Return the difference in a metric, of all examples or a group of a breakdown; None if it does not apply."""
         a, b = self.scores(name)
-        metric = self.a.facts(name)
+        metric = self.a.metric(name)
         result = contrast(a[places], b[places], metric)
         return MetricDifference(self.a.task, self.filter, metric, breakdown, group, result) if result else None
 

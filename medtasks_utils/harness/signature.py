@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.options import Options
 
-NOTHING = "-"
+NO_VALUE = "-"
 """The value of a field that has none."""
 
 _GREEDY = {"do_sample": False, "temperature": 0}
@@ -123,7 +123,7 @@ def generation_as_signed(settings: Mapping[str, Any]) -> str:
 
 
 def _pairs(values: Mapping[str, Any], names: Iterable[str]) -> str:
-    return ",".join(f"{name}={_shown(values[name])}" for name in sorted(names)) or NOTHING
+    return ",".join(f"{name}={_shown(values[name])}" for name in sorted(names)) or NO_VALUE
 
 
 def _shown(value: Any) -> str:

@@ -41,7 +41,7 @@ from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
 from .settings import check_room, remark_on_reasoning
 from .signature import (
-    NOTHING,
+    NO_VALUE,
     as_signed,
     digest,
     digest_of_rows,
@@ -365,7 +365,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "shots": self.config.num_fewshot or 0,
             "gen": generation_as_signed(self.config.generation_kwargs or {}),
             "repeats": self.options.repeats,
-            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NOTHING,
+            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NO_VALUE,
         }
         signatures = {}
         for name, signed_name in filters_as_signed(self.config, self.filter_names).items():

@@ -16,7 +16,7 @@ error or a ``repr``.
 
 from .batch import check, judge_all, summary
 from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
-from .settings import DEFAULT_MODEL, JudgeError, JudgeSettings
+from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [
     "DEFAULT_MODEL",

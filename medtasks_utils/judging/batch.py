@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from .judge import CallError, Judge, Judgement, Tokens, Value
-from .settings import JudgeError, JudgeSettings
+from .judge_settings import JudgeError, JudgeSettings
 
 if TYPE_CHECKING:
     from .client import JudgeClient
@@ -53,11 +53,13 @@ def judge_all(
     """
 
     async def work(client: "JudgeClient") -> list[Judgement]:
+        """Judge all cases with one client."""
+
         async def judge_one(index: int, case: Any) -> Judgement:
+            """Judge one case, and add what it cost."""
             tally = Counter[str]()
             try:
-                score, output = await judge.judge(case, partial(client.complete, tally=tally))
-                judgement = Judgement(score, output=output)
+                judgement = await judge.judge(case, partial(client.complete, tally=tally))
             except CallError as error:
                 judgement = Judgement(None, error.kind, str(error), error.output)
             judgement = replace(judgement, tokens=Tokens(tally["prompt"], tally["completion"]), calls=tally["calls"])

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .settings import JudgeError
+from .judge_settings import JudgeError
 
 _BUSY_SECONDS = 30.0
 _SET_UP = """

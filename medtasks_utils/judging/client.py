@@ -17,8 +17,8 @@ from medtasks_utils.writing import SECRETS, printable
 from .cache import Cache
 from .endpoints import NO_COMPLETION, error_line, explain, parameters, refused_by, unusable
 from .judge import CallError, Messages, Schema, Tokens, Value
-from .replies import UnreadableError
-from .settings import JudgeSettings
+from .judge_replies import UnreadableError
+from .judge_settings import JudgeSettings
 
 MAX_ATTEMPTS = 3
 """How often one question is asked before an unreadable reply counts as a failure."""

@@ -10,7 +10,7 @@ from medtasks_utils.errors import HINTS_BY_STATUS
 from medtasks_utils.writing import SECRETS, one_line, printable, shortened
 
 from .judge import CallError, Schema
-from .settings import JudgeError, JudgeSettings
+from .judge_settings import JudgeError, JudgeSettings
 
 NO_COMPLETION = "http_200"
 """Failure kind of a successful HTTP reply that is not a chat completion."""

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any
 
 from . import templates
-from .judge import Ask, CallError, Case, Verdict
-from .replies import LABELS, read_claims, read_label
+from .judge import Ask, CallError, Case, Judgement
+from .judge_replies import LABELS, read_claims, read_label
 
 
 class FActScore:
@@ -39,7 +39,7 @@ class FActScore:
         versions = "|".join(f"{name}:{templates.load(f'factscore_{name}').version}" for name in names)
         return f"factscore|coverage:{'each-reference' if self.use_coverage else 'no'}|{versions}"
 
-    async def judge(self, case: Case, ask: Ask) -> Verdict:
+    async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output holds the claims, their labels and the rates, 0–100."""
         output: dict[str, Any] = {}
         fields = dataclasses.asdict(case)
@@ -69,4 +69,4 @@ class FActScore:
             error.output = output
             raise
         rates = [output[name] for name in self.rates if output[name] is not None]
-        return Verdict(sum(rates) / len(rates), output)
+        return Judgement(sum(rates) / len(rates), output=output)

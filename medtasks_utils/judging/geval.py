@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from . import templates
-from .judge import Ask, Case, Verdict
-from .replies import UnreadableError, only_json
+from .judge import Ask, Case, Judgement
+from .judge_replies import UnreadableError, only_json
 
 SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_text(encoding="utf-8"))
 _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
@@ -28,11 +28,11 @@ class GEval:
         """Return every choice behind the score except the model."""
         return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
-    async def judge(self, case: Case, ask: Ask) -> Verdict:
+    async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output is the judge's JSON object."""
         messages = templates.load("geval").messages(**dataclasses.asdict(case))
         output = await ask(messages, read_object, SCHEMA)
-        return Verdict(float(output["final_score"]), output)
+        return Judgement(float(output["final_score"]), output=output)
 
 
 def read_object(text: str) -> dict[str, Any]:

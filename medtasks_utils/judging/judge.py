@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from medtasks_utils.registry import Registry
 
-from .settings import JudgeError
+from .judge_settings import JudgeError
 
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]
@@ -86,16 +86,9 @@ Ask = Callable[..., Awaitable[Any]]
 """One call to the judging model: ``await ask(messages, read, schema)`` returns what ``read`` makes of the reply.
 
 ``messages`` is the chat. ``read`` parses the reply's text (without its think block) or raises
-:class:`~medtasks_utils.judging.replies.UnreadableError`. ``schema`` is optional. Raises :class:`CallError` once every
-attempt has failed.
+:class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. Raises :class:`CallError` once
+every attempt has failed.
 """
-
-
-class Verdict(NamedTuple):
-    """A score from 0 to 100, and everything the judge said."""
-
-    score: float
-    output: dict[str, Any]
 
 
 class Judge(Protocol):
@@ -113,8 +106,8 @@ class Judge(Protocol):
     def signature(self) -> str:
         """Return, on one line, every choice behind the score except the model; prompt versions are included."""
 
-    async def judge(self, case: Any, ask: Ask) -> Verdict:
-        """Judge one hashable case.
+    async def judge(self, case: Any, ask: Ask) -> Judgement:
+        """Judge one hashable case: return its score and output; the caller adds the cost.
 
         Raises:
             CallError: if a call failed in every attempt.

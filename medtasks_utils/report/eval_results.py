@@ -16,7 +16,7 @@ import yaml
 from medtasks_utils.benchmarks.options import tools_in
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.harness.signature import NOTHING, parse
+from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.statistics.metrics import Metric
 
@@ -90,8 +90,8 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
         count = run.counts.get(task.task, {})
         if limit is None and count.get("effective") != count.get("original"):
             yield f"{count.get('effective')} of {count.get('original')} examples"
-        selection = parse(task.signatures.get(headline.filter, "")).get("select", NOTHING)
-        if selection != NOTHING:
+        selection = parse(task.signatures.get(headline.filter, "")).get("select", NO_VALUE)
+        if selection != NO_VALUE:
             yield f"a part of the rows ({selection})"
 
 
@@ -102,7 +102,7 @@ def _source(task: TaskRun) -> str:
 def _entry(run: Run, headline: Headline) -> dict[str, Any]:
     """Return one entry of a file, as the Hub's format has it."""
     tasks, metric = headline.result.tasks, headline.metric
-    config, benchmark = tasks[0].config, tasks[0].card
+    config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))
     dataset = {"id": repository, "task_id": headline.name}
     is_from_hub = {_source(task) for task in tasks} == {"hub"}

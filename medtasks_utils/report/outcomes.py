@@ -35,7 +35,7 @@ def outcomes(result: RunResult) -> dict[str, float]:
     the two filters read, only the shares that are right are known; as many generations as possible count as right for
     both.
     """
-    benchmark = result.tasks[0].card
+    benchmark = result.tasks[0].benchmark
     abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []
     metrics = ("acc", "answered", *abstention_metrics)
     rates = np.full((len(metrics), len(result.samples)), np.nan)

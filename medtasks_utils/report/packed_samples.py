@@ -54,7 +54,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     by_task: dict[str, dict[tuple[str, int], _Entry]] = defaultdict(dict)
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
-            labels = {UNANSWERED: "no answer", **(task.card.answers if task.card else {})}
+            labels = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
             readings, of_task = readings_of(task), by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
@@ -138,7 +138,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         }
         documents.append(document | {name: groups[entry.place] for name, groups in entry.task.groups.items()})
         for run, (sample, audits) in entry.samples.items():
-            marked = entry.task.card.marks if entry.task.card else {}
+            marked = entry.task.benchmark.marks if entry.task.benchmark else {}
             details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(details.get("certainty"))}
             samples.append({"document": place, "run": run, "badges": _badges(sample, audits, marked), **numbers})

@@ -28,7 +28,7 @@ from .outcomes import outcome_block
 from .packed_samples import pack_samples
 from .packing import pack_one
 from .pairs import all_pairs
-from .replies import replies_section
+from .reply_endings import replies_section
 from .run_settings import runs_section
 from .sections import topic_section
 from .summary import has_scores, partial_runs, problems, signature_table, summary_block

@@ -50,7 +50,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
         names = run.groups[name].tasks if name in run.groups else [name]
         return [run.tasks[task] for task in names if task in run.tasks]
 
-    shared = [name for name, task in a.tasks.items() if task.benchmark and name in b.tasks]
+    shared = [name for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     tasks = [name for name in shared if all(filter_name in run.tasks[name].filters for run in (a, b))]
     groups = [name for name in a.groups if name in b.groups]
     members = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *tasks)}

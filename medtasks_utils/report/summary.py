@@ -108,8 +108,8 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
 def _contradictions(task: TaskRun) -> list[str]:
     """Return a sentence for each metric of a task of this pack whose samples give another value than was reported."""
     sentences = []
-    for (name, filter_name), reported in task.metrics.items() if task.card and task.samples else ():
-        metric = task.facts(name)
+    for (name, filter_name), reported in task.metrics.items() if task.benchmark and task.samples else ():
+        metric = task.metric(name)
         of_samples = metric.aggregation.value(task.scores(filter_name, name))
         if of_samples is not None and abs(of_samples - reported.value) >= TOLERANCE:
             shown = metric.shown(reported.value), metric.shown(of_samples)

@@ -170,7 +170,7 @@ class Topic:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
-        is_clustered = any(task.card and task.card.cluster for task in result.tasks)
+        is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
         n = of_samples.n if is_clustered or result.is_group or not result.asked else result.asked
         return estimate_from_results(metric, *reported, n)
 
@@ -222,12 +222,12 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
         grouped: set[str] = set()
         for group in run.groups.values():
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-            names = {task.benchmark for task in members}
+            names = {task.benchmark_name for task in members}
             benchmark_name = names.pop() if len(names) == 1 else None
             grouped.update(task.task for task in members if benchmark_name)
             add(run, group.group, benchmark_name, RunResult(members, group.metrics, is_group=True))
         for task in run.tasks.values():
             if task.task not in grouped:
-                add(run, task.task, task.benchmark, RunResult([task], task.metrics))
+                add(run, task.task, task.benchmark_name, RunResult([task], task.metrics))
     order = [*benchmarks(), None]
     return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))

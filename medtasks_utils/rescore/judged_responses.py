@@ -73,12 +73,12 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             path = task.samples_path
             if path is None or path.resolve() not in paths:
                 continue
-            if task.card is None or not task.card.has_explanations:
+            if task.benchmark is None or not task.benchmark.has_explanations:
                 if path.resolve() not in in_folders:
                     problems.append(f"{path}: left out, since the task {task.task} has no explanations to judge")
                 continue
             problems += task.problems
-            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.card, path, filter_name))
+            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
             if not of_task:
                 problems.append(
                     f"{path}: no answers of the filter {filter_name} (its filters: {', '.join(task.filters)}); "
@@ -117,12 +117,12 @@ def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
     return list(dict.fromkeys(paths)), in_folders - by_name
 
 
-def _responses(run: str, task: TaskRun, card: Benchmark, path: Path, filter_name: str) -> Iterator[Response]:
+def _responses(run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter_name: str) -> Iterator[Response]:
     """Yield each response of a task's samples under a filter."""
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
         for generation, (text, given) in enumerate(zip(sample.responses, answers, strict=False)):
-            is_right = given == str(sample.doc[card.truth])
+            is_right = given == str(sample.doc[benchmark.truth])
             example = str(sample.doc.get("id", sample.doc_id))
-            case = card.case_of(sample.doc, text)
+            case = benchmark.case_of(sample.doc, text)
             yield Response(path, run, task.task, example, generation, given, is_right, text, case)

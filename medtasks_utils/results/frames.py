@@ -60,7 +60,7 @@ def _values(run: Run) -> Iterator[dict[str, Any]]:
                 "model": run.model,
                 "date": run.date,
                 "task": name,
-                "benchmark": task and task.benchmark,
+                "benchmark": task and task.benchmark_name,
                 "filter": filter_name,
                 "metric": metric,
                 **value._asdict(),
@@ -74,7 +74,7 @@ def _samples(run: Run) -> Iterator[dict[str, Any]]:
             yield {
                 "run": run.name,
                 "task": task.task,
-                "benchmark": task.benchmark,
+                "benchmark": task.benchmark_name,
                 "doc_id": sample.doc_id,
                 "doc_hash": sample.doc_hash,
                 "filter": filter_name,

@@ -36,7 +36,7 @@ class TaskRun:
 
     Attributes:
         task: the task's name.
-        benchmark: the name of its benchmark; None for a task outside this pack.
+        benchmark_name: the name of its benchmark; None for a task outside this pack.
         metrics: the values that the harness reported.
         config: the task's configuration; options are under ``dataset_kwargs``, and ``metadata`` has more.
         samples_path: the sample log; None if none was written.
@@ -44,7 +44,7 @@ class TaskRun:
     """
 
     task: str
-    benchmark: str | None
+    benchmark_name: str | None
     metrics: Metrics
     config: dict[str, Any]
     samples_path: Path | None = None
@@ -52,26 +52,26 @@ class TaskRun:
     _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
-    def card(self) -> Benchmark | None:
+    def benchmark(self) -> Benchmark | None:
         """The benchmark of the task; None for a task outside this pack."""
-        return benchmarks()[self.benchmark] if self.benchmark else None
+        return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
-    def facts(self, metric: str) -> Metric:
+    def metric(self, name: str) -> Metric:
         """Return the metric of this name."""
-        return metric_of(metric, self.benchmark)
+        return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
         """Return the score that is reached on these rows without the question; None if it was not measured."""
         content = mapping(self.config.get("metadata")).get("content", "")
-        shortcuts = self.card.shortcuts if self.card else None
+        shortcuts = self.benchmark.shortcuts if self.benchmark else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
 
     @cached_property
     def _log(self) -> SampleLog:
         if self.samples_path is None:
             return SampleLog([], [f"{self.task}: no samples; lm_eval writes them with --log_samples"])
-        card = self.card
-        return read_samples(self.samples_path, {"cluster": card.cluster, "stratum": card.stratum} if card else {})
+        fields = {"cluster": self.benchmark.cluster, "stratum": self.benchmark.stratum} if self.benchmark else {}
+        return read_samples(self.samples_path, fields)
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
@@ -86,13 +86,13 @@ class TaskRun:
         The hash leaves out fields of the prompt, such as a solved example, and remarks on the row, so that two runs
         give the same example the same key.
         """
-        card = self.card
-        left_out = {*card.prompt_fields, *card.unsigned_fields, KNOWN_ISSUES} if card else set()
+        benchmark = self.benchmark
+        left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES} if benchmark else set()
         seen: Counter[str] = Counter()
         places = {}
         for place, sample in enumerate(self.samples):
             content = {name: value for name, value in sample.doc.items() if name not in left_out}
-            key = digest(content, length=64) if card else sample.doc_hash
+            key = digest(content, length=64) if benchmark else sample.doc_hash
             places[key, seen[key]] = place
             seen[key] += 1
         return places
@@ -100,7 +100,7 @@ class TaskRun:
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
-        breakdowns = self.card.breakdowns if self.card else ()
+        breakdowns = self.benchmark.breakdowns if self.benchmark else ()
         return {division.name: list(map(division.key, self._documents)) for division in breakdowns}
 
     @property
@@ -113,7 +113,7 @@ class TaskRun:
         if key not in self._scores:
             # Without scores of single generations, an aggregation over terms has nothing to add up.
             has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
-            is_lost = self.facts(metric).aggregation.needs_terms and not has_scores
+            is_lost = self.metric(metric).aggregation.needs_terms and not has_scores
             rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
             self._scores[key] = MetricScores.of(rows, *self._codes)
         return self._scores[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from medtasks_utils.judging import Case
-from medtasks_utils.judging.judge import Ask, Verdict
+from medtasks_utils.judging.judge import Ask, Judgement
 from medtasks_utils.tools.tool import Outcome, Tool
 
 
@@ -33,10 +33,10 @@ class KindJudge:
     rates = ()
     signature = "kind-judge|v:1"
 
-    async def judge(self, case: Case, ask: Ask) -> Verdict:
+    async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge."""
         said = await ask([{"role": "user", "content": f"Praise this: {case.explanation}"}], str)
-        return Verdict(99.0, {"said": said})
+        return Judgement(99.0, output={"said": said})
 
 
 class Reverse(Tool):

@@ -20,7 +20,7 @@ FEWEST_RUNS = 3
 _END = 600  # characters of a response that are shown, its last
 
 
-class Doubt(NamedTuple):
+class DoubtedItem(NamedTuple):
     """An item whose label is doubted: a row of the CSV, where ``verdict`` and ``comment`` are for the person to fill.
 
     Attributes:
@@ -60,7 +60,7 @@ class _Vote(NamedTuple):
 _Item = Sequence[_Vote]
 
 
-def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[Doubt], int]:
+def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
     """Return the doubted items, the most doubted first, and how many items three or more runs share.
 
     Args:
@@ -77,8 +77,8 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[Doubt], int]:
     known: dict[str, Benchmark] = {}
     for run in runs:
         for name, task in run.tasks.items():
-            if task.card is not None:
-                known[name] = task.card
+            if task.benchmark is not None:
+                known[name] = task.benchmark
                 for key, place in task.examples.items():
                     votes[name][key] += _votes(run.name, task.samples[place], filter_name)
     shared = {task: [item for item in by_key.values() if len(item) >= FEWEST_RUNS] for task, by_key in votes.items()}
@@ -101,7 +101,7 @@ def _votes(run: str, sample: Sample, filter_name: str) -> list[_Vote]:
     return [_Vote(run, sample, answers[place], sample.responses[place], scores[place] == 1.0)]
 
 
-def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[Doubt]:
+def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[DoubtedItem]:
     """Return a task's items that most of their runs answer alike and against the label."""
     camps_of = [_camps(item, benchmark) for item in items]
     weights = _weights(items, camps_of)
@@ -121,7 +121,7 @@ def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[
             _, sample, answer, response, _ = max(camp, key=lambda vote: weights[vote.run])
             others = ", ".join(f"{vote.run}: {vote.answer}" for vote in item if vote not in [*camp, *for_label])
             cells = (task, sample.doc_id, sample.target, answer, surplus, names(camp), names(for_label), others)
-            found.append(Doubt(*cells, sample.doc.get(KNOWN_ISSUES, ""), sample.prompt, response[-_END:]))
+            found.append(DoubtedItem(*cells, sample.doc.get(KNOWN_ISSUES, ""), sample.prompt, response[-_END:]))
     return found
 
 
