@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import logging
 import os
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from conftest import table
@@ -18,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox import ExecutionResult, Sandbox, capacity
+from medtasks_utils.sandbox import ExecutionResult, Sandbox, capacity, workers
 from medtasks_utils.sandbox.execution_result import readable
 
 
@@ -118,6 +120,30 @@ def test_endless_output_ends(sandbox: Sandbox) -> None:
 def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
     (shown,) = run(sandbox, code)
     assert text in shown if text else shown == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import threading\nthreading.Thread(target=print).start()",
+        "import asyncio\nasync def f(): pass\nasyncio.run(f())",
+        "import os\nos.system('ls')",
+        "import urllib.request\nurllib.request.urlopen('https://example.org')",
+        "import tempfile\ntempfile.mkdtemp()",
+        "open('x', 'w')",
+    ],
+)
+def test_what_the_sandbox_refuses_ends_in_a_hint(sandbox: Sandbox, code: str) -> None:
+    (shown,) = run(sandbox, code)
+    assert shown.splitlines()[-1].endswith("are not available here: compute without.")
+
+
+def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = workers.Session()
+    session.connection = Mock(recv=lambda size: b"x")
+    monkeypatch.setattr(workers.time, "monotonic", itertools.count().__next__)
+    data, failed, problem = session.run("while True: print(end='x')", 99)
+    assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
 
 
 def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -> None:

@@ -169,7 +169,10 @@ class Session:
             connection.settimeout(seconds)
             connection.sendall(HEADER.pack(mark, 0 if self.process else seconds + 1, len(body)) + body)
             while len(data) <= 2 * MARK or data[-MARK - 1 : -1] != mark:
-                connection.settimeout(max(deadline - time.monotonic(), 1e-6))
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    raise TimeoutError
+                connection.settimeout(remaining)
                 received = connection.recv(1 << 16)
                 if not received:
                     raise ConnectionResetError

@@ -7,15 +7,17 @@ the code failed. The mark is new with each call, so nothing written before a cal
 
 import ast
 import builtins
+import io
 import linecache
 import os
 import random
+import re
 import signal
 import struct
 import sys
 import traceback
 import types
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from typing import Any
 
 SOCKET = 3
@@ -29,6 +31,11 @@ _ABSENT = (
     "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."
 )
 """The hint that follows the traceback of an error which the confinement caused. The model reads it."""
+_CAUSED_BY_CONFINEMENT = re.compile(
+    r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
+    r"|FileNotFoundError: .*No usable temporary directory)"
+)
+"""Matches the last line of such an error's traceback."""
 
 _LIBRARIES = """
 numpy numpy.testing numpy.polynomial numpy.ma scipy scipy.stats scipy.special scipy.optimize scipy.integrate
@@ -99,6 +106,7 @@ class Interpreter:
     def run(self, code: str) -> bool:
         """Run code as a file, except that a last expression is shown as in a REPL; return whether the code failed."""
         self._calls += 1
+        code = code.removeprefix("\ufeff")
         name = "main.py" if self._calls == 1 else f"main{self._calls}.py"
         linecache.cache[name] = (len(code), None, [f"{line}\n" for line in code.split("\n")], name)
         try:
@@ -126,21 +134,24 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if (
-            isinstance(problem, SyntaxError) and problem.text is None
-        ):  # Python looked for the line in a file of that name
+        if isinstance(problem, SyntaxError) and problem.text is None:  # Python looked for a file of that name
             problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
-        text = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n") + _hint(problem)
+        lines = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n")
+        text = lines + _suggestion(problem, lines)
         print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+        problem.__traceback__ = frame = None  # deletes the objects of its frames, which may print errors of their own
+        if _CAUSED_BY_CONFINEMENT.match(lines.rpartition("\n")[2]):
+            print(_ABSENT, file=sys.stderr)
     except BaseException:  # its __str__ may fail, the stream may be closed, or memory may be short
         os.write(1, b"Error: the code failed, and so did describing how\n")
 
 
-def _hint(problem: BaseException) -> str:
-    """Return the hint appended to errors that the sandbox caused, or an empty string for other errors."""
-    names = "PermissionError", "URLError", "gaierror"
-    is_caused_by_sandbox = type(problem).__name__ in names or problem.args == ("can't start new thread",)
-    return f"\n{_ABSENT}" if is_caused_by_sandbox else ""
+def _suggestion(problem: BaseException, lines: str) -> str:
+    """Return what Python adds to the last line, such as ``. Did you mean: 'sqrt'?``."""
+    with redirect_stderr(io.StringIO()) as shown:  # before 3.12, the module traceback adds nothing
+        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+    _, has_message, addition = shown.getvalue().rstrip("\n").rpartition(lines.rpartition("\n")[2])
+    return addition if has_message else ""
 
 
 def serve(interpreter: Interpreter) -> None:
