@@ -13,10 +13,10 @@ from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
+from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.rescore import find_responses
 from medtasks_utils.results import Run, read_runs
-from medtasks_utils.results.importing import import_run
 
 STRICT = "strict-match"
 
@@ -98,13 +98,13 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> No
     path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
     with pytest.raises(MedtasksError, match="name the task with --task"):
         imported(path, tmp_path)
-    with pytest.raises(MedtasksError, match="1 of 1 responses whose prompt shows no document of medhallu"):
+    with pytest.raises(MedtasksError, match="1 of 1 responses, whose prompt shows no document of medhallu"):
         imported(path, tmp_path, task="medhallu")
     for name, said in {"medhalu": "did you mean medhallu", "medexqa": "name one task of this pack"}.items():
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
-    with pytest.raises(MedtasksError, match="has no response in the form of vf-eval -s"):
+    with pytest.raises(MedtasksError, match="left out 1 records without a response that is text: line 2"):
         imported(path, tmp_path)
 
 

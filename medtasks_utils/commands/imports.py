@@ -1,4 +1,4 @@
-"""``medtasks import``: import runs of the defining environments (:mod:`medtasks_utils.results.importing`)."""
+"""``medtasks import``: import runs of the defining environments (:mod:`medtasks_utils.elsewhere.saving`)."""
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -29,8 +29,8 @@ class Import(Command):
 
     def run(self) -> Printout:
         """Write each run; return where."""
+        from medtasks_utils.elsewhere.saving import import_run
         from medtasks_utils.errors import MedtasksError
-        from medtasks_utils.results.importing import import_run
 
         files = []
         for path in self.paths:

@@ -1,0 +1,44 @@
+"""Find the document of a task that each response from elsewhere belongs to."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from medtasks_utils.results.samples import Row
+
+from .other_runs import Response
+
+NOWHERE = -1
+
+
+def by_prompt(
+    responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]
+) -> dict[int, list[Response]]:
+    """Return the responses to each document, by its index; those whose prompt shows no document are under -1.
+
+    A prompt shows a document if it contains the text of all ``fields``. Of several, the longest counts, and of equal
+    ones the first.
+    """
+    shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
+    by_word: dict[str, list[int]] = defaultdict(list)  # an index, so that not every document is searched for
+    for place, parts in enumerate(shown):
+        by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
+    matched: dict[int, list[Response]] = defaultdict(list)
+    for response in responses:
+        text = f" {_plain(' '.join(message['content'] for message in response.prompt))} "
+        candidates = {place for word in set(text.split()) & by_word.keys() for place in by_word[word]}
+        places = sorted(place for place in candidates if all(f" {part} " in text for part in shown[place]))
+        best = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
+        matched[best].append(response)
+    return matched
+
+
+def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
+    """Yield the texts in some fields of a document; each item of a list is a text."""
+    for value in map(doc.get, fields):
+        yield from map(str, value if isinstance(value, list) else [value or ""])
+
+
+def _plain(text: str) -> str:
+    """Return the words and numbers of a text, so that punctuation and line breaks do not matter."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

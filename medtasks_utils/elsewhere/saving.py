@@ -1,0 +1,182 @@
+"""Score responses from elsewhere, and save them as lm_eval saves a run."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.aggregates import HarnessAggregation
+from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.harness.lm_eval_names import Instance, hash_string, sanitize_model_name
+from medtasks_utils.harness.task import MedTask
+from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.results.samples import Row
+from medtasks_utils.writing import write_whole
+
+from .matching import NOWHERE, by_prompt
+from .other_runs import OtherRun, Response, named, read_other_run
+
+Values = dict[tuple[str, str], list[Any]]
+"""The values of each metric under each filter, by example."""
+
+
+def import_run(path: Path, folder: Path, task: str | None = None, data: str | None = None) -> tuple[Path, list[str]]:
+    """Convert another harness's run into the files of lm_eval.
+
+    Args:
+        path: its file.
+        folder: the output folder, in which a folder named after the model is made.
+        task: the task whose documents the run shows; None to infer it.
+        data: the source of the rows, as under ``medtasks_data``.
+
+    Returns:
+        The path of the results file, and a line for each kind of response left out.
+
+    Raises:
+        MedtasksError: if the benchmark cannot be inferred, or no response belongs to a document of the task.
+        UsageError: for an unknown task, or one outside this pack.
+        DataError: if the rows cannot be read.
+    """
+    run = read_other_run(path)
+    built = _build_task(task or _task_of(run), run.arguments, data)
+    matched = by_prompt(run.responses, built.eval_docs, built.benchmark.shown_fields)
+    unmatched = [response.place for response in matched.pop(NOWHERE, [])]
+    if unmatched:
+        what = f"of {len(run.responses)} responses, whose prompt shows no document of {built.info.name}"
+        run.problems.append(f"{path}: left out {named(unmatched, what)}")
+    if not matched:
+        raise MedtasksError(f"{run.problems[-1]}; name another task with --task, or other rows with --data")
+    return _save(built, matched, run, folder), run.problems
+
+
+def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
+    """Return a task of this pack with the options that an environment had, and without costly scores.
+
+    Raises:
+        UsageError: for an unknown task, or one outside this pack.
+    """
+    metadata: Row = {} if data is None else {DATA_KEY: data}
+    for benchmark in benchmarks().usable():
+        options = benchmark.options_of_environment(arguments)
+        metadata[benchmark.name] = {**benchmark.options.without_costly(), **options}
+    task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
+    if not isinstance(task, MedTask):
+        known = ", ".join(benchmark.whole_task or benchmark.default_task for benchmark in benchmarks().usable())
+        raise UsageError(f"--task {name}: name one task of this pack, such as {known}")
+    task.turns = None  # conversations with tools are over
+    return task
+
+
+def _task_of(run: OtherRun) -> str:
+    """Return the task of the benchmark whose name is in the names of a run."""
+    plain = _letters_and_digits(run.names)
+    by_part = {
+        part: benchmark
+        for benchmark in benchmarks().usable()
+        for part in (benchmark.environments or (_letters_and_digits(benchmark.name),))
+    }
+    longest = max((part for part in by_part if part in plain), key=len, default=None)
+    if longest is None:
+        raise MedtasksError(f"{run.path}: its names do not tell which benchmark was run; name the task with --task")
+    return by_part[longest].whole_task or by_part[longest].default_task
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+# ---- scores and files
+
+
+def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: OtherRun, folder: Path) -> Path:
+    """Score responses under each filter, write the results file and the sample log, and return the results file.
+
+    Args:
+        task: the task whose documents were answered.
+        responses: the generations of each example, by the place of its document in the task.
+        run: where they come from.
+        folder: the files go into a folder of it that is named after the model.
+    """
+    examples = []
+    for place, generations in sorted(responses.items()):
+        instances = [_instance(task, place, number, response) for number, response in enumerate(generations)]
+        examples.append((generations, instances))
+    task._instances = list(chain.from_iterable(instances for _, instances in examples))
+    task.apply_filters()
+    samples: list[Row] = []
+    values: Values = defaultdict(list)
+    for generations, instances in examples:
+        samples += _score_example(task, generations, instances, values)
+    benchmark = task.benchmark.name
+    remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
+    metadata = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path)}
+    results_of_task = {
+        "results": _aggregate(values, benchmark),
+        "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
+        "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
+    }
+    target: Path = folder / sanitize_model_name(run.model) / f"results_{run.date}.json"
+    other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files of one date are one run
+    results: Row = {"model_name": run.model}
+    for key, value in results_of_task.items():
+        results[key] = {**other_tasks.get(key, {}), task.info.name: value}
+    log = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
+    write_whole(target.with_name(f"samples_{task.info.name}_{run.date}.jsonl"), log, make_folder=True)
+    write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
+    return target
+
+
+def _instance(task: MedTask, place: int, number: int, response: Response) -> Instance:
+    """Return a response as lm_eval holds the request that it answers."""
+    arguments = ([json.dumps(response.prompt, ensure_ascii=False)],)
+    metadata = (task.info.name, place, 1)
+    return Instance("generate_until", task.eval_docs[place], arguments, number, metadata, resps=[response.reply])
+
+
+def _score_example(
+    task: MedTask, generations: Sequence[Response], instances: Sequence[Instance], values: Values
+) -> list[Row]:
+    """Return an example's sample under each filter, and add its metrics to ``values``."""
+    first, doc = generations[0], instances[0].doc
+    their_scores = _mean_scores(generations)
+    sample = {
+        "doc_id": instances[0].doc_id,
+        "doc": doc,
+        "doc_hash": hash_string(json.dumps(doc, indent=2, default=str, ensure_ascii=False)),
+        "target": str(task.doc_to_target(doc)),
+        "arguments": {"gen_args_0": {"arg_0": instances[0].args[0]}},
+        "resps": [[response.reply] for response in generations],
+    }
+    if len(first.completion) > 1:
+        sample["transcript"] = [*first.prompt, *first.completion]
+    samples = []
+    for filter_name in task.filter_names:
+        answers = [instance.filtered_resps[filter_name] for instance in instances]
+        scores = task.process_results(doc, answers)
+        metrics = {**dict(scores.items()), **their_scores}  # ``items`` gives the metrics alone, without details
+        for metric, value in metrics.items():
+            values[metric, filter_name].append(value)
+        of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": [*metrics]}
+        samples.append({**sample, **of_filter, **scores, **their_scores})
+    return samples
+
+
+def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
+    """Return the mean over generations of each of the other harness's scores that all of them have."""
+    names = set(generations[0].scores).intersection(*(response.scores for response in generations))
+    return {name: fmean(response.scores[name] for response in generations) for name in sorted(names)}
+
+
+def _aggregate(values: Values, benchmark: str) -> Row:
+    """Return each metric and its standard error under each filter, named as in lm_eval's results."""
+    aggregated: Row = {}
+    for (metric, filter_name), of_examples in values.items():
+        aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)
+        aggregated[f"{metric},{filter_name}"] = aggregate(of_examples)
+        aggregated[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(of_examples)
+    return aggregated
