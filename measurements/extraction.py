@@ -144,7 +144,7 @@ class Switch:
         for row in table:
             for match in pattern(row.pattern).finditer(symbols.symbols):
                 self.matched.add(row)
-                at = row.name, symbols.found[match.start("at")].start
+                at = row.name, symbols.mentions[match.start("at")].start
                 if at not in self.cues or row.weight > self.cues[at].weight:
                     self.cues[at] = row
         return weighing.weighed([row for row in table if row is not self.off], symbols)

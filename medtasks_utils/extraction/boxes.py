@@ -1,4 +1,4 @@
-r"""``\boxed{…}`` and the formatting that models put around a token."""
+r"""Read ``\boxed{…}``, and remove the formatting that models put around a token."""
 
 from .patterns import later
 
@@ -7,26 +7,26 @@ _BRACE = later(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P
 
 _WRAPPER = later(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
 _EDGES = " \t\r\n*$"
-_MAX_TOKEN = 1000  # characters; nothing longer is a token with formatting around it
+_MAX_TOKEN = 1000  # characters of a token with the formatting around it
 
 
 def boxes(text: str) -> list[str]:
-    r"""Contents of all ``\boxed{…}`` with balanced braces, in the order in which they open.
+    r"""Return the contents of all ``\boxed{…}`` with balanced braces, in the order in which they open.
 
-    Escaped braces count as text; a box that is never closed is no box. Of nested boxes only the innermost count, so
-    that the total is no longer than the text.
+    Escaped braces are text, and a box that is never closed is none. Of nested boxes only the innermost counts, so
+    that together the contents are no longer than the text.
     """
     return [text[start:end] for start, end in spans(text)]
 
 
 def last_box(text: str) -> str | None:
-    r"""Content of the last closed ``\boxed{…}``, or None."""
-    found = boxes(text)
-    return found[-1] if found else None
+    r"""Return the content of the last closed ``\boxed{…}``, or None."""
+    contents = boxes(text)
+    return contents[-1] if contents else None
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Where the contents of the closed boxes stand."""
+    """Return the start and end of the content of each closed box."""
     if "\\boxed" not in text:
         return []
     opened: list[tuple[int, bool]] = []
@@ -44,7 +44,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 def unwrap(token: str) -> str:
     r"""Remove ``\text{}``, ``\mathrm{}``, ``\mathbf{}``, ``**``, ``$``, spaces, parentheses and a trailing full stop.
 
-    Text longer than a token could be comes back stripped of white space only.
+    Of a text that is too long to be a token only the white space around it is removed.
 
     >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
     ('B', '(A) or (B)')
@@ -67,7 +67,7 @@ def unwrap(token: str) -> str:
 
 
 def _is_closed_by_last(token: str, at: int) -> bool:
-    """Whether the bracket that opens at a position is closed by the last character."""
+    """Return whether the bracket at a position is closed by the last character."""
     opening, closing = token[at], {"(": ")", "{": "}"}[token[at]]
     depth = 0
     for position in range(at, len(token)):

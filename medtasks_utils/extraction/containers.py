@@ -1,4 +1,4 @@
-r"""What holds an answer by its form: a box, an answer tag, a key of a JSON object; closed, or nearly right."""
+r"""Find the forms that hold an answer: boxes, answer tags and keys of JSON objects, also slightly malformed ones."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ _OTHER_KEY = later(
     r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
     r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
 )
-# What stands before a box that only shows the form asked for.
+# Words before or after a box that only shows the form of an answer.
 _SHOWN = later(
     r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
     r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
@@ -46,7 +46,14 @@ _MOST = 200
 
 
 class Container(NamedTuple):
-    """A content that stands for an answer, where, as what (``box``, ``tag``, ``key``), and the key's name."""
+    """A form that holds an answer.
+
+    Attributes:
+        content: what it holds.
+        start, end: its place in the text.
+        cue: ``box``, ``tag`` or ``key``.
+        key: the name of the key, in lower case.
+    """
 
     content: str
     start: int
@@ -55,12 +62,12 @@ class Container(NamedTuple):
     key: str = ""
 
     def candidate(self, value: Any, text: str) -> Candidate | None:
-        """The candidate that it holds; None for no value."""
+        """Return the candidate of this value; None without a value."""
         return None if value is None else Candidate(value, self.start, self.end, text, self.cue, 100.0)
 
 
 def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
-    """The reading of the first part of a response in which something is stated, by what reads a part."""
+    """Return the reading of the first part of a response that states something; ``read`` reads a part."""
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
         next_question = asks_again(part)
@@ -73,39 +80,38 @@ def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
 
 
 def without_instructions(text: str) -> str:
-    r"""The text without boxes and answer tags that only show what an answer is to look like.
+    r"""Return the text without boxes and answer tags that only show the form of an answer.
 
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
     """
 
-    def own(form: re.Match[str]) -> str:
+    def kept(form: re.Match[str]) -> str:
         shown = _SHOWN.search(text[max(0, form.start() - 120) : form.start()])
         return "" if shown or _SHOWN_AFTER.match(text, form.end(), form.end() + 20) else form[0]
 
-    return _FORM.sub(own, text)
+    return _FORM.sub(kept, text)
 
 
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
-    """The contents of boxes, tags and keys named so that count, in their order.
+    """Return the boxes, tags and keys of a text in their order.
 
     Args:
         text: the final text.
         keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
     """
-    closed = spans(text)[-_MOST:]
-    found = [Container(text[start:end], start, end, "box") for start, end in closed]
-    for of, cue in ((_NEAR_BOX, "box"), (_TAG, "tag"), (_KEY, "key")):
-        if cue != "box" or not closed:
-            found += _all(of, text, cue, keys)
-    return sorted(found, key=lambda one: one.start)
+    boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)[-_MOST:]]
+    containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]
+    containers += [*_matches(_TAG, text, "tag", keys), *_matches(_KEY, text, "key", keys)]
+    return sorted(containers, key=lambda container: container.start)
 
 
-def _all(of: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    for match in islice(of.finditer(text), _MOST):
+def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
+    """Yield the containers of one form; of keys, only those that are named for an answer."""
+    for match in islice(form.finditer(text), _MOST):
         groups = match.groupdict()
         name = (groups.pop("key", "") or "").lower()
-        if name and (not any(key in name for key in keys) or _OTHER_KEY.search(name)):
+        if name and (_OTHER_KEY.search(name) or not any(key in name for key in keys)):
             continue
         content = next(group for key, group in groups.items() if group is not None and key not in ("quote", "name"))
         yield Container(content, match.start(), match.end(), cue, name)

@@ -1,4 +1,4 @@
-"""Calendar dates: as MedCalc-Bench's authors read them, and as people write them."""
+"""Read calendar dates as MedCalc-Bench's authors do, and as people write them."""
 
 import datetime
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .patterns import later
-from .words import Found, words_of
+from .words import Mention, words_of
 
 _MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
@@ -14,18 +14,23 @@ _MONTHS = [f"month{number}" for number in range(1, 13)]
 
 
 def strict_date(text: str) -> datetime.date | None:
-    """The date ``M/D/YYYY`` at the start of a text, with or without leading zeros; None for none, or 30 February."""
+    """Return the date ``M/D/YYYY`` at the start of a text, with or without leading zeros; None without a valid one."""
     match = _STRICT.match(text)
     return _date(match[3], match[1], match[2]) if match else None
 
 
 @lru_cache(maxsize=1)
 def _months() -> dict[str, int]:
-    return {word: number for number, notion in enumerate(_MONTHS, start=1) for word in words_of(notion)}
+    """Return the number, 1 to 12, of each month's name and abbreviation."""
+    numbers: dict[str, int] = {}
+    for number, notion in enumerate(_MONTHS, start=1):
+        numbers.update(dict.fromkeys(words_of(notion), number))
+    return numbers
 
 
 @lru_cache(maxsize=1)
 def _written() -> re.Pattern[str]:
+    """Return the pattern of a written date, whose groups ``y1 m1 d1`` to ``y5 m5 d5`` are year, month and day."""
     month = "|".join(map(re.escape, sorted(_months(), key=len, reverse=True)))
     return re.compile(
         r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
@@ -38,13 +43,13 @@ def _written() -> re.Pattern[str]:
     )
 
 
-def written_dates(text: str) -> Iterator[Found]:
-    """The dates in a text: ``5/4/2021``, ISO ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
+def written_dates(text: str) -> Iterator[Mention]:
+    """Yield the dates in a text: ``5/4/2021``, ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
-    Where the form does not give the order, the month is first, as in the data set, but for points (``4.5.2021``), and
-    unless that is no date, of this one or of another.
+    Where the form leaves the order open, the month comes first, as in the data set. The day comes first between
+    points (``4.5.2021``), or if a date of the text is valid only so.
 
-    >>> [str(one.value) for one in written_dates("5.4.2021 and 5/4/2021")]
+    >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
     matches = list(_written().finditer(text.translate(_MARKS)))
@@ -54,15 +59,17 @@ def written_dates(text: str) -> Iterator[Found]:
         if match["y2"] and (day_first or "." in match[0]):
             date = _date(match["y2"], match["d2"], match["m2"]) or date
         if date:
-            yield Found(date, match.start(), match.end())
+            yield Mention(date, match.start(), match.end())
 
 
 def _of(match: re.Match[str]) -> datetime.date | None:
+    """Return the date of a match of :func:`_written`; None where it is not valid."""
     form = next(form for form in "12345" if match[f"y{form}"])
     return _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:
+    """Return the date of these words or digits; None where it is not valid. A year of two digits is 20YY."""
     try:
         number = int(month) if month.isdecimal() else _months().get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))

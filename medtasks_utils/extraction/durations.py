@@ -1,4 +1,4 @@
-"""Gestational ages in weeks and days: as MedCalc-Bench's authors read them, and as people write them."""
+"""Read gestational ages in weeks and days as MedCalc-Bench's authors do, and as people write them."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ from functools import lru_cache
 from .numbers import python_literal
 from .patterns import later
 from .quantities import in_words
-from .words import Found, words_of
+from .words import Mention, words_of
 
 WeeksDays = tuple[int, int]
 
-# Two numbers with optional quotes, comma and unit words between them. Backtracking splits one number in two where
-# there is no second ("29 weeks" reads as 2 and 9): the published numbers were made with that.
+# Two numbers with optional quotes, comma and unit words between them. Without a second number, backtracking splits the
+# first in two ("29 weeks" reads as 2 and 9): the published numbers were made with that.
 _STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _MARKS = str.maketrans(dict.fromkeys("\x01{}^~$`_*", " "))
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
-    """(weeks, days) as the authors' scorer reads them; ``text`` has no runs of white space."""
+    """Return (weeks, days) as the authors' scorer reads them, or None; ``text`` has no runs of white space."""
     match = _STRICT.search(text) and _STRICT.search(text.translate(_BRACKETS))
     if not match:
         return None
@@ -29,8 +29,13 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 @lru_cache(maxsize=1)
 def _written() -> re.Pattern[str]:
-    week, day = (rf"(?:{'|'.join(map(re.escape, words_of(notion)))})(?![A-Za-z])" for notion in ("week", "day"))
-    joined = rf"[\s,;&+'\"-]{{0,20}}(?:(?:{'|'.join(map(re.escape, words_of('and')))})\s{{0,3}}){{0,2}}['\"]?"
+    """Return the pattern of a written age.
+
+    Its groups are ``w1 d1`` to ``w6 d6`` for weeks and days together, and ``weeks`` or ``days`` for one alone.
+    """
+    week, day, conjunction = ("|".join(map(re.escape, words_of(notion))) for notion in ("week", "day", "and"))
+    week, day = rf"(?:{week})(?![A-Za-z])", rf"(?:{day})(?![A-Za-z])"
+    joined = rf"[\s,;&+'\"-]{{0,20}}(?:(?:{conjunction})\s{{0,3}}){{0,2}}['\"]?"
     return re.compile(
         rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{week}{joined}(?P<d1>\d{{1,3}})[\s-]{{0,14}}{day}"
         r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
@@ -43,8 +48,11 @@ def _written() -> re.Pattern[str]:
     )
 
 
-def written_ages(text: str) -> Iterator[Found]:
-    """The ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and their kin, weeks or days alone."""
+def written_ages(text: str) -> Iterator[Mention]:
+    """Yield the ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and the like.
+
+    Weeks or days alone are weak mentions.
+    """
     for word in in_words(text):
         text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
     for match in _written().finditer(text.translate(_MARKS)):
@@ -55,4 +63,4 @@ def written_ages(text: str) -> Iterator[Found]:
         else:
             weeks, days = (int(group) for name, group in match.groupdict().items() if group and name[0] in "wd")
             age, notion = (weeks, days), "cand"
-        yield Found(age, match.start(), match.end(), notion)
+        yield Mention(age, match.start(), match.end(), notion)

@@ -1,4 +1,4 @@
-"""Where a text speaks of an option: by its letter, in any guise, or by its text."""
+"""Find the places where a text mentions an option: by its letter, in any script, or by its text."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 
 from .patterns import later
-from .words import Found
+from .words import Mention, outside
 
 LETTERS = "ABCD"
 
@@ -21,7 +21,7 @@ _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВ�
 _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
-# A capital alone: no part of a name ("B-cell", "A's", "D+"); a small one where something closes it or a noun names it.
+# A capital that stands alone, not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
@@ -31,40 +31,43 @@ _ARTICLE = later(
     r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
-_MOST = 400  # letters of a text that are looked at
+_MOST = 400  # letters of a text that are examined
 
 
 def latin_letters(text: str) -> str:
-    """The text with letters of options in other guises as A–D: circled, bold, Cyrillic and Greek ones that look alike.
+    """Return the text with circled, bold, Cyrillic and Greek letters of options as A to D.
+
+    Cyrillic letters are taken by their look, or by their order where a letter has no Latin likeness.
 
     >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('B', 'Ответ: B', 'Не B, а C.')
     """
     text = text.translate(_STYLED)
-    found = {match[0] for match in _CYRILLIC.finditer(text)}
-    table = _IN_ORDER if found & {"Б", "Г"} else _ALIKE
-    return _CYRILLIC.sub(lambda match: match[0].translate(table), text) if found else text
+    in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
+    table = _IN_ORDER if in_order else _ALIKE
+    return _CYRILLIC.sub(lambda match: match[0].translate(table), text)
 
 
-def letters_in(text: str) -> Iterator[Found]:
-    """The letters A–D of a text that may stand for an option; the article and small letters are weak."""
-    every = list(_LETTER.finditer(text))
-    for match in every if len(every) <= _MOST else [*every[: _MOST // 4], *every[-_MOST:]]:
-        closed = _CLOSED.match(text, match.end())
-        opened = text[match.start() - 1 : match.start()] in ("(", "[", "*", "'", '"')
-        if match["capital"] and match[0] not in LETTERS:
-            if closed and match[0] != "I":
-                yield Found("", match.start(), match.end(), "weak")
-            continue
+def letters_in(text: str) -> Iterator[Mention]:
+    """Yield the letters A to D that may stand for an option; most small letters are weak mentions.
+
+    A letter from E to J that is closed like an option has an empty value. The article "A" is left out.
+    """
+    matches = list(_LETTER.finditer(text))
+    if len(matches) > _MOST:
+        matches = [*matches[: _MOST // 4], *matches[-_MOST:]]
+    for match in matches:
+        letter, start, end = match[0], match.start(), match.end()
+        closed = _CLOSED.match(text, end)
         if match["capital"]:
-            if match[0] == "A" and not closed and _ARTICLE.match(text, match.end()):
-                continue
-            notion = "cand"
-        elif not closed:
-            continue
-        else:
-            notion = "cand" if opened and closed else "weak"
-        yield Found(match[0].upper(), match.start(), match.end(), notion)
+            if letter not in LETTERS:
+                if closed and letter != "I":
+                    yield Mention("", start, end, "weak")
+            elif letter != "A" or closed or not _ARTICLE.match(text, end):
+                yield Mention(letter, start, end)
+        elif closed:
+            opened = text[start - 1 : start] in ("(", "[", "*", "'", '"')
+            yield Mention(letter.upper(), start, end, "cand" if opened else "weak")
 
 
 _SPACE = later(r"\s+")
@@ -76,67 +79,71 @@ _TRIMMED = " .;,\"'“”\n"
 
 @lru_cache(maxsize=64)
 def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """The options' texts as they are looked for, each with its letter, the longest first; none twice."""
+    """Return the texts of the options that a text can mention, each with its letter, the longest first.
+
+    Texts that two options share are left out, and so are single characters and a few common words.
+    """
+    texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
     names = [
-        (_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS), letter)
-        for option, letter in zip(options, LETTERS, strict=False)
+        (text, letter)
+        for text, letter in zip(texts, LETTERS, strict=False)
+        if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
     ]
-    every = [name for name, _ in names]
-    kept = [one for one in names if len(one[0]) > 1 and every.count(one[0]) == 1 and one[0] not in ("or", "and", "no")]
-    return tuple(sorted(kept, key=lambda one: -len(one[0])))
+    return tuple(sorted(names, key=lambda name: -len(name[0])))
 
 
-def texts_in(text: str, options: Sequence[str]) -> list[Found]:
-    """Where the options' texts stand in a text, in any case, a plural's ending aside; none within a longer one."""
+def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
+    """Return the mentions of options by their texts, in any case or plural; none lies within a longer one."""
     lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []
-    found: list[Found] = []
+    mentions: list[Mention] = []
     for name, letter in names_of(tuple(options)):
         for start in list(islice(_occurrences(name, lowered), _MOST)):
             end = start + len(name)
-            found.append(Found(letter, start, end, "text"))
+            mentions.append(Mention(letter, start, end, "text"))
             lowered = f"{lowered[:start]}{' ' * len(name)}{lowered[end:]}"
-    return sorted(found, key=lambda one: one.start)
+    return sorted(mentions, key=lambda mention: mention.start)
 
 
 def same_text(content: str, options: Sequence[str]) -> str | None:
-    """The letter of the one option whose words are these, whatever stands between them.
+    """Return the letter of the only option with the same words and digits.
 
     >>> same_text("25\\\\%", ["5 %", "25 %"])
     'B'
     """
-    words, *own = (_FORM.sub("", text).lower() for text in (content, *options[: len(LETTERS)]))
-    return LETTERS[own.index(words)] if words and own.count(words) == 1 else None
+    words, *names = (_FORM.sub("", text).lower() for text in (content, *options[: len(LETTERS)]))
+    return LETTERS[names.index(words)] if words and names.count(words) == 1 else None
 
 
-_ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: how like an option a text must be, and how much less the next one
+_ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: the least similarity of an option, and its least lead over the others
 
 
 def similar_text(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the one option that a text all but quotes, misspelt or with other signs.
+    """Return the letter of the only option that a text almost quotes: misspelt, or with other signs.
 
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
     """
-    words, *names = (_FORM.sub(" ", one).lower().strip() for one in (text, *options[: len(LETTERS)]))
+    words, *names = (_FORM.sub(" ", phrase).lower().strip() for phrase in (text, *options[: len(LETTERS)]))
     if len(words) < 6 or not names or len(words) > 2 * max(map(len, names)):
         return None
     ratios = [SequenceMatcher(None, words, name, autojunk=False).ratio() for name in names]
     best, *others = sorted(ratios, reverse=True)
-    alike = best >= _ALIKE_ENOUGH and all(best - other >= _APART for other in others)
-    return LETTERS[ratios.index(best)] if alike else None
+    is_alike = best >= _ALIKE_ENOUGH and best - max(others, default=0.0) >= _APART
+    return LETTERS[ratios.index(best)] if is_alike else None
 
 
-_INSIDE = later(r"(?<=\w)(?!e?s\b)\w")  # within a word, but for a plural's ending
+_INSIDE = later(r"(?<=\w)(?!e?s\b)\w")  # within a word, but before a plural's ending
 
 
 def _occurrences(name: str, text: str) -> Iterator[int]:
-    unspaced = not name[0].isascii()
+    """Yield the places of a name in a text where it is no part of a word; without ASCII, words are not separated."""
+    is_unspaced = not name[0].isascii()
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
-        if unspaced or not (_INSIDE.match(text, start) or _INSIDE.match(text, end)):
+        if is_unspaced or not (_INSIDE.match(text, start) or _INSIDE.match(text, end)):
             yield start
         start = text.find(name, end)
 
@@ -144,24 +151,24 @@ def _occurrences(name: str, text: str) -> Iterator[int]:
 _BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
 
 
-def spoken_of(text: str, options: Sequence[str]) -> list[Found]:
-    """Letters and options' texts in their order; a letter and its text beside it are one."""
+def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
+    """Return all mentions of options in their order; a letter and its text beside it are one mention."""
     texts = texts_in(text, options)
-    letters = [one for one in letters_in(text) if not any(each.start <= one.start < each.end for each in texts)]
-    merged: list[Found] = []
-    for one in sorted([*texts, *letters], key=lambda each: each.start):
-        if merged and _are_one(merged[-1], one, text[merged[-1].end : one.start]):
-            last = merged.pop()
-            merged.append(Found(last.value, last.start, one.end + (last.notion == "text"), "cand"))
+    merged: list[Mention] = []
+    for mention in sorted([*texts, *outside(letters_in(text), texts)], key=lambda mention: mention.start):
+        last = merged[-1] if merged else None
+        if last and _are_one(last, mention, text[last.end : mention.start]):
+            end = mention.end + (last.notion == "text")  # with the parenthesis that closes the letter
+            merged[-1] = Mention(last.value, last.start, end)
         else:
-            merged.append(one)
+            merged.append(mention)
     return merged
 
 
-def _are_one(first: Found, second: Found, between: str) -> bool:
-    """Whether "(B) the nerve" or "the nerve (B)" is one option; of the first the letter counts, whatever the text."""
-    alike = first.value == second.value
+def _are_one(first: Mention, second: Mention, between: str) -> bool:
+    """Return whether two mentions are one option: "(B) the nerve", whatever the text, or "the nerve (B)"."""
+    same_option = first.value == second.value
     if first.notion == "text":
-        return second.notion != "text" and alike and between in (" (", " [", "(", ", (")
-    named = second.notion == "text" and (alike or (first.notion == "cand" and first.end == first.start + 1))
-    return named and _BETWEEN.fullmatch(between) is not None
+        return second.notion != "text" and same_option and between in (" (", " [", "(", ", (")
+    is_lone_letter = first.notion == "cand" and first.end == first.start + 1
+    return second.notion == "text" and (same_option or is_lone_letter) and _BETWEEN.fullmatch(between) is not None

@@ -1,4 +1,4 @@
-"""Which of the options A to D a text chooses."""
+"""Read which of the options A to D a text chooses."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
-from .letter_options import latin_letters, same_text, similar_text, spoken_of
+from .letter_options import latin_letters, mentions_of, same_text, similar_text
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -67,17 +67,19 @@ _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option op
 _OPEN = ("named", "said to be")
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
 _BY_NUMBER = str.maketrans("0123", LETTERS)
+_KEYS = ("answer", "choice", "letter", "option")
 _AGAINST = {"denied", "not chosen"}
-_BEFORE_ITEM = later(
+_BEFORE_ITEM = later(  # a mark of a list, "Option" or a number
     r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
-)  # a marker, "Option", a number
+)
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
 _AFTER_COLON, _LINE_END = later(rf":{JOINED}\W{{0,12}}$"), later(r"\W{0,4}?(?:\n|$)")
 _OF_AN_ITEM = ("answer", "correct", "it is", "ticked")  # cues that make an item of a list the answer
+_MOST_OF_CUE = {"ticked": 1, "correct": 2}  # options that a cue can speak for and still choose one
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
-    """The letter that a bare token means: ``b`` is B, and with ``digits`` 0 to 3 are A to D; None for anything else.
+    """Return the letter that a bare token means: ``b`` is B, and with ``digits`` 0 to 3 are A to D; None for others.
 
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
@@ -89,9 +91,9 @@ def letter_of(token: str, digits: bool = False) -> str | None:
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
-    """The letter that a text chooses, or none.
+    """Return the reading of the letter that a text chooses.
 
-    An option's text stands for its letter. "A or B" and "not A" choose nothing, and neither does a list of the options.
+    The text of an option stands for its letter. Nothing is read from "A or B", "not A" or a list of the options.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
@@ -100,135 +102,152 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    """Return what a part of a response states: in a box, tag or key, or else in its text."""
-    keys = ("answer", "choice", "letter", "option")
-    inside = [one for each in containers_of(text, keys) if (one := _inside(each, text, options))]
+    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
+    contained = [_inside(container, text, options) for container in containers_of(text, _KEYS)]
+    inside = [candidate for candidate in contained if candidate]
     plain = unformatted(text, joined=JOINED)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
+    left = _odd_one(candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    last = max((one.end for one in candidates), default=0)
-    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
-    odd = _odd_one(candidates)
-    _discard_unfinished(candidates, symbols, whole, breaks_off)
-    if any(one.cue == "answer" and {*one.evidence} == {"one of several"} for one in candidates):
-        _discard(candidates, "the answer is several", {one.cue for one in candidates} - {"answer"})  # such as "A or B"
+    _discard_unfinished(candidates, symbols, whole)
+    _discard_several(candidates)
     _discard_walked(candidates, plain)
     _raise_after_colon(candidates, plain)
     _discard_listed(candidates, symbols)
-    for cue, most in (("ticked", 1), ("correct", 2)):
-        if len({one.value for one in candidates if one.cue == cue and not one.evidence}) > most:
-            _discard(candidates, f"several are {cue}", (cue,))
     reading = choose(candidates, _OPEN)
-    if not reading.value and whole == len(plain) and (left := odd or _left_over(candidates)):
-        return Reading(left, "left over", reading.candidates, 0.9)
-    if not reading.value and whole == len(plain) and (meant := _misspelt(plain, symbols, options)):
-        return Reading(meant, "named", reading.candidates, 0.89)
-    return reading if reading.value else Reading(None, "none", reading.candidates)
+    if reading.value:
+        return reading
+    unread = Reading(None, "none", reading.candidates)
+    if whole < len(plain):
+        return unread
+    left = left or _left_over(candidates)
+    if left:
+        return unread._replace(value=left, cue="left over", certainty=0.9)
+    quoted = _misspelt(plain, symbols, options)
+    return unread._replace(value=quoted, cue="named", certainty=0.89) if quoted else unread
+
+
+def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
+    """Return a text as symbols, and its candidates as the rows weigh them."""
+    mentions = [*mentions_of(plain, options), *nothing.gives_up(plain)]
+    symbols = symbols_of(plain, sorted(mentions, key=lambda mention: mention.start))
+    candidates = weighed(LETTER_ROWS, symbols)
+    at = dict(zip(symbols.mentions, candidates, strict=True))
+    for match in pattern(_SEVERAL).finditer(symbols.symbols):
+        first, second = at[match.start()], at[match.end()]
+        if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one option
+            first.evidence["one of several"] = second.evidence["one of several"] = -200
+    for candidate in candidates:
+        if candidate.cue in ("false", "odd"):
+            candidate.evidence.pop("denied", None)
+    return symbols, candidates
+
+
+def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
+    """Return the candidate that a box, tag or key holds."""
+    content = unwrap(container.content)
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag") or same_text(content, options)
+    if letter is None:
+        letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
+    return container.candidate(letter, text)
+
+
+def _odd_one(candidates: Sequence[Candidate]) -> str | None:
+    """Return the option that alone is called false where the three others are called true."""
+    called_true = {candidate.value for candidate in candidates if candidate.cue == "correct" and not candidate.evidence}
+    called_false = {candidate.value for candidate in candidates if "denied" in candidate.evidence}
+    odd = {*LETTERS} - called_true
+    return odd.pop() if len(called_true) == 3 and odd == called_false else None
+
+
+def _left_over(candidates: Sequence[Candidate]) -> str | None:
+    """Return the option that is left where the other three are denied, unless it is one of several, or none fits."""
+    left = {*LETTERS} - {candidate.value for candidate in candidates if candidate.evidence.keys() & _AGAINST}
+    for candidate in candidates:
+        if not candidate.value or (candidate.value in left and "one of several" in candidate.evidence):
+            return None
+    return left.pop() if len(left) == 1 else None
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that the last "the answer is …" or the whole text all but quotes."""
+    """Return the letter of the option that the last "the answer is …", or else the whole text, almost quotes."""
     ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+ the?").finditer(symbols.symbols)]
     places = [*symbols.places, len(plain)]
-    start = places[ends[-1]] if ends else 0
-    clause = _CLAUSE.match(plain, start)
+    clause = _CLAUSE.match(plain, places[ends[-1]] if ends else 0)
     return similar_text(clause[0], options) if clause else None
 
 
 def _discard(candidates: Iterable[Candidate], reason: str, cues: Collection[str]) -> None:
-    """Discard the candidates that are found by one of the cues."""
-    for one in candidates:
-        if one.cue in cues:
-            one.discard(reason)
+    """Discard the candidates that have one of these cues."""
+    for candidate in candidates:
+        if candidate.cue in cues:
+            candidate.discard(reason)
 
 
-def _discard_unfinished(candidates: Sequence[Candidate], symbols: Symbols, whole: int, breaks_off: bool) -> None:
-    """Discard what is not stated outright where the text breaks off, or in its last, broken sentence."""
-    for found, one in zip(symbols.found.values(), candidates, strict=True):
-        cut = one.end == len(symbols.text) and found.notion == "weak" and one.cue in ("most", "so", "named")
-        open_cue = one.cue in ("named", "first") or (one.cue == "leads" and found.notion == "text")
-        if cut or (one.support < OUTRIGHT and (one.end > whole or (breaks_off and open_cue))):
-            one.discard("the text breaks off")
+def _discard_unfinished(candidates: Sequence[Candidate], symbols: Symbols, whole: int) -> None:
+    """Discard what is not stated outright where the text breaks off; the text is whole up to a place."""
+    plain = symbols.text
+    last = max((candidate.end for candidate in candidates), default=0)
+    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
+    for mention, candidate in zip(symbols.mentions.values(), candidates, strict=True):
+        is_cut = candidate.end == len(plain) and mention.notion == "weak" and candidate.cue in ("most", "so", "named")
+        is_open = candidate.cue in ("named", "first") or (candidate.cue == "leads" and mention.notion == "text")
+        if is_cut or (candidate.support < OUTRIGHT and (candidate.end > whole or (breaks_off and is_open))):
+            candidate.discard("the text breaks off")
+
+
+def _discard_several(candidates: Sequence[Candidate]) -> None:
+    """Discard the options that a text names as several answers, such as "A or B", and then all others."""
+    if any(candidate.cue == "answer" and {*candidate.evidence} == {"one of several"} for candidate in candidates):
+        _discard(candidates, "the answer is several", {candidate.cue for candidate in candidates} - {"answer"})
+    for cue, most in _MOST_OF_CUE.items():
+        chosen = {candidate.value for candidate in candidates if candidate.cue == cue and not candidate.evidence}
+        if len(chosen) > most:
+            _discard(candidates, f"several are {cue}", (cue,))
 
 
 def _discard_walked(candidates: Sequence[Candidate], plain: str) -> None:
     """Discard the items of a walk through the options, and with it what is merely named."""
-    walked = _walked(plain, candidates)
-    for one in candidates:
-        if (one in walked and one.cue not in _OF_AN_ITEM) or (walked and one.cue in ("named", "first")):
-            one.discard("the options are listed")
-
-
-def _raise_after_colon(candidates: Sequence[Candidate], plain: str) -> None:
-    """Take what is the whole line after one that ends in a colon for stated."""
-    for one in candidates:
-        led = _AFTER_COLON.search(plain, max(0, one.start - 20), one.start) and _LINE_END.match(plain, one.end)
-        if led and 0 < one.support < 46 and not one.evidence:
-            one.cue, one.support = "colon", 46.0
+    items = _walked(plain, candidates)
+    for candidate in candidates:
+        is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
+        if is_item or (items and candidate.cue in ("named", "first")):
+            candidate.discard("the options are listed")
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the items of lists of the options: lines that begin with A, then B, and so on, however long each is."""
     items: list[Candidate] = []
     run: list[Candidate] = []
-    for one in candidates:
-        line = max(plain.rfind("\n", 0, one.start), plain.rfind(JOINED, 0, one.start)) + 1
-        before = _BEFORE_ITEM.fullmatch(plain, line, one.start)
-        leads = before and (not before["word"] or before["word"].lower() in words_of("option"))
-        if one.value and plain[one.start].upper() == one.value and leads:
-            expected = LETTERS[len(run) % len(LETTERS)]
-            if one.value == expected or one.value == "A":
-                run = [*run, one] if one.value == expected and run else [one] * (one.value == "A")
-                items += run if len(run) == 2 else run[2:][-1:]
+    for candidate in candidates:
+        line = max(plain.rfind("\n", 0, candidate.start), plain.rfind(JOINED, 0, candidate.start)) + 1
+        before = _BEFORE_ITEM.fullmatch(plain, line, candidate.start)
+        is_first = before and (not before["word"] or before["word"].lower() in words_of("option"))
+        if not is_first or not candidate.value or plain[candidate.start].upper() != candidate.value:
+            continue
+        if run and candidate.value == LETTERS[len(run) % len(LETTERS)]:
+            run.append(candidate)
+            items += run if len(run) == 2 else run[2:][-1:]
+        elif candidate.value == "A":
+            run = [candidate]
     return items
 
 
-def _left_over(candidates: list[Candidate]) -> str | None:
-    """The option that is left where the other three are denied."""
-    left = {*LETTERS} - {one.value for one in candidates if one.evidence.keys() & _AGAINST}
-    several = any(not one.value or "one of several" in one.evidence for one in candidates if one.value in {*left, ""})
-    return left.pop() if len(left) == 1 and not several else None
-
-
-def _odd_one(candidates: Sequence[Candidate]) -> str | None:
-    """Return the option that alone is called false where the three others are called true."""
-    called_true = {one.value for one in candidates if one.cue == "correct" and not one.evidence}
-    called_false = {one.value for one in candidates if "denied" in one.evidence}
-    odd = {*LETTERS} - called_true
-    return odd.pop() if len(called_true) == 3 and odd == called_false else None
-
-
-def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
-    found = sorted([*spoken_of(plain, options), *nothing.gives_up(plain)], key=lambda one: one.start)
-    symbols = symbols_of(plain, found)
-    candidates = weighed(LETTER_ROWS, symbols)
-    at = dict(zip(symbols.found, candidates, strict=True))
-    for match in pattern(_SEVERAL).finditer(symbols.symbols):  # "B, the bone flap" names one option twice
-        one, other = at[match.start()], at[match.end()]
-        if one.value != other.value and one.value and other.value:
-            one.evidence["one of several"] = other.evidence["one of several"] = -200
-    for one in candidates:
-        if one.cue in ("false", "odd"):
-            one.evidence.pop("denied", None)
-    return symbols, candidates
+def _raise_after_colon(candidates: Sequence[Candidate], plain: str) -> None:
+    """Count an option that is a whole line, after a line that ends in a colon, as stated."""
+    for candidate in candidates:
+        if 0 < candidate.support < 46 and not candidate.evidence:
+            led = _AFTER_COLON.search(plain, max(0, candidate.start - 20), candidate.start)
+            if led and _LINE_END.match(plain, candidate.end):
+                candidate.cue, candidate.support = "colon", 46.0
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard what begins lines of a list of the options, which restates them; what stands after the list does not."""
-    reason, weak = "the options are listed", ("leads", "first")
+    """Discard options at the beginnings of the lines of a list, which restates them."""
+    weak = ("leads", "first")
     if pattern(_PARTS).match(symbols.symbols):
-        _discard(candidates, reason, weak)
-    if len({one.value for one in candidates if one.cue == "alone"}) >= 3:
-        _discard(candidates, reason, ("alone", *weak))
-
-
-def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
-    """The letter that a box, tag or key holds."""
-    content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag") or same_text(content, options)
-    if letter is None:
-        _, found = _candidates(unformatted(content), options)
-        letter = choose(found, _OPEN).value
-    return container.candidate(letter, text)
+        _discard(candidates, "the options are listed", weak)
+    if len({candidate.value for candidate in candidates if candidate.cue == "alone"}) >= 3:
+        _discard(candidates, "the options are listed", ("alone", *weak))

@@ -1,15 +1,15 @@
-"""Where nothing is stated: texts that break off, loop or give up, and what takes a statement back."""
+"""Recognise texts that state nothing, since they break off, loop or give up, and words that retract a statement."""
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from .patterns import later
-from .words import Found, Symbols, pattern, words_of
+from .words import Mention, Symbols, pattern, words_of
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
-    """Return the place in the text up to which statements are taken back by such words; -1 for none.
+    """Return the place up to which such words retract the statements of a text; -1 for none.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
@@ -23,7 +23,7 @@ _SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
 
 
 def loops(text: str) -> bool:
-    """Whether a text ends in saying the same over and over.
+    """Return whether a text ends in repetitions.
 
     >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
     (True, False)
@@ -47,9 +47,9 @@ _OPEN_WORDS = later(
 
 
 def whole_until(text: str, shortest: int = 80) -> int:
-    """Where the last sentence begins that breaks off; the end of a text that ends as texts do.
+    """Return where the last sentence begins if it breaks off, or else the end of the text.
 
-    A last sentence of fewer than ``shortest`` characters may do without a mark at its end.
+    A last sentence of fewer than ``shortest`` characters needs no mark at its end.
 
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
@@ -61,25 +61,24 @@ def whole_until(text: str, shortest: int = 80) -> int:
     return len(text) if not last or len(text) - last < shortest or _ENDED.search(tail[-400:]) else last
 
 
-def gives_up(text: str) -> Iterator[Found]:
-    """Where a text says that there is no answer: "none of the above", "cannot be determined"; candidates of no value.
+def gives_up(text: str) -> Iterator[Mention]:
+    """Yield the places where a text says that there is no answer, such as "none of the above", without a value.
 
-    >>> [text for _, start, end, _ in gives_up("It is unknown.") for text in ["It is unknown."[start:end]]]
-    ['unknown']
+    >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
+    [('', 6, 13)]
     """
     for match in _none_words().finditer(text):
-        yield Found("", match.start(), match.end())
+        yield Mention("", match.start(), match.end())
 
 
 @lru_cache(maxsize=1)
 def _none_words() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<!\w)(?:{'|'.join(map(re.escape, (*words_of('none'), *words_of('cannot'))))})(?!\w)", re.IGNORECASE
-    )
+    words = "|".join(map(re.escape, (*words_of("none"), *words_of("cannot"))))
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 def is_unfinished(symbols: Symbols) -> bool:
-    """Whether a calculation does not come to its end: the text breaks off, loops, or ends in a plan."""
+    """Return whether a calculation has no end: the text breaks off, loops, or ends in a plan."""
     if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
         symbols.symbols
     ):
@@ -92,7 +91,7 @@ def is_unfinished(symbols: Symbols) -> bool:
 
 
 def only_plans(symbols: Symbols) -> bool:
-    """Whether the last sentence says what is to be calculated, and holds no result.
+    """Return whether the last sentence says what is to be calculated, without a result.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> only_plans(symbols_of("We plug in the values and solve for the GFR.", ()))
@@ -113,7 +112,9 @@ _CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 c
 
 
 def lacks(symbols: Symbols, after: int | None = None) -> bool:
-    """Whether a text says that something cannot be had, or that data are missing; or concludes so after a place.
+    """Return whether a text says that something cannot be calculated or that data are missing.
+
+    With a place ``after``, return whether the text concludes after it that something cannot be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> lacks(symbols_of("The weight is missing.", ())), lacks(symbols_of("It is 4.", ()))
@@ -126,24 +127,24 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
 
 
 def cannot(symbols: Symbols) -> bool:
-    """Whether a text says that something cannot be calculated."""
+    """Return whether a text says that something cannot be calculated."""
     return pattern(_CANNOT).search(symbols.symbols) is not None
 
 
 def asides(symbols: Symbols) -> list[tuple[int, int]]:
-    """The stretches of a text that are remarks.
+    """Return the start and end of each remark in a text.
 
-    From a heading such as "Interpretation" to the next line that begins with a result, or the end; from "for
+    A remark reaches from a heading such as "Interpretation" to the next line that begins with a result, or from "for
     comparison" to the end of its line.
     """
-    found = []
+    spans: list[tuple[int, int]] = []
     text, places = symbols.symbols, [*symbols.places, len(symbols.text)]
     for match in pattern(f"(?:^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (?:colon|line|stop)").finditer(text):
         end = pattern(f"line {_LEAD} (?:answer|final|result)|(?:line|stop) {_LEAD} so").search(text, match.end())
-        found.append((match.end(), end.start() if end else len(text)))
+        spans.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
         "(?<=cand|word|result) open (?!eq|round) [^ line close]* cand [^ line close]* close",
     ):
-        found += [match.span() for match in pattern(source).finditer(text)]
-    return [(places[start], places[end]) for start, end in found]
+        spans += [match.span() for match in pattern(source).finditer(text)]
+    return [(places[start], places[end]) for start, end in spans]

@@ -1,8 +1,8 @@
-"""Numbers as MedCalc-Bench's authors read them.
+"""Read numbers as MedCalc-Bench's authors do.
 
-The readers reproduce the verdicts of the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
-``evaluation/``), including what follows from its passing numbers through Python's ``eval``: ``007`` is no integer
-literal and so no answer. Here nothing is evaluated as Python; expressions go to simpleeval.
+These functions reproduce the verdicts of the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
+``evaluation/``). It passes numbers through Python's ``eval``, so ``007``, which is no integer literal, is no answer.
+Here nothing is evaluated as Python; expressions go to simpleeval.
 """
 
 import ast
@@ -13,7 +13,7 @@ from .patterns import later
 
 Number = int | float
 
-# A run of digits is entered at its start only, so that no pattern reads it more than a few times.
+# The patterns enter a run of digits only at its start, and so read it no more than a few times.
 _OUT_OF = later(r"(?<!\d)(\d+) out of")
 _LIST = later(r"(?<!\d)-?\d+(?:, ?-?\d+)+")
 _NUMBER = later(r"-?\d+(?:\.\d+)?")
@@ -27,7 +27,7 @@ _MAX_BITS = 20_000
 
 
 def python_literal(digits: str) -> Number | None:
-    """The value of a matched number as a Python literal, or None where it is not one (``007``, Arabic digits)."""
+    """Return the value of a matched number as a Python literal; None where it is none (``007``, Arabic digits)."""
     if not digits.isascii() or len(digits) > _MAX_LITERAL:
         return None
     if "." in digits:
@@ -40,9 +40,9 @@ def python_literal(digits: str) -> Number | None:
 
 
 def strict_integer(text: str) -> Number | None:
-    """The number in an answer to a score question, before rounding; ``text`` has no runs of white space.
+    """Return the number in an answer to a score question, before rounding; ``text`` has no runs of white space.
 
-    ``N out of M`` is N; a list ``3, 4, 5`` (so also ``1,200``) is its length; otherwise the last number.
+    ``N out of M`` is N; a list ``3, 4, 5`` (and so ``1,200``) is its length; otherwise the last number counts.
     """
     if match := _OUT_OF.search(text):
         return python_literal(match[1])
@@ -53,10 +53,10 @@ def strict_integer(text: str) -> Number | None:
 
 
 def strict_decimal(text: str) -> Number | None:
-    """The number in an answer to a formula question; ``text`` has no runs of white space.
+    """Return the number in an answer to a formula question; ``text`` has no runs of white space.
 
     An expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` is X; the last percentage is divided by 100;
-    otherwise the last number.
+    otherwise the last number counts.
     """
     start, end = text.find("str("), text.rfind(")")
     if 0 <= start < end:
@@ -70,7 +70,7 @@ def strict_decimal(text: str) -> Number | None:
     return python_literal(numbers[-1]) if numbers else None
 
 
-# Units and words that the authors remove, in their order; "g" goes from "log" too, as it does there.
+# What the authors replace, in their order; as with them, removing "g" breaks "log".
 _REPLACED = (
     ("^", "**"),
     ("is odd", "% 2 == 1"),
@@ -80,6 +80,7 @@ _REPLACED = (
 
 
 def _wrapped_expression(expression: str) -> Number | None:
+    """Return the value of an expression in ``str(…)``, without units and with its parentheses balanced."""
     if len(expression) > _MAX_EXPRESSION:
         return None
     for noise, replacement in _REPLACED:
@@ -102,6 +103,7 @@ def power(base: Number, exponent: Number, *, most_bits: int = _MAX_BITS) -> Numb
 
 
 def _times(left: Number, right: Number) -> Number:
+    """Return the product of two numbers; raise OverflowError for one of too many bits, TypeError for text."""
     left, right = _number(left), _number(right)
     if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MAX_BITS:
         raise OverflowError("product too large")
@@ -109,17 +111,19 @@ def _times(left: Number, right: Number) -> Number:
 
 
 def _modulo(left: Number, right: Number) -> Number:
+    """Return the remainder; raise TypeError for text, which ``%`` would format."""
     return _number(left) % _number(right)
 
 
 def rounded(value: Number, ndigits: int | None = None) -> Number:
-    """Python's ``round``; OverflowError for digits without end."""
+    """Return ``round(value, ndigits)``; raise OverflowError for too many digits."""
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
     return round(value, ndigits)
 
 
 def _number(value: Number) -> Number:
+    """Return the value; raise TypeError if it is no number."""
     if not isinstance(value, int | float):
         raise TypeError("not a number")
     return value
@@ -148,10 +152,10 @@ _NODES = (
 
 
 def evaluate(expression: str) -> Number | str | None:
-    """The value of an arithmetic expression, or None where it has none (an error, not finite, too large).
+    """Return the value of an arithmetic expression; None where it is not valid, not finite or too large.
 
-    Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, attributes other
-    than those functions are out of reach, and nothing that an expression does outlasts it.
+    Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, no other
+    attribute can be reached, and an expression leaves nothing behind.
     """
     from simpleeval import InvalidExpression, SimpleEval
 
@@ -172,6 +176,7 @@ def evaluate(expression: str) -> Number | str | None:
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    if isinstance(node, ast.Attribute):  # math.sqrt, but no method of anything
+    """Return whether a node may be evaluated; of attributes, only the functions and constants of a module."""
+    if isinstance(node, ast.Attribute):
         return isinstance(node.value, ast.Name) and node.attr in _MODULES.get(node.value.id, {})
     return isinstance(node, _NODES) and not isinstance(node, ast.LShift)

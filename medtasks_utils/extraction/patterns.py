@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled at their first use, so that importing a reader costs nothing."""
+"""Compile regular expressions at their first use, so that importing a reader costs nothing."""
 
 import re
 from collections.abc import Iterable
@@ -7,6 +7,8 @@ from typing import Any, cast
 
 
 class _Later:
+    """Stands for a compiled pattern, and compiles it when a method is first looked up."""
+
     def __init__(self, source: str, flags: int) -> None:
         self.compiled = partial(re.compile, source, flags)
 
@@ -16,7 +18,7 @@ class _Later:
 
 
 def later(source: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, not compiled yet.
+    """Return the pattern, which is compiled at its first use.
 
     >>> later("b+").sub("c", "abba")
     'aca'
@@ -25,17 +27,22 @@ def later(source: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def rewrites(table: str, flags: int = 0) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What is written otherwise: a pattern, ``⟶`` and its replacement a line; ``␠`` is a space, and nothing is nothing.
+    """Return the patterns of a table with their replacements.
 
-    >>> [pattern.sub(written, "abba") for pattern, written in rewrites("b+ ⟶ c")]
+    Args:
+        table: on each line a pattern, ``⟶`` and its replacement, in which ``␠`` is a space. Nothing after ``⟶``
+            deletes what matches.
+        flags: of all the patterns.
+
+    >>> [pattern.sub(replacement, "abba") for pattern, replacement in rewrites("b+ ⟶ c")]
     ['aca']
     """
     lines = (line.partition(" ⟶") for line in table.strip().splitlines())
-    return tuple((later(source, flags), written.strip().replace("␠", " ")) for source, _, written in lines)
+    return tuple((later(source, flags), replacement.strip().replace("␠", " ")) for source, _, replacement in lines)
 
 
 def rewritten(text: str, table: Iterable[tuple[re.Pattern[str], str]]) -> str:
-    """The text after every rewriting of a table, in their order."""
-    for pattern, written in table:
-        text = pattern.sub(written, text)
+    """Return the text after all replacements of a table, in their order."""
+    for pattern, replacement in table:
+        text = pattern.sub(replacement, text)
     return text

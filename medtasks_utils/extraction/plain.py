@@ -1,4 +1,4 @@
-"""Text as a reader sees it: without formatting and reasoning, in one script of digits, without the next question."""
+"""Reduce a response to its text: no formatting, no reasoning, one script of digits, and no further question."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _SIGNS = {
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
     ord("،"): ",",
 }
-# Other marks of reasoning than think tags, each with what the answer follows.
+# Marks of reasoning other than think tags: those that an answer follows, and those that open reasoning.
 _SOLUTION = later(
     r"<\|begin_of_solution\|>|<\|end_of_thought\|>|</reasoning>|</thinking>|</thought>|</analysis>|</scratchpad>"
     r"|\[/THINK\]|<\|channel\|>final(?:<\|message\|>)?|(?<=\S)assistantfinal(?=\W|[A-Z])|◁/think▷",
@@ -71,13 +71,13 @@ _NEXT_QUESTION = later(
     r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
     re.MULTILINE | re.IGNORECASE,
 )
-# A question in bold or in a list is restated for an analysis; one that is answered line by line is another.
+# A question that is answered on a line of its own is a further one; in bold or a list, it is restated for an analysis.
 _INVENTED = later(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
     re.MULTILINE | re.IGNORECASE,
 )
-# What asks and offers options: a line that ends in a question mark, or a heading that announces a case, then A and B.
+# A question with options: a line that ends in a question mark, or a heading that announces a case, then A and B.
 _ASKS = later(
     r"^(?:[^\n]{0,2000}\?|[#*_ ]{1,8}(?:[^\W\d_]+\s){0,3}(?:question|case|vignette|scenario|problem|example|exercise"
     r"|quiz|patient|pregunta|pergunta|caso|frage|fall|cas)\b[^\n]{0,60}\n+(?:[^\n]{1,2000}\n+){1,4}?)[*_ ]{0,4}"
@@ -93,12 +93,12 @@ _PREAMBLE = later(
 
 
 def both_ends(text: str) -> str:
-    """The beginning and the end of a text, where answers are stated; a text of 12,000 characters comes back whole."""
+    """Return the beginning and the end of a text, where answers are stated; up to 12,000 characters come back whole."""
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
 
 
 def stated(text: str) -> str:
-    r"""What a response states after its reasoning, by whatever marks it sets the reasoning apart.
+    r"""Return what a response states after its reasoning, whatever marks set the reasoning apart.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -114,7 +114,7 @@ def stated(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    r"""One script of digits and signs, one markup, no ruler or end token; of a long text its two ends.
+    r"""Return a text in one script of digits and one markup, without a ruler or end token; of a long text, both ends.
 
     >>> tidied("答案：Ｃ\r\n\r\n---"), tidied("<b>A</b><|im_end|>"), tidied("a\\nb")
     ('答案:C', '**A**', 'a\nb')
@@ -129,19 +129,20 @@ def tidied(text: str) -> str:
 
 
 def own_parts(text: str) -> Iterator[str]:
-    """The parts of a text in which its own answer may stand: before a further question; else after it.
+    """Yield the parts of a text in which its answer may stand: the part before a further question, then the one after.
 
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
     """
-    edges = [0, *(one.start() for one in _NEXT_QUESTION.finditer(text)), len(text)]
+    edges = [0, *(match.start() for match in _NEXT_QUESTION.finditer(text)), len(text)]
     for start, end in islice(pairwise(edges), 2):
-        if own := text[start:end].strip():
-            yield own
+        part = text[start:end].strip()
+        if part:
+            yield part
 
 
 def asks_again(text: str) -> int:
-    """Return where a text first asks a question and offers options, after something else; 0 for nowhere.
+    """Return where a text, after something else, asks a question and offers options; 0 for nowhere.
 
     >>> asks_again("Answer: C\\n\\nWhat is it?\\nA) a vein\\nB) a nerve")
     11
@@ -151,15 +152,19 @@ def asks_again(text: str) -> int:
 
 
 BOLD = "\x01"
-"""What stands for the marks of bold text where they are kept."""
-
+"""Stands for the marks of bold text where they are kept."""
 
 JOINED = "\x02"
 """Stands for a line break after a heading, where those are kept."""
 
 
 def unformatted(text: str, bold: str = "", joined: str = "") -> str:
-    r"""Return the text without Markdown and LaTeX around words; what follows a heading is on the heading's line.
+    r"""Return the text without Markdown and LaTeX around words; the line after a heading is joined to it.
+
+    Args:
+        text: a tidied text.
+        bold: what to write for the marks of bold text.
+        joined: what to write for the line breaks after headings.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
     ('### Final answer C', 'C')
@@ -170,14 +175,15 @@ def unformatted(text: str, bold: str = "", joined: str = "") -> str:
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """The response, reasoning and all, up to a further question that it invents after its answer, and answers.
+    """Return the response, with its reasoning, up to a further question that it invents and answers.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')
     """
     for question in islice(_NEXT_QUESTION.finditer(response), 20):
-        own, tag = final_text(response[: question.start()]).strip(), TAG.search(response, question.end())
-        if (tag and tag[1]) or not own or _PREAMBLE.fullmatch(own):
+        answer, tag = final_text(response[: question.start()]).strip(), TAG.search(response, question.end())
+        within_reasoning = tag and tag[1]
+        if within_reasoning or not answer or _PREAMBLE.fullmatch(answer):
             continue
         if _INVENTED.match(response, question.start()):
             return response[: question.start()]

@@ -1,4 +1,4 @@
-r"""Numbers as people write them: found in a text, each with its value."""
+r"""Read numbers as people write them."""
 
 import math
 import re
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .patterns import later, rewrites, rewritten
-from .words import Found, words_of
+from .words import Mention, words_of
 
 
 class Percentage(float):
-    """A number that stands before a percent sign: 83.3 for ``83.3%``."""
+    """A number before a percent sign: 83.3 for ``83.3%``."""
 
 
 _SIGNS = str.maketrans(
@@ -29,7 +29,7 @@ _FRACTION = later(
 _POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
-# What other forms are written as, in this order; LaTeX may have its backslash twice.
+# Replacements for LaTeX, whose backslash may be doubled, and then for other forms, in this order.
 _LATEX = rewrites(
     r"""
 \\{1,3}(?:approx|simeq|sim|cong)(?![a-z]) ⟶ ␠≈␠
@@ -79,11 +79,14 @@ _NUMBER = later(
 
 
 def prepared(text: str, *, score: bool = False) -> str:
-    r"""The text with numbers in one form: LaTeX, fractions, powers of ten, thousands separators, decimal commas, units.
+    r"""Return the text with its numbers in one form.
+
+    LaTeX and powers of ten are rewritten, decimal commas become points, and thousands separators and the units that
+    hold digits are removed.
 
     Args:
-        text: as it was written.
-        score: leave ``a/b`` alone, which is a score and its maximum.
+        text: the text as it was written.
+        score: whether the value is a score, so that ``a/b`` is a score and its maximum, and no fraction.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$").split(), prepared("1.2 × 10^3"), prepared("22,9 kg/m²").strip()
     (['1234.5', 'mL'], '1.2e3', '22.9')
@@ -110,39 +113,44 @@ def fraction_value(text: str) -> float | None:
     return float(match[1] or 0) + float(match[2]) / float(match[3])
 
 
-def numbers(text: str) -> Iterator[Found]:
-    """The numbers of a prepared text in their order, also those in words; too large ones are passed over."""
-    yield from sorted([*_in_digits(text), *in_words(text)], key=lambda found: found.start)
+def numbers(text: str) -> Iterator[Mention]:
+    """Yield the numbers of a prepared text in their order, in digits and in words; those too large are skipped."""
+    yield from sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
 
 
-def _in_digits(text: str) -> Iterator[Found]:
+def _in_digits(text: str) -> Iterator[Mention]:
+    """Yield the numbers of a prepared text that are written in digits."""
     for match in _NUMBER.finditer(text):
         sign = match["sign"] or ""
         value = float(f"{sign}{match['digits']}{match['exponent'] or ''}")
         if math.isfinite(value):
             start = match.start("digits") - len(sign)
-            yield Found(Percentage(value) if match["percent"] else value, start, match.end())
+            yield Mention(Percentage(value) if match["percent"] else value, start, match.end())
 
 
 @lru_cache(maxsize=1)
 def _words() -> dict[str, int]:
-    """Numbers in words, zero to twenty and the tens, in every language that has a line of them."""
-    return {word: value for value in (*range(21), *range(30, 100, 10)) for word in words_of(f"n{value}")}
+    """Return the value of each number in words, zero to twenty and the tens, in all languages of ``words.txt``."""
+    values: dict[str, int] = {}
+    for value in (*range(21), *range(30, 100, 10)):
+        values.update(dict.fromkeys(words_of(f"n{value}"), value))
+    return values
 
 
 _WORD = later(r"[^\W\d_]+")
 
 
-def in_words(text: str) -> list[Found]:
-    """The numbers of a text that are written as words: "four", "twenty-three"."""
-    counted, found = _words(), list[Found]()
+def in_words(text: str) -> list[Mention]:
+    """Return the numbers of a text that are written as words: "four", "twenty-three"; they are weak mentions."""
+    values, mentions = _words(), list[Mention]()
     for match in _WORD.finditer(text):
-        value = counted.get(match[0].lower())
+        value = values.get(match[0].lower())
         if value is None:
             continue
-        before = found[-1] if found and text[found[-1].end : match.start()] in (" ", "-") else None
-        if before and before.value >= 20 and before.value % 10 == 0 and 0 < value < 10:
-            found[-1] = Found(before.value + value, before.start, match.end(), "weak")
-            continue
-        found.append(Found(float(value), match.start(), match.end(), "weak"))
-    return found
+        start = match.start()
+        tens = mentions[-1] if mentions and text[mentions[-1].end : start] in (" ", "-") else None
+        if tens and tens.value >= 20 and tens.value % 10 == 0 and 0 < value < 10:
+            value, start = tens.value + value, tens.start
+            mentions.pop()
+        mentions.append(Mention(float(value), start, match.end(), "weak"))
+    return mentions

@@ -1,4 +1,4 @@
-"""``<answer>…</answer>``."""
+"""Read the content of ``<answer>…</answer>``."""
 
 import re
 
@@ -8,12 +8,15 @@ _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 
 
 def last_tag(text: str) -> tuple[str, int] | None:
-    r"""Content of the last closed answer tag and the position after it, or None; ``<\answer>`` closes too."""
-    opened, found = None, None
+    r"""Return the content of the last closed answer tag and the position after it; None without one.
+
+    ``<\answer>`` closes a tag too.
+    """
+    opened, last = None, None
     for tag in _TAG.finditer(text):
         if not tag[1]:
             opened = tag.end()
         elif opened is not None:
-            found = (text[opened : tag.start()], tag.end())
+            last = (text[opened : tag.start()], tag.end())
             opened = None
-    return found
+    return last

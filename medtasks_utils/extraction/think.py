@@ -1,4 +1,4 @@
-"""``<think>…</think>`` blocks of reasoning models."""
+"""Separate the ``<think>…</think>`` blocks of reasoning models from the answer after them."""
 
 import re
 
@@ -8,16 +8,16 @@ TAG = later(r"<(/?)think>", re.IGNORECASE)
 
 
 def final_text(response: str) -> str:
-    """The part of a response in which an answer may stand.
+    """Return the part of a response in which an answer may stand.
 
-    That is what follows the last ``</think>``, without a ``<think>`` block that is opened there and never closed
-    (a truncated response). A response whose reasoning the server already removed comes back as it is.
+    This is the text after the last ``</think>``, up to a ``<think>`` that is opened there and never closed (a
+    truncated response). A response without think tags comes back as it is.
     """
     return response[slice(*final_span(response))]
 
 
 def final_span(response: str) -> tuple[int, int]:
-    """Where :func:`final_text` stands in the response."""
+    """Return the start and end of :func:`final_text` in the response."""
     start, end = 0, len(response)
     for tag in TAG.finditer(response):
         if tag[1]:
@@ -28,7 +28,7 @@ def final_span(response: str) -> tuple[int, int]:
 
 
 def think_tags_pair_up(response: str) -> bool:
-    """Whether every ``<think>`` is closed after it was opened, and no ``</think>`` stands alone."""
+    """Return whether every ``<think>`` is closed after it was opened, and no ``</think>`` stands alone."""
     depth = 0
     for tag in TAG.finditer(response):
         depth += -1 if tag[1] else 1
@@ -38,7 +38,7 @@ def think_tags_pair_up(response: str) -> bool:
 
 
 def is_one_block_then_answer(response: str) -> bool:
-    """Whether the response is one think block followed by something, as reasoning models are asked to write."""
+    """Return whether the response is one think block followed by some text, as reasoning models are asked to write."""
     tags = list(TAG.finditer(response))
     if [tag[1] for tag in tags] != ["", "/"]:
         return False

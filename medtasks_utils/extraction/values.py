@@ -1,7 +1,6 @@
-"""Which of the numbers, dates or ages in a text is the one that it states as its answer."""
+"""Read which of the numbers, dates or ages in a text it states as its answer."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
@@ -10,10 +9,11 @@ from .boxes import unwrap
 from .containers import containers_of, first_reading
 from .dates import written_dates
 from .durations import written_ages
+from .patterns import later
 from .plain import BOLD, tidied, unformatted
 from .quantities import Percentage, fraction_value, numbers, prepared
 from .weighing import NOTHING, Candidate, Reading, choose, rows, weighed
-from .words import Found, Symbols, symbols_of
+from .words import Mention, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -60,27 +60,34 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -45 supposed: if ~8 @@
     """
 )
-ROWS_OF_KIND = {  # what a birth is to a date, and to an age
+ROWS_OF_KIND = {
     "date": rows(
         "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
     ),
     "integer": rows("-45 risk: risk [^ stop line cand text eq op]{0,6}? @@"),
 }
-_FINDERS: dict[str, Callable[[str], Iterable[Found]]] = {
+_FINDERS: dict[str, Callable[[str], Iterable[Mention]]] = {
     "decimal": numbers,
     "integer": numbers,
     "date": written_dates,
     "weeks_days": written_ages,
 }
-_STATED = 44.0  # the weight of a statement
-_LEAST = 20.0  # what weighs less is hardly stated
+_STATED = 44.0  # from this weight on, a value is stated
+_LEAST = 20.0  # below this weight, a value is hardly stated
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
-_MAX_CONTENT = 1000  # characters; a longer text states no single value
+_MAX_CONTENT = 1000  # characters of a text that states a single value
 _MOST = 250  # candidates
+_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
+_APART = later(r"[\n(]")
 
 
 def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
-    """The value that a text states as its result.
+    """Return the reading of the value that a text states as its result.
+
+    Args:
+        text: the final text of a response.
+        kind: what is asked for. The value is a float, a date, or a pair (weeks, days).
+        keys: words that the name of the answer's key in JSON may hold.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
@@ -89,96 +96,92 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
+    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
     inside: list[Candidate] = []
-    none_in_key = False
+    denied_by_key = False
     for container in containers_of(text, (*keys, "score", "total", "date")):
-        one = container.candidate(content_value(container.content, kind).value, text)
-        if one:
-            inside.append(one)
-        elif container.cue == "key" and re.search(r"[^\W\d_]{3}|\d[-–‑]\d", container.content):
-            inside, none_in_key = [], True  # the answer's own key says that there is none
+        candidate = container.candidate(content_value(container.content, kind).value, text)
+        if candidate:
+            inside.append(candidate)
+        elif container.cue == "key" and _SAYS_SOMETHING.search(container.content):
+            inside, denied_by_key = [], True  # the answer's key says that there is none
     if inside:
         return choose(inside)
-    if none_in_key:
-        return NOTHING
-    return _rounded(choose(_of_a_text(text, kind)))
+    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind)))
 
 
 def _rounded(reading: Reading) -> Reading:
-    """The reading as the text rounds it after it is stated."""
+    """Return the reading with its value as the text rounds it afterwards."""
     if not isinstance(reading.value, float):
         return reading
-    best = max(
-        (one for one in reading.candidates if one.value == reading.value), key=lambda one: (one.weight, one.start)
-    )
-    for one in reading.candidates:
-        near = (
-            not re.search(r"[\n(]", best.text[best.end : one.start])
-            and 0 < one.start - best.end < 80
-            and one.weight > 5
-        )
-        said = one.weight >= _STATED and one.cue in (_STATEMENTS if best.cue == "equals" else _STATEMENTS[:1])
-        if (near or said) and _rounds(best.value, one.value):
-            reading = reading._replace(value=one.value)
+    stated = [candidate for candidate in reading.candidates if candidate.value == reading.value]
+    best = max(stated, key=lambda candidate: (candidate.weight, candidate.start))
+    restating = _STATEMENTS if best.cue == "equals" else ("rounded",)
+    for candidate in reading.candidates:
+        is_near = 0 < candidate.start - best.end < 80 and not _APART.search(best.text, best.end, candidate.start)
+        is_stated = candidate.weight >= _STATED and candidate.cue in restating
+        if ((is_near and candidate.weight > 5) or is_stated) and _rounds(best.value, candidate.value):
+            reading = reading._replace(value=candidate.value)
     return reading
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Whether the second is the first with fewer decimals: 8.96 and 9."""
+    """Return whether the second number is the first with fewer decimals, such as 8.96 and 9."""
     scale = 10.0 ** len(f"{to:.10g}".partition(".")[2])
     return value != to == math.floor(value * scale + 0.5) / scale
 
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
+    """Return a text as symbols, and its candidates as the rows weigh them."""
     plain = unformatted(text, BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
-    found = list(_FINDERS[kind](plain))
-    found = found if len(found) <= _MOST else [*found[:50], *found[50 - _MOST :]]
-    symbols = symbols_of(plain, found)
-    return symbols, weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
+    mentions = list(_FINDERS[kind](plain))
+    if len(mentions) > _MOST:
+        mentions = [*mentions[:50], *mentions[50 - _MOST :]]
+    symbols = symbols_of(plain, mentions)
+    candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
+    for candidate in candidates:
+        if kind == "integer" and isinstance(candidate.value, Percentage):
+            candidate.evidence["a share"] = -60
+        _weigh_bold(candidate)
+    return symbols, candidates
+
+
+def _weigh_bold(candidate: Candidate) -> None:
+    """Count a candidate in bold, which nothing speaks against, as stated."""
+    text, start, end = candidate.text, candidate.start, candidate.end
+    is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
+    if is_between and text.count(BOLD, 0, start) % 2 and not candidate.evidence:
+        if candidate.support < _STATED:
+            candidate.cue, candidate.support = "bold", _STATED
+        candidate.evidence["in bold"] = 4
 
 
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
-    """The candidates of a text that reasons, with what the text as a whole says of each."""
+    """Return the candidates of a text that reasons, weighed also by what the text as a whole says."""
     symbols, candidates = _candidates(text, kind)
     asides = nothing.asides(symbols)
-    for one in candidates:
-        if any(start <= one.start < end for start, end in asides):
-            one.evidence["in an aside"] = -35
-    counted = {
-        one.value
-        for found, one in zip(symbols.found.values(), candidates, strict=True)
-        if found.notion != "weak" and not one.evidence
-    }
-    least = _STATED + 1 if nothing.cannot(symbols) else 15.0 if len(counted) > 1 else 0.0
-    for one in candidates:
-        if one.support < least:
-            one.support = 0.0
-        _look_at(one, kind)
-        if one.weight < _LEAST:
-            one.discard("hardly stated")
-    last = max((one.start for one in candidates if one.weight >= 30), default=-1)
-    unfinished = nothing.is_unfinished(symbols)
-    if unfinished or nothing.lacks(symbols, after=last):
-        for one in candidates:
-            one.support *= unfinished and one.cue == "answer"
+    for candidate in candidates:
+        if any(start <= candidate.start < end for start, end in asides):
+            candidate.evidence["in an aside"] = -35
+    pairs = zip(symbols.mentions.values(), candidates, strict=True)
+    in_digits = {candidate.value for mention, candidate in pairs if mention.notion != "weak" and not candidate.evidence}
+    least = _STATED + 1 if nothing.cannot(symbols) else 15.0 if len(in_digits) > 1 else 0.0
+    for candidate in candidates:
+        if candidate.support < least or candidate.weight < _LEAST:
+            candidate.discard("hardly stated")
+    last = max((candidate.start for candidate in candidates if candidate.weight >= 30), default=-1)
+    is_unfinished = nothing.is_unfinished(symbols)
+    if is_unfinished or nothing.lacks(symbols, after=last):
+        for candidate in candidates:
+            if not is_unfinished or candidate.cue != "answer":
+                candidate.discard("the text gives no result")
     return candidates
 
 
-def _look_at(one: Candidate, kind: Kind) -> None:
-    """What the form of a candidate says: in bold, and a share where points are asked for."""
-    if kind == "integer" and isinstance(one.value, Percentage):
-        one.evidence["a share"] = -60
-    around = one.text.rfind(BOLD, max(0, one.start - 50), one.start), one.text.find(BOLD, one.end, one.end + 50)
-    if min(around) >= 0 and one.text.count(BOLD, 0, one.start) % 2 and not one.evidence:
-        if one.support < _STATED:
-            one.cue, one.support = "bold", _STATED
-        one.evidence["in bold"] = 4
-
-
 def content_value(content: str, kind: Kind) -> Reading:
-    """The value that the content of an answer tag, a box or a key gives; a lone number needs no cue there.
+    """Return the reading of the content of an answer tag, a box or a key, where a lone number needs no cue.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
     (4.0, 83.3)
@@ -186,16 +189,17 @@ def content_value(content: str, kind: Kind) -> Reading:
     if len(content) > _MAX_CONTENT:
         return NOTHING
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
-    if kind == "decimal" and (fraction := fraction_value(text)) is not None:
+    fraction = fraction_value(text) if kind == "decimal" else None
+    if fraction is not None:
         return Reading(fraction, "fraction")
     symbols, candidates = _candidates(text, kind)
-    for one in candidates:
-        _look_at(one, kind)
-    reading = choose(one for one in candidates if one.weight > 5)
-    if reading.value is None and candidates and (text[0].isdigit() or not nothing.cannot(symbols)):
-        beside = {"operand", "range", "list"}
-        left = [one for one in candidates if len(candidates) == 1 or not one.evidence.keys() & beside]
-        if left:  # a score is whole: what is not is an input beside it
-            first = min(left, key=lambda one: kind == "integer" and one.value % 1 > 0)
-            return Reading(first.value, first.cue, tuple(candidates))
-    return reading
+    reading = choose(candidate for candidate in candidates if candidate.weight > 5)
+    if reading.value is not None or not candidates or (nothing.cannot(symbols) and not text[0].isdigit()):
+        return reading
+    beside = {"operand", "range", "list"}
+    left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
+    if not left:
+        return reading
+    # A score is whole: what is not is an input beside it.
+    first = min(left, key=lambda candidate: kind == "integer" and candidate.value % 1 > 0)
+    return Reading(first.value, first.cue, tuple(candidates))

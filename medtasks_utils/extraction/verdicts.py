@@ -1,4 +1,4 @@
-"""Whether a text says that an answer is factual (0), hallucinated (1), or that it cannot be decided (2)."""
+"""Read whether a text says that an answer is factual (0), hallucinated (1), or that it cannot be decided (2)."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from .containers import Container, containers_of, first_reading
 from .patterns import later
 from .plain import unformatted
 from .weighing import Candidate, Reading, choose, rows, weighed
-from .words import Found, Symbols, pattern, symbols_of
+from .words import Mention, Symbols, outside, pattern, symbols_of
 
-# Candidates here: "cand" is a digit, "text" a name of a class, "weak" a word that says as much of an answer or a part.
+# Of the candidates, "cand" is a digit, "text" the name of a class, and "weak" a word that implies one.
 VERDICT_ROWS = rows(
     """
 L = [the fill option open about]*
@@ -83,12 +83,12 @@ _NUMBERED = later(r"^\W{0,4}([12])[.)]\s+(?=[^\W\d])", re.MULTILINE)  # the numb
 _QUOTED = later(r"'([012])'")
 _ASKED = later(r"[^.!?\n]{0,60}\?")
 _KEYS = ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-_SHORT = 240  # characters of a text in which a digit or a word that is merely named is the verdict
+_SHORT = 240  # characters of a text whose verdict may be a digit or word that is merely named
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
 def read_verdict(text: str) -> Reading:
-    """The verdict that a text states: "0", "1" or "2", or none.
+    """Return the reading of the verdict that a text states: "0", "1" or "2".
 
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)
@@ -97,86 +97,91 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    inside = [one for each in containers_of(text, _KEYS) if (one := each.candidate(_inside(each), text))]
+    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
+    contained = [container.candidate(_inside(container), text) for container in containers_of(text, _KEYS)]
+    inside = [candidate for candidate in contained if candidate]
     candidates = _candidates(unformatted(text))
     if inside:
         return choose(inside)._replace(candidates=(*inside, *candidates))
-    if len(text) > _SHORT:
-        for one in candidates:
-            if one.cue in ("digit", "word"):
-                one.discard("only named, in a long text")
+    for candidate in candidates:
+        if len(text) > _SHORT and candidate.cue in ("digit", "word"):
+            candidate.discard("only named, in a long text")
     reading = choose(candidates, _OPEN)
-    left = {*_FLIPPED} - {_FLIPPED[one.value] for one in candidates if one.evidence.get("denied", 0) < -2}
+    denied = {_FLIPPED[candidate.value] for candidate in candidates if candidate.evidence.get("denied", 0) < -2}
+    left = {*_FLIPPED} - denied
     if reading.value is None and len(left) == 1:
         return Reading(left.pop(), "left over", reading.candidates, 0.9)
     return reading
 
 
 def _inside(container: Container) -> str | None:
+    """Return the verdict that a box, tag or key holds, where "true" affirms what the key is named for."""
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
-        says = "1" if "hall" in container.key else "0"
-        return says if token.lower() in ("true", "yes") else _FLIPPED[says]
+        affirmed = "1" if "hall" in container.key else "0"
+        return affirmed if token.lower() in ("true", "yes") else _FLIPPED[affirmed]
     value: str | None = choose(_candidates(unformatted(container.content))).value
     return value
 
 
 def _candidates(text: str) -> list[Candidate]:
+    """Return the candidates of a text as the rows weigh them; what the text denies has the opposite value."""
     text = _QUOTED.sub(r"\1", text)
-    bare = symbols_of(text, ())
-    numbered = {match.start(1) for match in _NUMBERED.finditer(text)}
-    digits = (
-        Found(match[0], match.start(), match.end()) for match in _DIGIT.finditer(text) if match.start() not in numbered
-    )
-    fields = [_field(match) for match in _JUDGED.finditer(text)]
-    classes = [
-        one for one in (*_classes(bare), *digits) if not any(each.start <= one.start < each.end for each in fields)
-    ]
-    symbols = symbols_of(text, sorted([*classes, *fields], key=lambda one: one.start))
-    denied = {
-        at
-        for match in pattern(_DENIED).finditer(symbols.symbols)
-        for at in symbols.found
-        if match.start() < at < match.end()
-    }
-    denied |= {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
+    symbols = symbols_of(text, _mentions(text))
+    denied = {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
+    for match in pattern(_DENIED).finditer(symbols.symbols):
+        denied.update(range(match.start() + 1, match.end()))
     candidates = weighed(VERDICT_ROWS, symbols)
     for first, second in pairwise(candidates):
         if first.value == second.value:  # "fabrication or misattribution" leaves nothing open
-            first.evidence.pop("one of two", None), second.evidence.pop("one of two", None)
-    for at, one in zip(symbols.found, candidates, strict=True):
+            first.evidence.pop("one of two", None)
+            second.evidence.pop("one of two", None)
+    for at, candidate in zip(symbols.mentions, candidates, strict=True):
         if at in denied:
-            one.evidence["denied"] = -60 if one.value == "2" or one.cue == "digit" else -2
-            one.evidence.pop("of a part", None)
-            one.value = _FLIPPED[one.value]
-        if asked := _ASKED.match(text, one.end):
-            _answer(one, symbols_of(text[asked.end() : asked.end() + 60], ()).symbols)
+            candidate.evidence["denied"] = -60 if candidate.value == "2" or candidate.cue == "digit" else -2
+            candidate.evidence.pop("of a part", None)
+            candidate.value = _FLIPPED[candidate.value]
+        question = _ASKED.match(text, candidate.end)
+        if question:
+            _settle(candidate, symbols_of(text[question.end() : question.end() + 60], ()).symbols)
     return candidates
 
 
-def _field(match: re.Match[str]) -> Found:
-    """Return what a field such as "Hallucinated: no" says."""
+def _mentions(text: str) -> list[Mention]:
+    """Return the mentions of verdicts in their order: fields such as "Hallucinated: no", and other words and digits."""
+    fields = [_field(match) for match in _JUDGED.finditer(text)]
+    mentions = list(_classes(symbols_of(text, ())))
+    numbered = {match.start(1) for match in _NUMBERED.finditer(text)}
+    for match in _DIGIT.finditer(text):
+        if match.start() not in numbered:
+            mentions.append(Mention(match[0], match.start(), match.end()))
+    return sorted([*outside(mentions, fields), *fields], key=lambda mention: mention.start)
+
+
+def _field(match: re.Match[str]) -> Mention:
+    """Return the mention of a field such as "Hallucinated: no"."""
     value = "1" if match[2].lower() in ("yes", "true") else "0"
-    return Found(_FLIPPED[value] if match[1].lower() == "factual" else value, match.start(1), match.end())
+    return Mention(_FLIPPED[value] if match[1].lower() == "factual" else value, match.start(1), match.end())
 
 
-def _answer(one: Candidate, reply: str) -> None:
-    """Change a candidate that a question names as the words after the question answer it."""
-    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
-    if answered is None:
-        one.evidence["asked"] = -60
-        return
-    one.cue, one.support = "asked", 60.0
-    one.evidence.clear()
-    if answered[1]:
-        one.support = 0.0 if one.value == "2" else 60.0
-        one.value = _FLIPPED[one.value]
-
-
-def _classes(symbols: Symbols) -> Iterator[Found]:
+def _classes(symbols: Symbols) -> Iterator[Mention]:
+    """Yield the mentions of classes in words, notion by notion."""
     places = [*symbols.places, len(symbols.text)]
     for notion, value in _VALUES.items():
         for match in pattern(notion).finditer(symbols.symbols):
-            start, end = places[match.start()], places[match.end()]
-            length = len(symbols.text[start:end].rstrip())
-            yield Found(value, start, start + length, "text" if notion in _STRONG else "weak")
+            start = places[match.start()]
+            phrase = symbols.text[start : places[match.end()]].rstrip()
+            yield Mention(value, start, start + len(phrase), "text" if notion in _STRONG else "weak")
+
+
+def _settle(candidate: Candidate, reply: str) -> None:
+    """Settle a candidate in a question by the symbols after it: affirmed, denied, or left open."""
+    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
+    if answered is None:
+        candidate.evidence["asked"] = -60
+        return
+    candidate.cue, candidate.support = "asked", 60.0
+    candidate.evidence.clear()
+    if answered[1]:
+        candidate.support = 0.0 if candidate.value == "2" else 60.0
+        candidate.value = _FLIPPED[candidate.value]

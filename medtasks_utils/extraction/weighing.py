@@ -1,4 +1,4 @@
-"""The engine of every reading: candidates, the rows of a table that speak for or against each, and the choice."""
+"""Weigh the candidates of a text by the rows of a table, and choose the one that it states."""
 
 import math
 import re
@@ -14,11 +14,11 @@ class Candidate:
 
     Attributes:
         value: what scoring compares.
-        start, end: where it stands in ``text``.
-        text: the text that it was found in, without formatting.
-        cue: the row that speaks for it most: ``box``, ``tag``, ``key``, ``answer``, ….
-        support: the weight of that row.
-        evidence: what else is known of it: names and weights.
+        start, end: its place in ``text``.
+        text: the text that it stands in, without formatting.
+        cue: the name of the heaviest row that speaks for it, or ``box``, ``tag`` or ``key``.
+        support: the weight of that cue.
+        evidence: the names and weights of further reasons for or against it.
     """
 
     def __init__(self, value: Any, start: int, end: int, text: str, cue: str, support: float) -> None:
@@ -32,17 +32,17 @@ class Candidate:
 
     @property
     def weight(self) -> float:
-        """The support of its cue and the weights of the evidence, summed up."""
+        """The support and the weights of the evidence, added up."""
         return self.support + sum(self.evidence.values())
 
     def discard(self, reason: str) -> None:
-        """Let nothing speak for this candidate; the reason is shown among the evidence."""
+        """Take away the support; the reason is recorded among the evidence."""
         self.support = 0.0
         self.evidence.setdefault(reason, 0.0)
 
 
 class Reading(NamedTuple):
-    """What was read: the value, the cue it was found by, the candidates, and how certain it is (0 to 1)."""
+    """What a text states: the value (None for nothing), its cue, all candidates, and the certainty (0 to 1)."""
 
     value: Any
     cue: str
@@ -52,16 +52,17 @@ class Reading(NamedTuple):
     @property
     def is_outright(self) -> bool:
         """Whether the value is stated outright."""
-        return any(one.value == self.value and one.weight >= OUTRIGHT for one in self.candidates if self.value)
+        return any(other.value == self.value and other.weight >= OUTRIGHT for other in self.candidates if self.value)
 
 
 NOTHING = Reading(None, "none")
 
 
 class Row(NamedTuple):
-    """A row of a table: its name, its weight, and a pattern over notions that holds one candidate.
+    """A row of a reading table: a pattern over notions that holds one candidate, with its name and weight.
 
-    A positive weight is a cue, of which the heaviest counts; a negative one is evidence, and all of it counts.
+    A row of positive weight is a cue, of which only the heaviest counts. Rows of negative weight are evidence against
+    the candidate, and all of them count.
     """
 
     name: str
@@ -70,7 +71,10 @@ class Row(NamedTuple):
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """A table, a row a line: ``70 answer: pattern``; ``L = …`` says what ``{L}`` stands for in the rows after it."""
+    """Return the rows of a table that has a row a line, such as ``70 answer: pattern``.
+
+    A line ``L = …`` defines what ``{L}`` stands for in other lines.
+    """
     for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
         table = table.replace(f"{{{name}}}", source)
     return tuple(
@@ -80,62 +84,63 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
-    """The candidates of a text in their order, each with the rows that hold of it."""
+    """Return the candidates of a text in their order, weighed by the rows of a table and by retractions."""
     candidates = {
-        at: Candidate(one.value, one.start, one.end, symbols.text, "mention", 0.0) for at, one in symbols.found.items()
+        at: Candidate(mention.value, mention.start, mention.end, symbols.text, "mention", 0.0)
+        for at, mention in symbols.mentions.items()
     }
     for row in table:
         for match in pattern(row.pattern).finditer(symbols.symbols):
-            one = candidates[match.start("at")]
+            candidate = candidates[match.start("at")]
             if row.weight < 0:
-                one.evidence[row.name] = row.weight
-            elif row.weight > one.support:
-                one.cue, one.support = row.name, row.weight
+                candidate.evidence[row.name] = row.weight
+            elif row.weight > candidate.support:
+                candidate.cue, candidate.support = row.name, row.weight
     until = retracted_until(symbols)
-    if not any(one.start > until and one.weight >= _ANOTHER for one in candidates.values()):
-        until = retracted_until(symbols, "wait")  # a hesitation that ends in no other answer takes nothing back
-    for one in candidates.values():
-        if one.start < until:
-            one.evidence["taken back"] = -60.0
+    if not any(candidate.start > until and candidate.weight >= _ANOTHER for candidate in candidates.values()):
+        until = retracted_until(symbols, "wait")  # a hesitation that no other answer follows takes nothing back
+    for candidate in candidates.values():
+        if candidate.start < until:
+            candidate.evidence["taken back"] = -60.0
     return list(candidates.values())
 
 
 _ANOTHER = 20.0
-"""From this weight on, what follows a hesitation is another answer."""
-
+"""From this weight on, a candidate after a hesitation is another answer."""
 
 OUTRIGHT = 50.0
-"""From this weight on, a candidate is stated outright: the table has nothing to say against it but a retraction."""
-
-
-_OPEN_CERTAINTY = 0.89  # what a weak cue is at most
-
+"""From this weight on, a candidate is stated outright."""
 
 MARGIN = 12.0
-"""What a weak cue has to weigh more than the next value's."""
+"""By how much a candidate with an open cue must outweigh all other values."""
+
+_OPEN_CERTAINTY = 0.89  # the highest certainty of a candidate with an open cue
 
 
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
-    """The heaviest candidate, the last of those that weigh the same; none without a positive weight.
+    """Return the reading of the heaviest candidate, the last of those that weigh the same.
+
+    Without a candidate that has support and a positive weight, nothing is read.
 
     Args:
-        candidates: in the order of the text.
-        open_cues: cues too weak to decide between two values that weigh about the same.
+        candidates: the candidates in the order of the text.
+        open_cues: cues too weak to decide between two values of about the same weight.
     """
-    every = tuple(candidates)
-    supported = sorted(
-        (one for one in every if one.support > 0 and one.weight > 0), key=lambda one: (-one.weight, -one.start)
-    )
+    candidates = tuple(candidates)
+    supported = [candidate for candidate in candidates if candidate.support > 0 and candidate.weight > 0]
     if not supported:
-        return Reading(None, "none", every)
-    best = supported[0]
-    rival = next((other.weight for other in supported if other.value != best.value), 0.0)
-    if best.cue in open_cues and best.weight - rival < MARGIN:
-        return Reading(None, "none", every)
-    certain = certainty(best.weight, best.weight - rival)
-    return Reading(best.value, best.cue, every, min(certain, _OPEN_CERTAINTY) if best.cue in open_cues else certain)
+        return Reading(None, "none", candidates)
+    best = max(supported, key=lambda candidate: (candidate.weight, candidate.start))
+    rival = max((other.weight for other in supported if other.value != best.value), default=0.0)
+    margin = best.weight - rival
+    highest = 1.0
+    if best.cue in open_cues:
+        if margin < MARGIN:
+            return Reading(None, "none", candidates)
+        highest = _OPEN_CERTAINTY
+    return Reading(best.value, best.cue, candidates, min(highest, certainty(best.weight, margin)))
 
 
 def certainty(weight: float, margin: float) -> float:
-    """How often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
+    """Return how often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
     return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))

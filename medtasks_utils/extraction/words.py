@@ -1,18 +1,18 @@
-"""Text as a string of symbols, one for each word: the words of a notion, in every language, are one symbol.
+"""Turn a text into a string of symbols, one for each word: all words of a notion, in any language, are one symbol.
 
-A row of a table is a pattern over notions (``answer ~6 is the* @``); the words are data (``words.txt``), so that a
-language more is a line more, and no pattern grows with it.
+A row of a reading table is a pattern over notions (``answer ~6 is the* @``). The words are data (``words.txt``): a
+further language is a further line for each notion, and no pattern grows with it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 from .patterns import later
 
-_FIRST = 0xE000  # the private use area of Unicode: no text that has been tidied holds these
+_FIRST = 0xE000  # of Unicode's private use area, which tidied text does not hold
 _OTHER, _LINE, _DIGITS = "w", "¶", "0"
 _CANDIDATES = ("cand", "weak", "text")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -21,12 +21,12 @@ _MARKS = (
 )
 _TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01\x02]")
 _UNSPACED = later(rf"[{_CJK}]")
-_LONGEST = 12  # characters of a word, in a script without spaces between words
+_LONGEST = 12  # characters of a word in a script without spaces between words
 _MOST_TOKENS = 6_000
 
 
-class Found(NamedTuple):
-    """What may be an answer: its value, where it stands in a text, and as which notion."""
+class Mention(NamedTuple):
+    """A place in a text that may be an answer: its value, its start and end, and the notion whose symbol it gets."""
 
     value: Any
     start: int
@@ -34,81 +34,96 @@ class Found(NamedTuple):
     notion: str = "cand"
 
 
+def outside(mentions: Iterable[Mention], covers: Iterable[Mention]) -> list[Mention]:
+    """Return the mentions that begin within none of the covers."""
+    covered: set[int] = set()
+    for cover in covers:
+        covered.update(range(cover.start, cover.end))
+    return [mention for mention in mentions if mention.start not in covered]
+
+
 class Symbols(NamedTuple):
-    """A text as symbols, with the place of each in the text, and the candidates by the place of their symbol."""
+    """A text as symbols.
+
+    Attributes:
+        text: the text.
+        symbols: its symbols, a character each.
+        places: the place in the text of each symbol.
+        mentions: the mentions by the place of their symbol.
+    """
 
     text: str
     symbols: str
     places: Sequence[int]
-    found: dict[int, Found]
+    mentions: dict[int, Mention]
 
 
-class _Words(NamedTuple):
-    symbols: dict[str, str]  # of notions
+class _Vocabulary(NamedTuple):
+    """The words of ``words.txt``, each with the symbol of the first notion that lists it."""
+
+    symbols: dict[str, str]  # by notion
     words: dict[str, str]
-    phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...], str]]]  # by their first two words, the longest first
+    phrases: dict[tuple[str, ...], list[tuple[list[str], str]]]  # by their first two words, the longest first
     stems: dict[str, str]
-    listed: dict[str, list[str]]  # by notion, also words that another notion has taken
+    listed: dict[str, list[str]]  # the words of a notion, also those that another notion lists before it
 
 
 @lru_cache(maxsize=1)
-def _table() -> _Words:
-    symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
-    table = _Words(symbols, {}, {}, {}, {})
-    from pathlib import Path  # where words are first looked up: an import that most commands can do without
+def _vocabulary() -> _Vocabulary:
+    """Return the words of ``words.txt``."""
+    from pathlib import Path  # imported here because most commands read no text and can do without it
 
-    lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
+    symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
+    vocabulary = _Vocabulary(symbols, {}, {}, {}, {})
     for notion in _CANDIDATES:
         symbols[notion] = chr(_FIRST + len(symbols))
-    for line in lines:
-        if line.startswith("#") or not line.strip():
-            continue
+    lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
+    for line in lines[1:]:
         head, _, listed = line.partition(": ")
         notion = head.split()[0]
         symbol = symbols.setdefault(notion, chr(_FIRST + len(symbols)))
-        for word in listed.split(" | "):
-            word = word.strip().lower()
-            is_stem = len(word) > 1 and word.endswith("*")
-            table.listed.setdefault(notion, []).append(word.rstrip("*"))
-            parts = tuple(_TOKEN.findall(word.rstrip("*") if is_stem else word))
+        for word in listed.lower().split(" | "):
+            stem = word.rstrip("*") or word
+            vocabulary.listed.setdefault(notion, []).append(stem)
+            parts = _TOKEN.findall(stem)
             if len(parts) > 1:
-                table.phrases.setdefault(parts[:2], []).append((parts, symbol))
-            elif is_stem:
-                table.stems.setdefault(parts[0], symbol)
+                vocabulary.phrases.setdefault(tuple(parts[:2]), []).append((parts, symbol))
             else:
-                table.words.setdefault(parts[0], symbol)
-    for listed_phrases in table.phrases.values():
-        listed_phrases.sort(key=lambda phrase: -len(phrase[0]))
-    return table
+                kind = vocabulary.words if stem == word else vocabulary.stems
+                kind.setdefault(stem, symbol)
+    for phrases in vocabulary.phrases.values():
+        phrases.sort(key=lambda phrase: -len(phrase[0]))
+    return vocabulary
 
 
 def words_of(notion: str) -> list[str]:
-    """The words and stems of a notion, in every language, the longest first."""
-    return sorted(_table().listed[notion], key=len, reverse=True)
+    """Return the words and stems of a notion in all languages, the longest first."""
+    return sorted(_vocabulary().listed[notion], key=len, reverse=True)
 
 
 @lru_cache(maxsize=16_384)
 def _symbol(word: str) -> str:
-    table = _table()
-    if word in table.words:
-        return table.words[word]
+    """Return the symbol of a word: of its notion, of a line break, of digits, or of any other word."""
+    vocabulary = _vocabulary()
+    if word in vocabulary.words:
+        return vocabulary.words[word]
     if word[0] == "\n" or word[0].isdigit():
         return _LINE if word[0] == "\n" else _DIGITS
-    stem = next((word[:end] for end in range(len(word), 2, -1) if word[:end] in table.stems), None)
-    if stem:
-        return table.stems[stem]
+    for end in range(len(word), 2, -1):
+        if word[:end] in vocabulary.stems:
+            return vocabulary.stems[word[:end]]
     head, _, tail = word.partition("'")
     return _symbol("is" if tail == "s" else head) if head and tail else _OTHER
 
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """A pattern over symbols: names are notions, ``~6`` a gap within a clause.
+    """Return the pattern over symbols that a source describes; it is compiled at its first use.
 
-    What stands in ``<>`` is the candidate: ``@`` a ``<cand text>``, ``#`` a ``<cand weak>``, ``@@`` one of any kind.
-    Compiled at its first use.
+    A name in the source is a notion, and ``~6`` a gap of at most six words within a clause. ``<cand text>`` is the
+    candidate, of these notions; ``@`` stands for that, ``#`` for ``<cand weak>`` and ``@@`` for one of any kind.
     """
-    symbols = _table().symbols
+    symbols = _vocabulary().symbols
     gap = f"[^{symbols['stop']}{_LINE}{symbols['cand']}{symbols['text']}]"
     source = source.replace("@@", "<cand text weak>").replace("@", "<cand text>").replace("#", "<cand weak>")
     source = re.sub(r"[a-z]+", lambda name: symbols[name[0]], source)
@@ -117,49 +132,52 @@ def pattern(source: str) -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
+    """Return the words and signs of a text in lower case, each with its place."""
     lowered = text.lower().replace("’", "'")
-    matches = islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS)
-    tokens = [(match[0], match.start()) for match in matches]
-    if _UNSPACED.search(text) is None:
-        return tokens
-    return [
-        each for word, start in tokens for each in (_parts(word, start) if _UNSPACED.match(word) else ((word, start),))
-    ]
+    tokens: list[tuple[str, int]] = []
+    for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
+        if _UNSPACED.match(match[0]):
+            tokens += _parts(match[0], match.start())
+        else:
+            tokens.append((match[0], match.start()))
+    return tokens
 
 
-def _parts(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """The longest words that are known in a text without spaces, one after the other; else single characters."""
-    words, at = _table().words, 0
-    while at < len(text):
-        end = next((end for end in range(min(len(text), at + _LONGEST), at + 1, -1) if text[at:end] in words), at + 1)
-        yield text[at:end], start + at
-        at = end
+def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
+    """Yield the words of a text without spaces: the longest known word at each place, or else one character."""
+    words, start = _vocabulary().words, 0
+    while start < len(text):
+        end = min(len(text), start + _LONGEST)
+        while end > start + 1 and text[start:end] not in words:
+            end -= 1
+        yield text[start:end], place + start
+        start = end
 
 
-def symbols_of(text: str, found: Sequence[Found]) -> Symbols:
-    """The text as symbols; what was found is one symbol each, whatever words it holds."""
-    table = _table()
+def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
+    """Return the text as symbols; a mention is one symbol, however many words it holds."""
+    vocabulary = _vocabulary()
     written: list[str] = []
     places: list[int] = []
-    at_symbol: dict[int, Found] = {}
-    coming = iter([*found, Found(None, len(text) + 1, len(text) + 1)])
-    one, skip_to = next(coming), 0
-    tokens = _tokens(text)
+    at_symbol: dict[int, Mention] = {}
+    tokens = [*_tokens(text), ("", len(text))]
     words = [word for word, _ in tokens]
-    for index, (word, start) in enumerate([*tokens, ("", len(text))]):
-        while start + (len(word) or 1) > one.start:
-            at_symbol[len(written)] = one
-            written.append(table.symbols[one.notion])
-            places.append(one.start)
-            skip_to = max(skip_to, one.end)
-            one = next(coming)
+    coming = [Mention(None, len(text) + 1, len(text) + 1), *reversed(mentions)]
+    skip_to = 0
+    for index, (word, start) in enumerate(tokens):
+        while start + (len(word) or 1) > coming[-1].start:
+            mention = coming.pop()
+            at_symbol[len(written)] = mention
+            written.append(vocabulary.symbols[mention.notion])
+            places.append(mention.start)
+            skip_to = max(skip_to, mention.end)
         if start < skip_to or not word:
             continue
         symbol = ""
-        for parts, of in table.phrases.get(tuple(words[index : index + 2]), ()):
+        for parts, of_phrase in vocabulary.phrases.get(tuple(words[index : index + 2]), ()):
             last = index + len(parts) - 1
-            if tuple(words[index : last + 1]) == parts and tokens[last][1] < one.start:
-                symbol, skip_to = of, tokens[last][1] + len(parts[-1])
+            if words[index : last + 1] == parts and tokens[last][1] < coming[-1].start:
+                symbol, skip_to = of_phrase, tokens[last][1] + len(parts[-1])
                 break
         written.append(symbol or _symbol(word))
         places.append(start)

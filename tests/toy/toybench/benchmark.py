@@ -32,7 +32,7 @@ from medtasks_utils.extraction.containers import Container, containers_of, first
 from medtasks_utils.extraction.plain import unformatted, without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Found, symbols_of
+from medtasks_utils.extraction.words import Mention, symbols_of
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.aggregation import MACRO_F1
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
@@ -170,7 +170,7 @@ def _read_part(text: str) -> Reading:
     """Return what a part of a response states: in a box, tag or key, or else in its words."""
     inside = [each.candidate(_inside(each), text) for each in containers_of(text, ("answer",))]
     plain = unformatted(text)
-    words = [Found(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
+    words = [Mention(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
     return choose([one for one in inside if one is not None] or weighed(_TABLE, symbols_of(plain, words)))
 
 
