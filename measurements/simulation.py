@@ -48,7 +48,7 @@ from medtasks_utils.report.ranking import ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, RATIO, Aggregation
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.planning import examples_needed_by_mcnemar
+from medtasks_utils.statistics.planning import Sensitivity
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 
@@ -224,6 +224,41 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
         )
 
 
+def macro_nulls(is_power: bool = False) -> Iterator[Rejection]:
+    """Equal models, or models some points apart, by a macro average."""
+    for strata, size, accuracy, gap in ((5, 40, 0.97, 0.036), (5, 20, 0.9, 0.089), (5, 108, 0.9, 0.05)):
+
+        def draw_macro(rng: Rng, m: Any = (strata, size, accuracy, gap * is_power)) -> bool | None:
+            strata_of, luck = np.repeat(np.arange(m[0]), m[1]), rng.random(m[0] * m[1])
+            sides = [as_scores(plain(luck < share), strata=strata_of) for share in (m[2] - m[3], m[2])]
+            if not m[3]:  # right and wrong on other examples
+                sides[1] = as_scores(plain(rng.random(len(luck)) < m[2]), strata=strata_of)
+            found = contrast(sides[0], sides[1], Metric("macro_acc", MACRO))
+            return None if found is None or found.p is None else found.p < 0.05
+
+        of_gap = f", {100 * gap:.1f} points" * is_power
+        yield Rejection(f"macro average, {strata} × {size}, accuracy {accuracy}{of_gap}", strata * size, draw_macro)
+
+
+def judged_repeats_nulls() -> Iterator[Rejection]:
+    """Equal models of k generations each, on which a judge fails one by one."""
+    for repeats, failing in (((8, 1), (0.3, 0.0)), ((4, 4), (0.05, 0.05)), ((4, 1), (0.05, 0.05))):
+
+        def draw(rng: Rng, m: Any = (repeats, failing)) -> bool | None:
+            chance, quality = rng.beta(2, 1, (131, 1)), rng.normal(60, 10, (131, 1))
+            sides = []
+            for k, share in zip(*m, strict=True):
+                values = (rng.random((131, k)) < chance) * np.clip(quality + rng.normal(0, 10, (131, k)), 1, 100)
+                flat = [score for (score,) in judged(rng, values.ravel(), share)]
+                sides.append([flat[place : place + k] for place in range(0, len(flat), k)])
+            return is_rejected(sides[0], sides[1], "explanation", task="medexqa_all")
+
+        name = (
+            f"explanation, {repeats[0]} and {repeats[1]} repeats; judge fails on {failing[0]:.0%} and {failing[1]:.0%}"
+        )
+        yield Rejection(f"{name}; 131 examples", 131, draw)
+
+
 def macro_f1_nulls() -> Iterator[Rejection]:
     """Equal models that sort examples into classes."""
     for name, model in CLASSIFIERS.items():
@@ -241,7 +276,8 @@ def macro_f1_nulls() -> Iterator[Rejection]:
 
 def power() -> Iterator[Rejection]:
     """Models 5 points apart."""
-    return nulls(5.0)
+    yield from nulls(5.0)
+    yield from macro_nulls(is_power=True)
 
 
 def family_nulls() -> Iterator[Rejection]:
@@ -274,13 +310,20 @@ def family_nulls() -> Iterator[Rejection]:
         return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios))
 
     yield Rejection("any sure rank for 8 models; accuracy, 300 examples", 300, draw_ranks)
+    for n, accuracy in ((20, 0.95), (60, 0.98), (131, 0.98), (300, 0.98)):
+
+        def draw_uneven(rng: Rng, m: tuple[int, float] = (n, accuracy)) -> bool:
+            ratios = [MEAN.ratio(as_scores(plain(rng.random((m[0], k)) < m[1]))) for k in (1, 1, 1, 8)]
+            return any(rank.best > 1 for rank in ranking(list("abcd"), ratios))
+
+        yield Rejection(f"any sure rank, repeats 1, 1, 1, 8; accuracy of {accuracy:.0%}, {n} examples", n, draw_uneven)
 
 
 def planned_cells() -> Iterator[Rejection]:
     """What ``medtasks compare --plan`` says is enough: one comparison, and one of four that Holm's method corrects."""
     points, discordance = 10, 0.3
     for tasks in (1, 4):
-        n = examples_needed_by_mcnemar(points / 100, discordance, tasks)
+        n = Sensitivity(100, 1.0, 1.0, 99.0, discordance).examples_needed(points / 100, tasks)
 
         def draw(rng: Rng, m: tuple[int, int] = (n, tasks)) -> bool:
             names = list(BENCHMARKS)[: m[1]]
@@ -300,6 +343,39 @@ def planned_cells() -> Iterator[Rejection]:
             n * tasks,
             draw,
         )
+
+
+def planned_pairs() -> Iterator[Rejection]:
+    """What the t test detects with the n that a plan gives: a pilot of other rows has the same spread."""
+    models = {
+        "macro average of 5, accuracy .9": (MACRO, 5, 1, 0.9, 0.05),
+        "macro average of 5, accuracy .97": (MACRO, 5, 1, 0.97, 0.02),
+        "accuracy of .8, 4 repeats": (MEAN, 1, 4, 0.8, 0.04),
+        "accuracy of .95, 4 repeats": (MEAN, 1, 4, 0.95, 0.02),
+        "accuracy of .95, 2 a cluster": (MEAN, 1, 1, 0.95, 0.03),
+    }
+    for name, (aggregation, strata, repeats, accuracy, gap) in models.items():
+        metric = Metric("acc", aggregation)
+
+        def sides(rng: Rng, n: int, m: Any = (strata, repeats, accuracy, gap, "cluster" in name)) -> list[Any]:
+            strata_of, clusters = np.arange(n) % m[0], np.arange(n) // (1 + m[4])
+            shared = rng.random((n, 1))[clusters]  # half of the luck
+            values = []
+            for share in (m[2] - m[3], m[2]):
+                luck = np.where(rng.random((n, m[1])) < 0.5, shared, rng.random((n, m[1])))
+                values.append(as_scores(plain(luck < share), clusters, strata_of))
+            return values
+
+        pilot = contrast(*sides(np.random.default_rng(7), 200_000), metric)
+        assert pilot is not None
+        assert pilot.sensitivity is not None
+        n = pilot.sensitivity.examples_needed(gap) * (1 + ("cluster" in name))
+
+        def draw(rng: Rng, m: Any = (sides, n, metric)) -> bool | None:
+            found = contrast(*m[0](rng, m[1]), m[2])
+            return None if found is None or found.p is None else found.p < 0.05
+
+        yield Rejection(f"{name}, {100 * gap:g} points; planned {n} examples", n, draw)
 
 
 def difference_cells() -> Iterator[Coverage]:
@@ -363,8 +439,14 @@ def reject(cell: Rejection, draws: int, seed: int) -> tuple[str, float]:
 
 
 PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Coverage]] | Callable[[], Iterator[Rejection]], ...]]] = {
-    "tests": ("tests at 5 % of equal models | reject | not tested | draws", (nulls, macro_f1_nulls, family_nulls)),
-    "power": ("tests at 5 % of models that differ by 5 points | reject | not tested | draws", (power, planned_cells)),
+    "tests": (
+        "tests at 5 % of equal models | reject | not tested | draws",
+        (nulls, macro_nulls, judged_repeats_nulls, macro_f1_nulls, family_nulls),
+    ),
+    "power": (
+        "tests at 5 % of models that differ by 5 points | reject | not tested | draws",
+        (power, planned_cells, planned_pairs),
+    ),
     "intervals": (
         "95 % intervals of | coverage | marked or none | width | draws",
         (share_cells, ratio_cells, macro_f1_cells, score_cells, difference_cells),

@@ -18,7 +18,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
 from medtasks_utils.compare.difference_plan import plan
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.statistics.planning import examples_needed, examples_needed_by_mcnemar
 from medtasks_utils.statistics.ratio import holm
 
 
@@ -140,17 +139,17 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
     found = comparison(saved)
     whole = [line for line in found.differences if line.breakdown is None]
     needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
-    assert needs.keys() == {
-        (line.task, line.metric.name) for line in whole if line.contrast.stderr and line.contrast.detectable
-    }
-    for task, count in (("medmcqa_openmed", examples_needed_by_mcnemar), ("medhallu", examples_needed)):
+    assert needs.keys() == {(line.task, line.metric.name) for line in whole if line.contrast.sensitivity}
+    for task in ("medmcqa_openmed", "medhallu", "medtasks"):
         (own,) = (line.contrast for line in whole if (line.task, line.metric.name) == (task, "acc"))
-        assert own.stderr and own.detectable
-        squared = own.clusters * own.stderr**2 + own.difference**2
         need = needs[task, "acc"]
-        assert (need["n"], need["examples"]) == (own.clusters, count(0.05, squared))
-        assert need["examples_of_family"] == count(0.05, squared, len(whole)) > need["examples"]
-        assert need["detectable"] == pytest.approx(100 * own.detectable) and need["repeats"] is None
+        assert own.sensitivity and own.detectable
+        assert (need["n"], need["of"], need["repeats"]) == (own.clusters, own.clusters, None)
+        assert need["examples"] == own.sensitivity.examples_needed(0.05) < need["examples_of_family"]
+        assert need["detectable"] == pytest.approx(100 * own.detectable)
+    assert sum(need["parts"].values()) == need["n"] and list(need["parts"]) == found.a.groups["medtasks"].tasks
+    (again,) = (n for n in plan(found, need["detectable"]).needs if (n["task"], n["metric"]) == ("medtasks", "acc"))
+    assert again["examples"] == need["n"], "what the runs detect takes as many examples as they have"
     text = plan(found, 5).to_text()
     assert "5 points" in text and "medmcqa_openmed acc" in text
 
@@ -229,7 +228,7 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
 
     edit_lines(sample_file(b, "medmcqa_openmed"), damaged)
     runs = one_run(a), one_run(b)
-    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ examples .* are left out"):
+    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ examples .* have no value"):
         compare_runs(*runs, tasks=task)
     found = compare_runs(*runs, tasks=task, force=True)
     whole = found.differences[0].contrast
@@ -324,6 +323,7 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
     assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
+    assert cli.main(["compare", a, a]) == 0 and "A and B: the same run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     with pytest.raises(SystemExit, match="2"):

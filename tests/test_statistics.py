@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare.contrast import contrast
+from medtasks_utils.compare.contrast import DISAGREEMENT, contrast, mcnemar
 from medtasks_utils.harness.aggregates import NO_NUMBER, ExampleScore, HarnessAggregation
 from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
@@ -26,12 +26,7 @@ from medtasks_utils.statistics.intervals import (
     share_interval,
 )
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.planning import (
-    examples_needed,
-    examples_needed_by_mcnemar,
-    mcnemar_power,
-    variance_components,
-)
+from medtasks_utils.statistics.planning import Sensitivity, variance_components
 from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Ratio, holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore, Score
@@ -284,6 +279,9 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
     assert (found.low, found.high) == pytest.approx((up - down - reach, up - down + reach))
+    excludes_zero = found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+    assert found.note == (DISAGREEMENT if excludes_zero != (found.p < 0.05) else "")
+    assert bool(found.note) == ((lost, gained) == (0, 5)), "p is 0.0625, and the interval begins above 0"
     back, turned = contrast(scores(b), scores(a), Metric("acc")), found.mirrored()
     assert back is not None and (turned.a, turned.b, turned.difference) == (back.a, back.b, back.difference)
     assert (turned.low, turned.high) == pytest.approx((back.low, back.high))
@@ -306,6 +304,30 @@ def test_scores_are_compared_where_both_runs_were_judged() -> None:
     found = contrast(a, b, EXPLANATION)
     assert found is not None and (found.n, found.left_out, found.difference) == (18, 4, 0)
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
+
+
+def test_generations_without_a_judgement_are_filled_one_by_one() -> None:
+    """Equal runs of four generations and one: what is known of an example counts, whichever generation failed."""
+    right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
+    a = scores([[right, right, right, failed]] * 16 + [[wrong, right, failed, wrong]] * 8 + [[wrong] * 4] * 6)
+    b = scores([right] * 20 + [wrong] * 10)
+    found = contrast(a, b, EXPLANATION)
+    assert found is not None and found.difference == pytest.approx(0) and (found.n, found.left_out) == (24, 6)
+    alone = [estimate(run, EXPLANATION).value for run in (a, b)]
+    assert [found.a, found.b] == pytest.approx(alone), "as each run has it by itself"
+
+
+def test_zeros_of_explanations_are_in_points() -> None:
+    found = contrast(scores([0.0] * 131), scores([0.0] * 131), EXPLANATION)
+    assert (
+        found is not None and found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
+    )
+
+
+def test_one_example_more_is_added_once_however_many_strata_there_are() -> None:
+    values = scores([1.0] * 38 + [0.0] * 2, strata=["a", "b"] * 20)
+    in_strata, as_one = (how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN))
+    assert in_strata == pytest.approx(as_one) and as_one == pytest.approx(1 / 40**2)
 
 
 def test_too_few_are_not_tested() -> None:
@@ -340,6 +362,12 @@ def test_ranks_and_groups() -> None:
     assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
 
 
+def test_a_run_with_repeats_does_not_lose_its_rank_to_runs_without_a_wrong_answer() -> None:
+    repeated = scores([[1.0] * 7 + [0.0]] * 6 + [[1.0] * 8] * 14)
+    ratios = [MEAN.ratio(run) for run in (scores([1.0] * 20), scores([1.0] * 20), repeated)]
+    assert [(rank.best, rank.worst) for rank in ranking(["a", "b", "repeated"], ratios)] == [(1, 3)] * 3
+
+
 @given(st.integers(2, 6), st.data())
 def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.DataObject) -> None:
     differ = np.zeros((n, n), dtype=bool)
@@ -353,25 +381,32 @@ def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.
 # ---- plans
 
 
-@pytest.mark.parametrize(("difference", "variance", "comparisons"), [(0.03, 0.2, 1), (0.1, 0.3, 4)])
-def test_a_plan_for_the_t_test_is_the_smallest_that_finds_four_of_five(
-    difference: float, variance: float, comparisons: int
-) -> None:
-    def power(n: int) -> float:
-        end = stats.norm.ppf(1 - 0.05 / comparisons / 2) * math.sqrt(variance)
-        return float(stats.norm.cdf((math.sqrt(n) * difference - end) / math.sqrt(variance - difference**2)))
-
-    n = examples_needed(difference, variance, comparisons)
-    assert power(n - 1) < 0.8 <= power(n)
+@given(st.integers(20, 5000), st.floats(0.01, 0.6), st.floats(0, 3), st.booleans())
+def test_plan_and_detectable_difference_invert_each_other(n: int, spread: float, added: float, is_exact: bool) -> None:
+    """Where n examples detect a difference, n are needed for it, and n − 1 do not suffice."""
+    error = math.hypot(spread / math.sqrt(n), added / n)
+    found = Sensitivity(n, spread / math.sqrt(n), error, n - 1, spread**2 if is_exact else None)
+    assert found.examples_needed(found.detectable) == n
+    assert found.examples_needed(0.95 * found.detectable) > n < found.examples_needed(found.detectable, 4)
 
 
-@pytest.mark.parametrize(("difference", "discordance"), [(0.03, 0.2), (0.1, 0.3), (0.05, 0.06)])
-def test_a_plan_for_mcnemar_is_kept_by_mcnemar(difference: float, discordance: float) -> None:
-    for comparisons in (1, 4):
-        n = examples_needed_by_mcnemar(difference, discordance, comparisons)
-        assert mcnemar_power(n, difference, discordance, comparisons) >= 0.8
-        assert mcnemar_power(int(n * 0.9), difference, discordance, comparisons) < 0.8
-        assert n >= examples_needed(difference, discordance, comparisons)
+@pytest.mark.parametrize(
+    ("n", "discordance", "power"), [(131, 0.2, 0.83), (300, 0.3, 0.81), (940, 0.06, 0.82), (300, 0.02, 0.92)]
+)
+def test_mcnemar_detects_the_detectable_difference(n: int, discordance: float, power: float) -> None:
+    """The exact power, summed over all counts; higher if all that differ have to be gained."""
+    difference = Sensitivity(n, 1.0, 1.0, n - 1, discordance).detectable
+    discordance = max(discordance, difference)
+    total = 0.0
+    for differing in range(1, n + 1):
+        gained = np.arange(differing + 1)
+        is_found = np.array([mcnemar(differing - int(count), int(count)) < 0.05 for count in gained])
+        share_gained = (1 + difference / discordance) / 2
+        chances = stats.binom.pmf(gained, differing, share_gained)
+        total += stats.binom.pmf(differing, n, discordance) * float(chances @ is_found)
+        if differing > 2.5 * n * discordance:
+            break
+    assert total == pytest.approx(power, abs=0.01)
 
 
 def test_repeats_divide_the_variance_within_alone() -> None:

@@ -68,6 +68,8 @@ def compare_runs(
         MedtasksError: if there is nothing to compare, or results may not be compared.
     """
     notes: Notes = [*_notes(a.name, a.problems), *_notes(b.name, b.problems)]
+    if a.path.exists() and a.path.samefile(b.path):
+        notes.append(("A and B", f"the same run, {a.path}, so that there is nothing to compare"))
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):

@@ -24,11 +24,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy
 
-from medtasks_utils.statistics.aggregation import Aggregation
-from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES
+from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES, ResultWithInterval
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Interval, PairedDifference, Z, paired_difference
-from medtasks_utils.statistics.score_arrays import MetricScores, fill_failures
+from medtasks_utils.statistics.planning import Sensitivity
+from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Interval, PairedDifference, Z, paired_difference
+from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import counted
 
 Test = Literal["mcnemar", "t"]
@@ -36,9 +36,14 @@ Test = Literal["mcnemar", "t"]
 TOO_FEW_DIFFER = "too few examples differ between the runs"
 """Why an interval is unreliable, if there are enough examples."""
 
+DISAGREEMENT = (
+    "p and interval are of two methods, McNemar's exact test and Bonett and Price's interval, and just disagree on "
+    "whether there is a difference"
+)
+
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(ResultWithInterval):
     """A metric in two runs on the same examples; values and differences are in the metric's own unit.
 
     Attributes:
@@ -51,9 +56,10 @@ class Contrast:
         interval: the 95 % confidence interval of the difference; None if there is none.
         p: two-sided p-value; None if there are too few examples to test, as ``note`` says.
         test: the test that suits the metric.
-        detectable: the smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr.
-        left_out: the number of examples left out because a judge failed or one run lacks the value.
-        note: why there is no p-value; else empty.
+        sensitivity: which true differences the test detects; None without a stderr.
+        left_out: the number of examples without a value in one of the runs, and of those whose judgement failed, for
+            which the others stand. Of k generations, each counts as one k-th.
+        note: why there is no p-value, or why it seems to contradict the interval; else empty.
         unreliable: why the interval is unreliable; empty if it rests on ten informative clusters or more, which is
             about five examples that differ.
     """
@@ -67,25 +73,15 @@ class Contrast:
     interval: Interval | None
     p: float | None
     test: Test
-    detectable: float | None
+    sensitivity: Sensitivity | None
     left_out: int
     note: str
     unreliable: str
 
     @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return self.interval and self.interval.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return self.interval and self.interval.high
-
-    @property
-    def few(self) -> bool:
-        """Whether the interval is unreliable; its name in JSON."""
-        return bool(self.unreliable)
+    def detectable(self) -> float | None:
+        """The smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr."""
+        return self.sensitivity and self.sensitivity.detectable
 
     def mirrored(self) -> "Contrast":
         """Return the same contrast with the runs exchanged."""
@@ -116,25 +112,28 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     compared = applies & first.recorded & second.recorded
     if not compared.any():
         return None
-    judged = judged_in_both(first[compared], second[compared])
-    if judged is None:
-        return None
-    a, b, failed = judged
+    a, b = first[compared], second[compared]
+    failed = math.ceil(np.maximum(*(scores.failed / scores.right.shape[1] for scores in (a, b))).sum())
     # For a ratio, an example that one run alone decides belongs to both, with a denominator of 0 in the other.
     ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
     if ratio_a.value is None or ratio_b.value is None:
         return None
-    is_binary = _are_binary(a, b, aggregation)
+    is_binary = _are_binary(a, b, metric)
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    examples = counted(clusters, "independent example")
     paired = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
     are_independent = len(ratio_a.influence) == len(a)
+    discordance = None
     if is_binary and are_independent and aggregation.uses_mcnemar:
+        discordance = float((a.values != b.values).mean())
         tested = _mcnemar_test(a, b)
     else:
         tested = _t_test(paired, clusters)
+    sensitivity = None
+    if paired and (clusters >= MIN_CLUSTERS or not aggregation.over_decided):
+        n = len(ratio_a.influence)
+        sensitivity = Sensitivity(n, paired.stderr, paired.error, paired.degrees_of_freedom, discordance)
+    interval = tested.interval if clusters >= MIN_CLUSTERS else None
     unreliable = TOO_FEW_DIFFER if clusters >= MIN_CLUSTERS else TOO_FEW_EXAMPLES
-    is_detectable = paired is not None and (clusters >= MIN_CLUSTERS or not aggregation.over_decided)
     return Contrast(
         n=len(a) - failed,
         clusters=len(ratio_a.influence),
@@ -142,47 +141,32 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
         stderr=paired.stderr if paired else None,
-        interval=tested.interval if clusters >= MIN_CLUSTERS else None,
+        interval=interval,
         p=tested.p,
         test=tested.test,
-        detectable=paired.detectable if paired and is_detectable else None,
+        sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
-        note="" if tested.p is not None else f"not tested: one of the runs has only {examples}",
+        note=_note(tested.p, interval, clusters),
         unreliable=unreliable if paired is None or paired.few else "",
     )
 
 
-def _are_binary(a: MetricScores, b: MetricScores, aggregation: Aggregation) -> bool:
+def _note(p: float | None, interval: Interval | None, clusters: int) -> str:
+    """Return why there is no p-value, or why it is on the other side of 5 % than the interval is of 0; else nothing."""
+    if p is None:
+        return f"not tested: one of the runs has only {counted(clusters, 'independent example')}"
+    if interval is not None and (p < ALPHA) == (interval.low <= 0 <= interval.high):
+        return DISAGREEMENT
+    return ""
+
+
+def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
     """Return whether the scores of both runs are right or wrong, or for ratios, are of one generation each."""
-    if aggregation.over_decided:
+    if metric.aggregation.over_decided:
         return all(scores.numerators.shape[1] == 1 for scores in (a, b))
-    return all(bool(((scores.values == 0) | (scores.values == 1)).all()) for scores in (a, b))
-
-
-def judged_in_both(a: MetricScores, b: MetricScores) -> tuple[MetricScores, MetricScores, int] | None:
-    """Return the scores of both runs without missing ones, and how many examples a judge failed on in one of the runs.
-
-    An example is compared if in both runs its answer was judged or is wrong. A judge can fail on right answers alone,
-    so each example that remains stands for all that are right or wrong in the same runs
-    (:func:`~medtasks_utils.statistics.score_arrays.fill_failures`).
-
-    Returns:
-        None if no example remains among those that are right or wrong in the same runs.
-    """
-    failed = (a.failed > 0) | (b.failed > 0)
-    if not failed.any():
-        return a, b, 0
-    is_right = [scores.right.any(axis=1) for scores in (a, b)]
-    _, classes = np.unique(np.column_stack([a.strata, *is_right]), axis=0, return_inverse=True)
-    filled = []
-    for scores in (a, b):
-        values = fill_failures(np.nan_to_num(scores.values), failed, classes)
-        if np.isnan(values).any():
-            return None
-        terms = values[:, None, None]
-        right = np.zeros_like(values)[:, None]
-        filled.append(replace(scores, numerators=terms, denominators=np.ones_like(terms), right=right))
-    return filled[0], filled[1], int(failed.sum())
+    values = np.concatenate([a.values, b.values])
+    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros are in any unit
+    return bool(has_unit_of_one and ((values == 0) | (values == 1)).all())
 
 
 # ---- tests

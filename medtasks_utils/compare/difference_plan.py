@@ -1,9 +1,9 @@
 """How many examples or repeats it takes to detect a difference of a given size: ``medtasks compare --plan``.
 
 The variance of an example's difference is estimated from two saved runs, so the plan is for two models that differ as
-these do. Accuracy of independent examples is planned for McNemar's exact test, all other metrics for the t test: for a
-single comparison, and for one of as many as Holm's method corrects together. With repeats, the variance is split into
-that between examples, which repeats do not reduce, and that within them
+these do. It is for the test that compares them (:class:`~medtasks_utils.statistics.planning.Sensitivity`): for a single
+comparison, and for one of as many as Holm's method corrects together. With repeats, the variance is split into that
+between examples, which repeats do not reduce, and that within them
 (:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
 """
 
@@ -11,13 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from medtasks_utils.statistics.planning import (
-    VarianceComponents,
-    examples_needed,
-    examples_needed_by_mcnemar,
-    variance_components,
-)
-from medtasks_utils.statistics.ratio import detectable_difference
+from medtasks_utils.results import Run
+from medtasks_utils.statistics.planning import VarianceComponents, variance_components
 from medtasks_utils.writing import table
 
 from .comparing import Comparison
@@ -30,13 +25,16 @@ Need = dict[str, Any]
 =====================  ================================================================================================
 task, filter, metric
 n                      the number of independent examples, or clusters of examples, that the runs have
-detectable             the smallest true difference that these detect with a power of 80 %, in percentage points
-examples               how many examples detect the planned difference, with as many repeats as now
+of                     how many of them the benchmark has; null if the runs do not say
+parts                  for a group, the number of independent examples by task; n and examples are their sum in these
+                       proportions; null for a task
+detectable             the smallest true difference that n detect with a power of 80 %, in percentage points
+examples               how many detect the planned difference, with as many repeats as now; may be more than there are
 examples_of_family     the same after Holm's correction among all whole tasks and metrics of the comparison
 repeats                how many repeats each run needs with the examples at hand; null if no number is enough, or if the
-                       runs have one generation an example, so that the variance within examples is unknown
-spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null
-                       without repeats
+                       variance within examples is unknown
+spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null if
+                       unknown: for metrics other than accuracy, and if a run has one generation an example
 =====================  ================================================================================================
 """
 
@@ -85,24 +83,48 @@ def _need(comparison: Comparison, difference: MetricDifference, planned: float, 
         comparisons: the number of p-values that Holm's method corrects together.
     """
     result, highest = difference.contrast, difference.metric.range[1]
-    if not result.stderr or result.detectable is None or highest is None:
+    sensitivity = result.sensitivity
+    if sensitivity is None or highest is None:
         return None
-    variance = result.clusters * (result.stderr / highest) ** 2
-    mean_square = max(variance + (result.difference / highest) ** 2, planned * planned)  # of an example's difference
-    is_exact = result.test == "mcnemar" and planned <= mean_square <= 1
-    examples = examples_needed_by_mcnemar if is_exact else examples_needed
+    target = planned * highest
     components = _components(comparison, difference)
+    stderr = sensitivity.stderr * target / sensitivity.detectable
     return {
         "task": difference.task,
         "filter": difference.filter,
         "metric": difference.metric.name,
         "n": result.clusters,
-        "detectable": 100 * result.detectable / highest,
-        "examples": examples(planned, mean_square),
-        "examples_of_family": examples(planned, mean_square, comparisons),
-        "repeats": components.repeats_needed(planned / detectable_difference(1.0)) if components else None,
+        "of": _number_in_benchmark(comparison.a, difference.task, result.clusters),
+        "parts": _parts(comparison, difference),
+        "detectable": 100 * sensitivity.detectable / highest,
+        "examples": sensitivity.examples_needed(target),
+        "examples_of_family": sensitivity.examples_needed(target, comparisons),
+        "repeats": components.repeats_needed(stderr) if components else None,
         "spread": components and components._asdict(),
     }
+
+
+def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
+    """Return how many clusters the whole benchmark has, if some of a run's examples have so many; None if unknown."""
+    tasks = run.groups[name].tasks if name in run.groups else [name]
+    counts = [run.counts.get(task) for task in tasks]
+    if not all(counts):
+        return None
+    original, asked = (sum(count[key] for count in counts if count) for key in ("original", "effective"))
+    return round(clusters * original / asked) if asked else None
+
+
+def _parts(comparison: Comparison, whole: MetricDifference) -> dict[str, int] | None:
+    """Return the number of clusters of each task of a group; None for a task."""
+    group = comparison.a.groups.get(whole.task)
+    if group is None:
+        return None
+    parts = {}
+    for difference in comparison.differences:
+        is_of_same = (difference.filter, difference.metric.name) == (whole.filter, whole.metric.name)
+        if difference.task in group.tasks and difference.breakdown is None and is_of_same:
+            parts[difference.task] = difference.contrast.clusters
+    return parts
 
 
 def _components(comparison: Comparison, difference: MetricDifference) -> VarianceComponents | None:
@@ -114,19 +136,27 @@ def _components(comparison: Comparison, difference: MetricDifference) -> Varianc
 
 
 def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
-    """Yield the table, the variance components where they are known, and notes on the columns."""
+    """Yield the table, what groups consist of, the variance components where they are known, and notes on columns."""
     yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
     rows = []
     for need in needs:
         repeats = need["repeats"] or "no number is enough"
         if need["spread"] is None:
-            repeats = "unknown without repeats" if need["examples"] > need["n"] else 1
+            repeats = 1 if need["examples"] <= need["n"] else "unknown" if need["metric"] == "acc" else "only for acc"
         label = f"{need['task']} {need['metric']} ({need['filter']})"
-        detectable = f"{need['detectable']:.2f}"
-        rows.append((label, need["n"], detectable, f"{need['examples']:,}", f"{need['examples_of_family']:,}", repeats))
-    yield table(rows, ("", "n now", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
+        numbers = (f"{need[name]:,}" for name in ("examples", "examples_of_family"))
+        all_examples = "" if need["of"] is None else f"{need['of']:,}"
+        rows.append((label, f"{need['n']:,}", all_examples, f"{need['detectable']:.2f}", *numbers, repeats))
+    yield table(rows, ("", "n now", "of", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
+    for need in needs:
+        if need["parts"]:
+            parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
+            yield f"n of {need['task']} {need['metric']}: {parts}; the n needed is in these proportions."
     for need in needs:
         if need["spread"]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
+    yield "of: how many the benchmark has; if more are needed, repeats or a further benchmark help."
     yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: examples that share a question or a note count once."
+    if any(need["spread"] is None for need in needs):
+        yield "repeats: unknown without two generations an example, and as many of each, in both runs (repeats=2)."

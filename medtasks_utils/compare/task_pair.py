@@ -163,8 +163,8 @@ class TaskPair:
         examples = result.n + result.left_out
         share = result.left_out / examples
         lost = (
-            f"{metric}: {result.left_out} of {examples} examples ({share:.1%}) are left out, because a judge failed or "
-            "the value is missing in one of the runs"
+            f"{metric}: {result.left_out} of {examples} examples ({share:.1%}) have no value in one of the runs, or no "
+            "judgement"
         )
         if share > MAX_LEFT_OUT and not force:
             raise MedtasksError(

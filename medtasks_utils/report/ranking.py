@@ -4,7 +4,9 @@ All pairs are compared at once: the critical value is the quantile of the larges
 multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical J.* 2008).
 The interval of a run's rank reaches from one more than the number of runs that are significantly better to the number
 of runs that are not significantly worse; the intervals of all runs hold together with the stated confidence (Klein,
-Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). Groups are
+Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). The critical
+value is of the estimates' own errors, and is multiplied by errors with one example more of either run, so that runs
+with few wrong answers are not told apart by an error that few examples determine. Groups are
 maximal sets of runs without a significant difference, shown as letters (Piepho, *J. Computational and Graphical
 Statistics* 2004).
 """
@@ -46,7 +48,8 @@ def ranking_blocks(topics: Sequence[Topic], filters: Sequence[str]) -> list[Bloc
             if len(runs) < 3:
                 continue
             metric = topic.metric(topic.headline[0])
-            for rank in ranking(runs, _ratios(topic, runs, filter_name, metric), family=family):
+            ratios = _ratios(topic, runs, filter_name, metric)
+            for rank in ranking(runs, ratios, highest=metric.range[1] or 1.0, family=family):
                 place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
                 texts = rank.run, rank.groups, metric.shown(rank.value), place
                 table.rows.append([Cell(topic.name, metric.name), *map(Cell, texts)])
@@ -103,12 +106,13 @@ class Rank(NamedTuple):
     groups: str
 
 
-def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) -> list[Rank]:
+def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, family: int = 1) -> list[Rank]:
     """Rank runs by a metric of which more is better.
 
     Args:
         runs: k names.
         ratios: the metric of each run, all over the same n examples.
+        highest: the largest value of an example.
         family: the number of rankings that are read together, among which the error rate is divided.
 
     Returns:
@@ -122,15 +126,17 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, family: int = 1) ->
     values, influence = np.array(known), np.column_stack(scaled)
     first, second = np.triu_indices(len(runs), 1)
     gaps = influence[:, first] - influence[:, second]
-    variance = np.square(gaps).sum(axis=0)
+    errors = np.linalg.norm(gaps, axis=0)
     covariance = influence.T @ influence
-    errors = np.sqrt(variance + 2 * np.square(np.abs(gaps).max(axis=0)))  # one example more gained, one lost
-    errors[variance <= 1e-12 * covariance.max()] = 0.0
     rng, freedom = np.random.default_rng(0), min(ratio.degrees_of_freedom for ratio in ratios)
     normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # it may be singular
-    distance = np.abs(normal[:, first] - normal[:, second]) / np.where(errors > 0, errors, np.inf)
+    is_constant = errors <= 1e-6 * np.sqrt(covariance.max())
+    distance = np.abs(normal[:, first] - normal[:, second]) / np.where(is_constant, np.inf, errors)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    reach = np.maximum(np.quantile(largest, 1 - ALPHA / family) * errors, 1e-12)
+    # One example more is right or wrong in all of its k generations: near the ceiling, they seldom differ.
+    one_more = np.array([ratio.variance_of_one_more(highest * ratio.numerators.shape[1]) for ratio in ratios])
+    critical = np.quantile(largest, 1 - ALPHA / family)
+    reach = critical * np.sqrt(np.square(errors) + one_more[first] + one_more[second])
     better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: where i is better
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()

@@ -31,7 +31,8 @@ import numpy as np
 import scipy
 
 from .metrics import RIGHT_OR_WRONG, Metric
-from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, detectable_difference
+from .planning import Sensitivity
+from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z
 from .score_arrays import MetricScores
 
 UNRELIABLE_MARK = "°"
@@ -46,8 +47,35 @@ _MAX_POISSON_COUNT = 3
 _MIN_SAMPLE_SIZE = 1e-6  # its square is still a number
 
 
+class ResultWithInterval:
+    """A result with an interval that may be unreliable; shared by estimates and contrasts.
+
+    Attributes:
+        interval: the 95 % confidence interval; None if there is none.
+        unreliable: why the interval is unreliable, such as ``too few wrong answers``; empty if it is not.
+    """
+
+    interval: Interval | None
+    unreliable: str
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.interval and self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.interval and self.interval.high
+
+    @property
+    def few(self) -> bool:
+        """Whether the interval is unreliable; its name in JSON."""
+        return bool(self.unreliable)
+
+
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(ResultWithInterval):
     """A metric over some examples.
 
     Attributes:
@@ -67,21 +95,6 @@ class Estimate:
     unreliable: str = ""
 
     @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return self.interval and self.interval.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return self.interval and self.interval.high
-
-    @property
-    def few(self) -> bool:
-        """Whether the interval is unreliable; its name in JSON."""
-        return bool(self.unreliable)
-
-    @property
     def detectable(self) -> float | None:
         """The smallest true difference from a run with an independent error of the same size that has 80 % power.
 
@@ -89,7 +102,8 @@ class Estimate:
         """
         if self.stderr is None or self.clusters < 2:
             return None
-        return detectable_difference(math.sqrt(2) * self.stderr, self.clusters - 1)
+        stderr = math.sqrt(2) * self.stderr
+        return Sensitivity(self.clusters, stderr, stderr, self.clusters - 1).detectable
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:

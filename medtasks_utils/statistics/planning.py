@@ -1,7 +1,7 @@
-"""How many examples or repeats a comparison needs to detect a difference of a given size.
+"""Which true difference a comparison of two runs detects, and how many examples or repeats a given one needs.
 
-McNemar's exact test is discrete and less powerful than a t test (:func:`.ratio.detectable_difference`), so its power is
-summed over all possible counts. The search starts at the asymptotic number (Connor, *Biometrics* 1987).
+One formula answers both (:class:`Sensitivity`), so that the number of examples that a difference needs is the number
+with which it is the detectable one.
 """
 
 import bisect
@@ -11,61 +11,78 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from .ratio import CONFIDENCE, POWER
+from .ratio import ALPHA, POWER
 from .score_arrays import MetricScores
 
-
-def examples_needed(difference: float, variance: float, comparisons: int = 1) -> int:
-    """Return the number of independent examples with which a t test detects a difference with a power of 80 %.
-
-    Args:
-        difference: the true difference, not 0, in any unit.
-        variance: the mean square of one example's difference between the runs, in the square of that unit. For right or
-            wrong answers it is the share of examples on which the runs disagree.
-        comparisons: the number of p-values that Holm's method corrects together. The first one may have to be that many
-            times smaller.
-    """
-    variance_about_difference = max(variance - difference**2, 0.0)
-    quantile = float(scipy.special.ndtri(1 - (1 - CONFIDENCE) / comparisons / 2))
-    reach = quantile * math.sqrt(variance) + float(scipy.special.ndtri(POWER)) * math.sqrt(variance_about_difference)
-    return max(1, math.ceil((reach / abs(difference)) ** 2 - 1e-9))
+_MOST_EXAMPLES = 10**11
 
 
-def mcnemar_power(examples: int, difference: float, discordance: float, comparisons: int = 1) -> float:
-    """Return the probability, 0 to 1, that McNemar's exact test detects a difference in accuracy.
+class Sensitivity(NamedTuple):
+    """What decides which true differences a test at 5 % detects with a power of 80 %; in the metric's own unit.
 
-    Args:
-        examples: the number of independent examples that both runs have.
-        difference: the true difference, from 0 to ``discordance``.
-        discordance: the share of examples on which the runs disagree, 0 to 1.
-        comparisons: see :func:`examples_needed`.
-    """
-    from scipy.stats import binom  # takes half a second
+    With n clusters, Student's t test detects ``t₀.₉₇₅ × error + t₀.₈ × stderr`` (Cohen, *Statistical Power Analysis for
+    the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where the error has what the
+    test adds to the standard error. McNemar's exact test detects ``z₀.₉₇₅ √(D/n) + 1/n + z₀.₈ √((D − difference²)/n)``,
+    where D is the share of examples on which the runs disagree, and ``1/n`` is the continuity correction (Connor,
+    *Biometrics* 1987).
 
-    fewest, most = binom.interval(1 - 1e-9, examples, discordance)
-    discordant = np.arange(max(1, fewest), most + 1)
-    tail = (1 - CONFIDENCE) / comparisons / 2
-    critical = binom.ppf(tail, discordant, 0.5)  # the largest significant count of the rarer direction, or one more
-    critical = np.where(binom.cdf(critical, discordant, 0.5) > tail, critical - 1, critical)
-    gained = (1 + difference / discordance) / 2
-    power = binom.cdf(critical, discordant, gained) + binom.cdf(critical, discordant, 1 - gained)
-    return float(binom.pmf(discordant, examples, discordance) @ power)
-
-
-def examples_needed_by_mcnemar(difference: float, discordance: float, comparisons: int = 1) -> int:
-    """Return the number of independent examples with which McNemar's exact test has a power of 80 %.
-
-    The arguments are those of :func:`mcnemar_power`.
+    Attributes:
+        clusters: the number of independent clusters that the runs have.
+        stderr: standard error of the difference.
+        error: the standard error with what the test adds to it.
+        degrees_of_freedom: of the standard error.
+        discordance: for McNemar's test, the share of examples on which the runs disagree, 0 to 1; else None.
     """
 
-    def suffices(examples: int) -> bool:
-        """Return whether this number and the next have the power, which goes up and down in a discrete test."""
-        return all(mcnemar_power(n, difference, discordance, comparisons) >= POWER for n in (examples, examples + 1))
+    clusters: int
+    stderr: float
+    error: float
+    degrees_of_freedom: float
+    discordance: float | None = None
 
-    fewest = most = examples_needed(difference, discordance, comparisons)
-    while not suffices(most):
-        fewest, most = most, math.ceil(most * 1.05) + 1
-    return bisect.bisect_left(range(most), True, lo=fewest, key=suffices)
+    @property
+    def detectable(self) -> float:
+        """The smallest true difference that these clusters detect; more than 1 if McNemar's test detects none."""
+        low, high = 0.0, 2.0
+        if self.discordance is None:
+            return self._reached(0.0, self.clusters, 1)
+        while high - low > 1e-9:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._reached(middle, self.clusters, 1) <= middle else (middle, high)
+        return high
+
+    def examples_needed(self, difference: float, comparisons: int = 1) -> int:
+        """Return the number of clusters that detect a true difference.
+
+        Args:
+            difference: more than 0.
+            comparisons: the number of p-values that Holm's method corrects together. The first one may have to be that
+                many times smaller.
+        """
+
+        def suffices(clusters: int) -> bool:
+            """Return whether this many clusters detect the difference; rounding must not ask for one more."""
+            return self._reached(difference, clusters, comparisons) <= difference * (1 + 1e-7)
+
+        return 1 + bisect.bisect_left(range(1, _MOST_EXAMPLES), True, key=suffices)
+
+    def _reached(self, difference: float, clusters: int, comparisons: int) -> float:
+        """Return the difference that is detected with some clusters, if the runs disagree as often as a true one needs.
+
+        The arguments are those of :meth:`examples_needed`.
+        """
+        significant = 1 - ALPHA / comparisons / 2
+        growth = clusters / self.clusters
+        if self.discordance is None:
+            freedom = max(1.0, self.degrees_of_freedom * growth)
+            stderr = self.stderr / math.sqrt(growth)
+            added = math.sqrt(max(0.0, self.error**2 - self.stderr**2)) / growth
+            critical, of_power = (float(scipy.special.stdtrit(freedom, p)) for p in (significant, POWER))
+            return critical * math.hypot(stderr, added) + of_power * stderr
+        discordance = min(1.0, max(self.discordance, difference))
+        stderr = math.sqrt(max(0.0, discordance - difference**2) / clusters)
+        critical = float(scipy.special.ndtri(significant)) * math.sqrt(discordance / clusters) + 1 / clusters
+        return critical + float(scipy.special.ndtri(POWER)) * stderr
 
 
 class VarianceComponents(NamedTuple):
@@ -73,17 +90,18 @@ class VarianceComponents(NamedTuple):
 
     Attributes:
         examples: the number of independent examples or clusters.
-        repeats: the number of generations of each.
+        repeats: the number of generations of each; if two runs differ in it, the number that both would need for the
+            same standard error.
         between: variance of the examples' expected values.
         within: variance of one generation about its example's expected value.
     """
 
     examples: int
-    repeats: int
+    repeats: float
     between: float
     within: float
 
-    def stderr(self, repeats: int) -> float:
+    def stderr(self, repeats: float) -> float:
         """Return the standard error of the mean with a number of repeats."""
         return math.sqrt((self.between + self.within / repeats) / self.examples)
 
@@ -93,8 +111,8 @@ class VarianceComponents(NamedTuple):
         share = f"{self.between / total:.0%}" if total else "none"
         now, with_one_more = (100 * self.stderr(repeats) for repeats in (self.repeats, self.repeats + 1))
         return (
-            f"{self.repeats} repeats; {share} of the variance of one answer lies between examples; the standard error "
-            f"is {now:.2f} points, and would be {with_one_more:.2f} with one more repeat"
+            f"{self.repeats:.3g} repeats; {share} of the variance of one answer lies between examples; the standard "
+            f"error is {now:.2f} points, and would be {with_one_more:.2f} with one more repeat"
         )
 
     def repeats_needed(self, stderr: float) -> int | None:
@@ -111,17 +129,25 @@ def variance_components(*runs: MetricScores) -> VarianceComponents | None:
             difference.
 
     Returns:
-        None if examples have one generation, or different numbers of them, or if there are fewer than two clusters.
+        None if a run has one generation an example, or different numbers of them, or if there are fewer than two
+        clusters.
     """
     in_all = np.logical_and.reduce([run.applies for run in runs])
     runs = tuple(run[in_all] for run in runs)
-    generations = np.unique([run.counted.sum(axis=1) for run in runs])
-    repeats = int(generations[0]) if len(generations) == 1 else 1
     _, cluster_of, sizes = np.unique(runs[0].clusters, return_inverse=True, return_counts=True)
-    if repeats < 2 or len(sizes) < 2:
+    if len(sizes) < 2:
         return None
+    within = within_of_means = 0.0
+    for run in runs:
+        generations = run.counted.sum(axis=1)
+        repeats = int(generations.min())
+        if repeats < 2 or repeats < generations.max():
+            return None
+        variances = run.values * (1 - run.values) * repeats / (repeats - 1)
+        within_run = float((np.bincount(cluster_of, variances) / sizes**2).mean())
+        within += within_run
+        within_of_means += within_run / repeats
     values = runs[-1].values - sum(run.values for run in runs[:-1])
-    variances = sum(run.values * (1 - run.values) for run in runs) * repeats / (repeats - 1)
-    within = float((np.bincount(cluster_of, variances) / sizes**2).mean())
     total = float(np.var(np.bincount(cluster_of, values) / sizes, ddof=1))
-    return VarianceComponents(len(sizes), repeats, max(0.0, total - within / repeats), within)
+    repeats_of_all = round(within / within_of_means, 9) if within else float(repeats)
+    return VarianceComponents(len(sizes), repeats_of_all, max(0.0, total - within_of_means), within)

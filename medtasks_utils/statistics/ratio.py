@@ -188,16 +188,16 @@ class Ratio:
         return [Ratio(self.numerators[mask], self.denominators[mask], self._cluster_of[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float) -> float:
-        """Return the variance that one example more in each stratum would add; the mean over its classes.
+        """Return the variance that one generation more would add; its mean over the strata and classes.
 
         Args:
-            largest: how far the score of that example lies from the mean, such as 1 for a right answer of a model that
-                is always wrong.
+            largest: how far the score of that generation lies from the mean, such as 1 for a right answer of a model
+                that is always wrong.
         """
         totals = self._totals[1].sum(axis=1)  # (S, C)
         classes = (totals > 0).sum(axis=1, keepdims=True)
         steps = np.divide(largest / len(totals) / classes, totals, where=totals > 0, out=np.zeros_like(totals))
-        return float((np.square(steps).sum(axis=1) / classes[:, 0]).sum())
+        return float((np.square(steps).sum(axis=1) / classes[:, 0]).mean())
 
 
 def informative_clusters(influence: Array) -> float:
@@ -223,36 +223,24 @@ def informative_clusters(influence: Array) -> float:
 # ---- two runs on the same examples
 
 
-def detectable_difference(stderr: float, degrees_of_freedom: float = math.inf) -> float:
-    """Return the smallest true difference that a t test at 5 % detects with a power of 80 %.
-
-    It is ``(t₀.₉₇₅ + t₀.₈) × stderr``, some 2.8 standard errors (Cohen, *Statistical Power Analysis for the Behavioral
-    Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5).
-
-    Args:
-        stderr: of the difference, in any unit; the result has the same unit.
-        degrees_of_freedom: of the standard error, one at least.
-    """
-    quantiles = [float(scipy.special.stdtrit(degrees_of_freedom, p)) for p in ((1 + CONFIDENCE) / 2, POWER)]
-    return sum(quantiles) * stderr
-
-
 class PairedDifference(NamedTuple):
     """The second value minus the first, on the same examples, in the metric's unit.
 
     Attributes:
         stderr: linearised and paired.
+        error: the standard error with the variance that one example more would add.
+        degrees_of_freedom: of the standard error.
         interval: 95 % interval, which excludes 0 if and only if p is below 5 %.
         p: two-sided, by Student's t.
-        detectable: the smallest true difference that is detected with a power of 80 %.
         few: whether it rests on fewer than ten informative clusters, so that the interval is unreliable.
     """
 
     value: float
     stderr: float
+    error: float
+    degrees_of_freedom: float
     interval: Interval
     p: float
-    detectable: float
     few: bool
 
 
@@ -282,15 +270,10 @@ def paired_difference(
     freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
     reach = float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
     limit = largest or math.inf
+    interval = Interval(max(-limit, value - reach), min(limit, value + reach))
+    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
     informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
-    return PairedDifference(
-        value,
-        stderr,
-        Interval(max(-limit, value - reach), min(limit, value + reach)),
-        p=2 * float(scipy.special.stdtr(freedom, -abs(value) / error)),
-        detectable=detectable_difference(error, freedom),
-        few=informative < MIN_CLUSTERS,
-    )
+    return PairedDifference(value, stderr, error, freedom, interval, p, informative < MIN_CLUSTERS)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
