@@ -12,6 +12,7 @@ from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.catalog import manager_for
 
 FUNCTIONS = """
 def prompt(doc): return "Q: " + doc["question"]
@@ -110,6 +111,24 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(
     with pytest.raises(MedtasksError) as caught:
         made(tmp_path, benchmark, fields)
     assert [text for text in said if text not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize(("text", "message"), table("variants_unreadable"))
+def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    (tmp_path / "variant.yaml").write_text(text.replace("BASE", str(TASKS / "medmcqa")) + "\n")
+    with pytest.raises(MedtasksError) as caught:
+        manager_for(["varian*"], str(tmp_path))
+    assert f"{tmp_path}/{message}" in str(caught.value)
+
+
+def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    files = [TASKS / "medexqa" / "medexqa_biomedical_engineering.yaml", BASES["medhallu"]]
+    (tmp_path / "variant.yaml").write_text(f"include: [{files[0]}, {files[1]}]\ntask: variant\n")
+    manager = manager_for(["variant"], str(tmp_path))
+    assert manager.task_index["variant"].cfg["benchmark"] == "medhallu"
+    assert manager.task_index["medexqa_be"].tags == {"medexqa_biomedical_engineering"}
+    assert "from None" not in caplog.text
 
 
 ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}

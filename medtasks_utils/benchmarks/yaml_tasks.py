@@ -1,5 +1,6 @@
 """Read the tasks' YAML without the harness."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,35 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
 def _settings(path: Path) -> dict[str, Any]:
     """Return the settings of a file, merged over those of the files that it includes; later includes win."""
     stated: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    named = stated.pop("include", [])
     settings: dict[str, Any] = {}
-    for included in named if isinstance(named, list) else [named]:
+    for included in _included(stated):
         settings |= _settings(path.parent / included)
+    stated.pop("include", None)
     return settings | stated
+
+
+def _included(stated: dict[str, Any]) -> list[str]:
+    """Return the files that a file includes, given its own settings."""
+    named = stated.get("include", [])
+    return named if isinstance(named, list) else [named]
+
+
+def place_of(path: Path, line: str) -> str:
+    """Return ``file:line`` of the first line that begins with a pattern, in a file or the last that it includes.
+
+    Args:
+        path: a file that YAML can read.
+        line: a regular expression.
+
+    Returns:
+        The file's path alone if no line matches.
+    """
+    text = path.read_text(encoding="utf-8")
+    match = re.search(f"^{line}", text, re.MULTILINE)
+    if match:
+        return f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+    places = [place_of(path.parent / included, line) for included in _included(yaml.load(text, _Loader))]
+    return next((place for place in reversed(places) if not place.endswith(".yaml")), str(path))
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

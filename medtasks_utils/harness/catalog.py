@@ -1,14 +1,20 @@
 """List the tasks of this pack and of the user, from their YAML, and lm_eval's own 16,000 only if one is asked for."""
 
+import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.yaml_tasks import task_folders, tasks_path
-from medtasks_utils.errors import UsageError, did_you_mean, logger
+from yaml import MarkedYAMLError
 
-from .lm_eval_names import TaskManager
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.yaml_tasks import place_of, task_folders, tasks_path
+from medtasks_utils.errors import DataError, UsageError, did_you_mean, logger, reason_of
+
+from .lm_eval_names import TaskManager, load_yaml
+from .patches.tasks import prepare_harness
 
 Configuration = dict[str, Any]
 
@@ -37,13 +43,22 @@ def manager_for(
     Raises:
         UsageError: for an unknown name, or one that is nearly one of ours, since lm_eval may have a task of that name
             with other prompts and scores.
+        DataError: for a file of a task that cannot be read.
     """
     paths = list(map(str, task_folders()))
     if include_path:
         if not Path(include_path).is_dir():
             raise UsageError(f"--include_path {include_path}: no such folder")
+        prepare_harness()
         paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
+        logging.getLogger("lm_eval.tasks._index").addFilter(lambda record: "from None" not in record.getMessage())
     manager = TaskManager(include_path=paths, include_defaults=False, metadata=metadata)
+    tasks = list(configurations(manager, manager.match_tasks(list(names))))
+    if include_path:
+        _check_files(Path(include_path), [*names, *(settings["task"] for settings in tasks)])
+        # A variant inherits the tag of the task that it includes, but the tag stands for our tasks all the same.
+        ours = our_manager().task_index
+        manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
     unknown = [name for name in names if not _is_known(manager, name)]
     for name in unknown:
         benchmark = benchmarks().get(name)
@@ -58,7 +73,7 @@ def manager_for(
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
         settings["task"]
-        for settings in configurations(manager, manager.match_tasks(list(names)))
+        for settings in tasks
         if settings["task"] not in manager.task_index and not settings.keys() & defined_here
     ]
     if unknown:
@@ -70,12 +85,42 @@ def manager_for(
     return manager
 
 
+def make_tasks(manager: TaskManager, names: Sequence[str]) -> None:
+    """Make the tasks, so that mistakes in them show before a model is loaded; lm_eval then gets these tasks."""
+    if all(manager.match_tasks([name]) for name in names):  # the others are files
+        made = manager.load(manager.match_tasks(list(names)))
+        vars(manager)["load"] = lambda tasks: made
+
+
 def _unknown(name: str, hint: str) -> UsageError:
     # A benchmark that could not be loaded may have it.
     problems = "".join(f"; {problem}" for problem in benchmarks().problems)
     return UsageError(
         f"--tasks: there is no task, group or tag {name}{hint}; medtasks eval --help lists ours{problems}"
     )
+
+
+def _check_files(folder: Path, names: Sequence[str]) -> None:
+    """Read the files of a folder that define tasks of these names; lm_eval passes over those that it cannot read.
+
+    Raises:
+        DataError: for the first that cannot be read; the message names the file and line.
+    """
+    for path in sorted(folder.rglob("*.yaml")):
+        defined = re.search(r"^(?:task|group):\s*['\"]?([^\s'\"]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if not defined or not any(fnmatch(defined[1], name) for name in names):
+            continue
+        try:
+            load_yaml(path)
+        except MarkedYAMLError as error:
+            mark, start = error.problem_mark, error.context_mark
+            context = f", {error.context} that begins in line {start.line + 1}" if start else ""
+            raise DataError(f"{mark.name}:{mark.line + 1}: {error.problem}{context}") from None
+        except Exception as error:  # of functions, whatever their modules raise
+            function = re.search("function '(.+?)'", str(error))
+            place = place_of(path, f".*!function .*{function[1]}" if function else "include")
+            missing = f"there is no file {error.filename}" if isinstance(error, FileNotFoundError) else reason_of(error)
+            raise DataError(f"{place}: {missing}") from None
 
 
 def _is_known(manager: TaskManager, name: str) -> bool:

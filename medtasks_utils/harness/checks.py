@@ -21,7 +21,7 @@ from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, UsageError, logger
 
 from . import model_server
-from .catalog import configurations, manager_for
+from .catalog import configurations, make_tasks, manager_for
 from .lm_eval_names import (
     EvaluatorConfig,
     GeneralConfigTracker,
@@ -81,6 +81,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
             task.benchmark.batch_scorer(task.options, task.info)  # raises if what it needs is absent or cannot answer
+    make_tasks(manager, config.tasks)
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
         completion = model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)

@@ -5,20 +5,26 @@ A field that a task of this pack does not support is a one-line error before the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import Answer, Benchmark, TaskInfo
-from medtasks_utils.errors import DataError, did_you_mean
+from medtasks_utils.benchmarks.base import Answer, Benchmark, Example, TaskInfo
+from medtasks_utils.benchmarks.yaml_tasks import place_of
+from medtasks_utils.errors import DataError, did_you_mean, reason_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.writing import one_line
 
 from .catalog import configurations, our_manager
 from .lm_eval_names import (
     METRIC_REGISTRY,
+    FewshotConfig,
     Filter,
     FilterEnsemble,
     MajorityVoteFilter,
     TakeKFilter,
+    TaskConfig,
+    env,
     filter_registry,
     get_filter,
     register_filter,
@@ -28,16 +34,28 @@ from .signature import digest
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
 """The reading of each filter."""
 
+OURS = ("class", "benchmark", "tools_description")
+"""Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
+
+_STRUCTURE = ("include", "group", "task_list")
 _FROM_DATA = "the rows come from medtasks_data, and process_docs can change them"
+_NO_EFFECT = "lm_eval does nothing with it"
 _UNSUPPORTED = {
     "custom_dataset": _FROM_DATA,
     "dataset_path": _FROM_DATA,
     "use_prompt": "write the prompt as doc_to_text",
     "doc_to_image": "the benchmarks are text only",
     "doc_to_audio": "the benchmarks are text only",
+    "should_decontaminate": _NO_EFFECT,
+    "doc_to_decontamination_query": _NO_EFFECT,
+}
+_TYPES = {
+    list: ("filter_list", "metric_list"),
+    dict: ("generation_kwargs", "dataset_kwargs", "fewshot_config", "metadata"),
+    int: ("num_fewshot",),
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
-
+_TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
 
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
@@ -68,101 +86,158 @@ class ReadFilter(Filter):  # type: ignore[misc]
         return answers
 
 
-def check_fields(task: TaskInfo, settings: Mapping[str, Any]) -> None:
-    """Refuse the fields that would have no effect.
-
-    Raises:
-        DataError: if there is one; the message names it and what to do instead.
-    """
-    for chain in settings.get("filter_list") or ():
-        for step in chain["filter"]:
-            if step["function"] not in filter_registry:
-                suggestion = did_you_mean(str(step["function"]), filter_registry)
-                raise DataError(f"{task.name}: filter_list: there is no filter {step['function']!r}{suggestion}")
-    for field, instead in _UNSUPPORTED.items():
-        if settings.get(field):
-            raise DataError(f"{task.name}: the tasks of this pack do not support {field}: {instead}")
-    kind = settings.get("output_type")
-    if kind not in _OUTPUT_TYPES:
-        raise DataError(f"{task.name}: output_type is {kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}")
+def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem: str) -> DataError:
+    """Return the error that a field of a task is wrong, with the file and line that set it."""
+    file = Path(str((settings.get("metadata") or {}).get("config_source")))
+    place = f" ({place_of(file, field)})" if file.is_file() else ""
+    return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
-def with_our_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return a variant's fields, with the benchmark's generation settings where the variant gives only some.
 
     ``do_sample`` and ``temperature`` belong together: who sets one of them gets neither of ours.
 
+    Args:
+        task: the task.
+        benchmark: its benchmark.
+        settings: the fields of its YAML; ``config_source`` of its metadata is the file.
+
     Raises:
-        DataError: for a ``doc_to_target`` other than the benchmark's, against which our metrics do not score.
+        DataError: for a field that does not exist, has the wrong type or would have no effect; the message names it,
+            its line, and what to do instead.
     """
+    _check_names_and_types(task, settings)
+    for chain in settings.get("filter_list") or ():
+        for step in chain["filter"]:
+            if step["function"] not in filter_registry:
+                suggestion = did_you_mean(str(step["function"]), filter_registry)
+                known = ", ".join(sorted(filter_registry))
+                problem = f"there is no filter {step['function']!r}{suggestion}; the filters are {known}"
+                raise field_error(task, settings, "filter_list", problem)
+    for field, instead in _UNSUPPORTED.items():
+        if settings.get(field):
+            raise field_error(task, settings, field, f"the tasks of this pack do not support it: {instead}")
+    kind = settings.get("output_type")
+    if kind not in _OUTPUT_TYPES:
+        raise field_error(task, settings, "output_type", f"{kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}")
+    ours = next(configurations(our_manager(), [benchmark.default_task]))
+    if settings.get("dataset_name") and not ours.get("dataset_name"):
+        raise field_error(task, settings, "dataset_name", f"{benchmark.name} has no subsets of that kind: leave it out")
+    if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
+        raise field_error(task, settings, "validation_split", "no effect, since test_split is evaluated: set that")
     if not task.generates:
         return {**settings}
-    ours = next(configurations(our_manager(), [benchmark.default_task]))
     metrics = settings.get("metric_list")
     names = {metric.name for metric in benchmark.metrics}
     uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
     if uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
-        raise DataError(
-            f"{task.name}: doc_to_target cannot change what the metrics of {benchmark.name} score against: change "
-            f"{benchmark.truth} in the rows by process_docs, or list only other metrics in metric_list"
+        problem = (
+            f"it cannot change what the metrics of {benchmark.name} score against: change {benchmark.truth} in the "
+            "rows by process_docs, or list only other metrics in metric_list"
         )
-    given, default = settings.get("generation_kwargs") or {}, {**ours.get("generation_kwargs", {})}
-    if {"do_sample", "temperature"} & given.keys():
+        raise field_error(task, settings, "doc_to_target", problem)
+    generation, default = settings.get("generation_kwargs") or {}, {**ours.get("generation_kwargs", {})}
+    if {"do_sample", "temperature"} & generation.keys():
         default = {name: value for name, value in default.items() if name not in ("do_sample", "temperature")}
-    return {**settings, "generation_kwargs": {**default, **given}}
+    return {**settings, "generation_kwargs": {**default, **generation}}
 
 
-def check_our_metrics(task: TaskInfo, ours: Sequence[Metric], entries: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what an entry of ``metric_list`` says of a metric of ours and cannot change.
-
-    Args:
-        task: the task.
-        ours: the metrics that the task reports.
-        entries: the entries for metrics of this pack.
-
-    Raises:
-        DataError: for a metric that the task does not report, or another aggregation or direction.
-    """
-    known = {metric.name: metric for metric in ours}
-    for entry in entries:
-        metric = known.get(entry["metric"])
-        if metric is None:
-            raise DataError(
-                f"{task.name}: metric_list names {entry['metric']}, which needs other options; with these, the task "
-                f"reports {', '.join(known)}"
-            )
-        facts = {
-            "metric": metric.name,
-            "aggregation": metric.aggregation.name,
-            "higher_is_better": metric.higher_is_better,
-        }
-        for field, value in entry.items():
-            if facts.get(field) != value:
-                raise DataError(
-                    f"{task.name}: metric_list: {field} of {metric.name} is {facts.get(field)} and cannot be {value}: "
-                    "leave it out, or define a metric of your own with process_results"
-                )
+def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
+    """Refuse fields that lm_eval does not have, and values of another type than it takes."""
+    fewshot = settings.get("fewshot_config")
+    for kind, known, names in (
+        ("task", [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE], settings),
+        ("fewshot_config", FewshotConfig.__dataclass_fields__, fewshot if isinstance(fewshot, dict) else ()),
+    ):
+        for name in names:
+            if name not in known:
+                problem = f"{kind} has no such field{did_you_mean(name, known)}; it has {', '.join(known)}"
+                raise field_error(task, settings, name if kind == "task" else kind, problem)
+    for expected, fields in _TYPES.items():
+        for field in fields:
+            if not isinstance(settings.get(field), expected | None):
+                problem = f"takes a value of type {expected.__name__}, not {settings[field]!r}"
+                raise field_error(task, settings, field, problem)
 
 
-def check_metrics(task: TaskInfo, benchmark: Benchmark, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse unknown metrics in ``metric_list``.
+def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
+    """Render the templates of a task over an example, and refuse those that fail or have no field in them.
 
     Args:
         task: the task.
-        benchmark: its benchmark.
-        entries: the entries for metrics that are not the benchmark's.
+        settings: the fields of its YAML.
+        doc: the example, with the benchmark's options as ``settings``.
 
     Raises:
-        DataError: for the first unknown one; the message lists the benchmark's.
+        DataError: for the first; the message names the template, its line and the fields that there are.
     """
+    for name in _TEMPLATES:
+        template = settings.get(name)
+        if not isinstance(template, str) or template in doc:
+            continue
+        problem = "" if "{" in template or not name.startswith("doc_") else "is neither a field nor a template"
+        try:
+            env.from_string(template).render(**doc)
+        except Exception as error:  # whatever an expression in a template raises
+            problem = reason_of(error)
+        if problem:
+            shown = one_line(template)[:200]
+            raise field_error(task, settings, name, f"{shown!r}: {problem}; the fields are {', '.join(doc)}")
+
+
+def metrics_of(
+    task: TaskInfo, benchmark: Benchmark, options: Any, settings: Mapping[str, Any]
+) -> tuple[list[Metric], list[Mapping[str, Any]]]:
+    """Return the metrics of ours that a task reports, and the entries of ``metric_list`` for other metrics.
+
+    Raises:
+        DataError: for a metric that is unknown or that the task does not report, and for another aggregation or
+            direction of one of ours.
+    """
+    reported = [*benchmark.metrics_of(task, options)]
+    reported += REPLY_METRICS if task.generates else ()
+    reported += REPEAT_METRICS if options.repeats > 1 else ()
+    entries = settings.get("metric_list")
+    if entries is None:
+        return reported, []
+    defines_metrics = callable(settings.get("process_results"))
+    ours = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+    by_name = {metric.name: metric for metric in reported}
+    chosen, others = [], []
     for entry in entries:
         name = entry["metric"]
-        if not (callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY):
-            raise DataError(
-                f"{task.name}: metric_list names {name}, which is neither a metric of {benchmark.name} "
-                f"({', '.join(metric.name for metric in benchmark.metrics)}) nor one of lm_eval; to define your own, "
-                "give process_results too"
+        if name in ours and not (defines_metrics and "aggregation" in entry):
+            chosen.append(by_name.get(name))
+            problem = _problem_of_ours(entry, chosen[-1], by_name)
+        else:
+            others.append(entry)
+            is_known = defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY
+            problem = (
+                ""
+                if is_known
+                else (
+                    f"{name} is neither a metric of {benchmark.name} ({', '.join(by_name)}) nor one of lm_eval; to "
+                    "define your own, give process_results too"
+                )
             )
+        if problem:
+            raise field_error(task, settings, "metric_list", problem)
+    return chosen, others
+
+
+def _problem_of_ours(entry: Mapping[str, Any], metric: Metric | None, reported: Iterable[str]) -> str:
+    """Return what an entry says of a metric of ours that cannot be; empty if nothing."""
+    if metric is None:
+        return f"{entry['metric']} needs other options; with these, the task reports {', '.join(reported)}"
+    facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
+    for field, value in entry.items():
+        if facts.get(field) != value:
+            return (
+                f"{field} of {metric.name} is {facts.get(field)} and cannot be {value}: leave it out, or define a "
+                "metric of your own with process_results"
+            )
+    return ""
 
 
 def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:

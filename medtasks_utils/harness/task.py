@@ -28,13 +28,13 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
 from medtasks_utils.writing import printable
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
-from .fields import bind_filters, check_fields, check_metrics, check_our_metrics, filters_as_signed, with_our_fields
+from .fields import OURS, bind_filters, check_templates, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
@@ -52,9 +52,6 @@ from .signature import (
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
 from .tool_turns import ToolTurns
-
-_OURS = ("class", "benchmark", "tools_description")
-"""Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
 
 
 class Rows(Sequence[Any]):
@@ -81,11 +78,6 @@ def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
     return render
 
 
-def _by_generation(values: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return, for each name, the list of its values in every generation, given those of each generation by name."""
-    return {name: [of_generation[name] for of_generation in values] for name in values[0]}
-
-
 class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A task of lm_eval that runs a benchmark.
 
@@ -101,13 +93,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
-        settings = {key: value for key, value in config.items() if key not in _OURS}
-        place = f"{config.get('task')}: benchmark"
-        self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), place)
-        metadata = settings.get("metadata") or {}
-        self.info = info_of(settings)
-        check_fields(self.info, settings)
-        settings = with_our_fields(self.info, self.benchmark, settings)
+        metadata = config.get("metadata") or {}
+        self.info = info_of(config)
+        self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), f"{self.info.name}: benchmark")
+        settings = checked_fields(self.info, self.benchmark, config)
         self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
         self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
         remarks = self.benchmark.check(self.info, self.options)
@@ -116,18 +105,16 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         tools = getattr(self.options, "tools", ())
         self.turns = ToolTurns(self) if tools else None
         if tools:
-            settings["description"] = f"{settings.get('description') or ''}{config.get('tools_description', '')}"
+            settings["description"] = f"{settings.get('description') or ''}{settings.get('tools_description', '')}"
+        if any(tool.runs_code for tool in tools):
+            settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
         self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
         self._fewshot_seed: int | None = None
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
         self._ends_are_known = False
-        our_metrics, other_entries = self._metrics(
-            settings.get("metric_list"), callable(settings.get("process_results"))
-        )
-        if any(tool.runs_code for tool in tools):
-            settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
+        metrics, other_entries = metrics_of(self.info, self.benchmark, self.options, settings)
         settings |= {
             "dataset_kwargs": self.options.model_dump(),
             "dataset_path": self.benchmark.repository(self.options).name,
@@ -135,61 +122,32 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
             "metric_list": other_entries,
         }
-        super().__init__(config=settings)
-        self._add_metrics(our_metrics)
+        super().__init__(config={name: value for name, value in settings.items() if name not in OURS})
+        self._add_metrics(metrics)
         for ensemble in self._filters:
             bind_filters(self.info, self.options.repeats, ensemble, self._read)
         for line in remarks:
             self.remark(line)
 
-    # ---- metrics
-
-    def _metrics(
-        self, metric_list: Sequence[Mapping[str, Any]] | None, has_process_results: bool
-    ) -> tuple[list[Metric], list[Mapping[str, Any]]]:
-        """Return the metrics of ours that the task reports, and the entries of ``metric_list`` for other metrics.
-
-        Args:
-            metric_list: the field of the task's YAML; None if it is not given.
-            has_process_results: whether the YAML has a ``process_results``, which may define metrics.
-        """
-        ours = [*self.benchmark.metrics_of(self.info, self.options)]
-        ours += REPLY_METRICS if self.info.generates else ()
-        ours += REPEAT_METRICS if self.options.repeats > 1 else ()
-        if metric_list is None:
-            return ours, []
-        known = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-        others = [
-            entry
-            for entry in metric_list
-            if entry["metric"] not in known or (has_process_results and "aggregation" in entry)
-        ]
-        if not has_process_results:
-            check_metrics(self.info, self.benchmark, others)
-        chosen = [entry for entry in metric_list if entry not in others]
-        check_our_metrics(self.info, ours, chosen)
-        names = [entry["metric"] for entry in chosen]
-        return [metric for metric in ours if metric.name in names], others
-
-    def _add_metrics(self, ours: Sequence[Metric]) -> None:
+    def _add_metrics(self, metrics: Sequence[Metric]) -> None:
         """Add our metrics with their own aggregations, which lm_eval would look up by name."""
-        self._ours = {metric.name: HarnessAggregation(metric.aggregation) for metric in ours}
+        self._ours = {metric.name: HarnessAggregation(metric.aggregation) for metric in metrics}
         self._aggregation_list |= self._ours
-        self._higher_is_better |= {metric.name: metric.higher_is_better for metric in ours}
+        self._higher_is_better |= {metric.name: metric.higher_is_better for metric in metrics}
         if not self.info.generates:  # lm_eval computes them
             self._metric_fn_list |= dict.fromkeys(self._ours)
-        listed = [
-            {"metric": metric.name, "aggregation": self._ours[metric.name], "higher_is_better": metric.higher_is_better}
-            for metric in ours
-        ]
-        self.config.metric_list = [*listed, *(self.config.metric_list or [])]
+        for metric in metrics:
+            entry = {"aggregation": self._ours[metric.name], "higher_is_better": metric.higher_is_better}
+            self.config.metric_list.append({"metric": metric.name, **entry})
 
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
         """Load and check the rows; lm_eval calls this when it makes the task."""
-        name = self.config.test_split or self.config.validation_split
-        self.dataset = {name: self._data_of(self.split)}
+        rows = self._data_of(self.split)
+        if self.config.process_docs is None:
+            check_templates(self.info, vars(self.config), {**rows[0], "settings": self.options})
+        self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
         """Return the examples of a split; remarks on those that are evaluated go into the results."""
@@ -246,7 +204,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         if not self.config.num_fewshot:
             return
-        samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split
+        samples, split = self.fewshot_cfg.samples, self.fewshot_cfg.split or self.config.training_split
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
                 raise UsageError(
@@ -295,18 +253,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             UsageError: for a length of replies that leaves no room.
         """
         name = self.info.name
-        model: Any = self.model
         for instance in self.instances:
             text = str(getattr(instance.args[0], "prompt", instance.args[0]))
             if not text.strip() or text.endswith('"content": ""}]'):
                 raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty: doc_to_text gives no text")
-        if model is None or not runs_in_process(model):
+        model: Any = self.model
+        if model is None or not runs_in_process(model) or not self.info.generates:
             return
         template = str(getattr(model.tokenizer, "chat_template", None) or "")
-        if template and not self._has_chat_template and self.info.generates:
+        if template and not self._has_chat_template:
             logger.warning("%s: the model has a chat template, which is not used: add --apply_chat_template", name)
         length = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        if self.info.generates and isinstance(length, int):
+        if isinstance(length, int):
             check_room([(name, length)], model.max_length)
             if "think>" in template and self._has_chat_template and remark_on_reasoning(name, length):
                 logger.warning(remark_on_reasoning(name, length))
@@ -490,25 +448,20 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         other_scores = super().process_results(doc, texts) if has_other_metrics else {}
         if self.predict_only:
             return ScoresAndDetails(other_scores, details)
-        of_answers = [self.benchmark.score(answer, doc, self.options) for answer in results]
-        values = [{**score.values, **answer.scores} for score, answer in zip(of_answers, results, strict=True)]
-        for of_answer, answer in zip(values, results, strict=True):
-            of_answer |= generations.scores_of_end(
-                answer.details.get("ended", "unknown"), of_answer.get("acc"), self._ends_are_known
-            )
-        scores = {name: of_name for name, of_name in _by_generation(values).items() if name in self._ours}
+        values = []
+        for answer in results:
+            score = self.benchmark.score(answer, doc, self.options)
+            of_answer = {**score.values, **answer.scores}
+            ended, acc = answer.details.get("ended", "unknown"), of_answer.get("acc")
+            values.append({**of_answer, **generations.scores_of_end(ended, acc, self._ends_are_known)})
+        scores = {name: [of_answer[name] for of_answer in values] for name in self._ours if name in values[0]}
         if len(results) > 1:
             right = [of_answer["acc"] == 1.0 for of_answer in values]
             together = generations.scores_together([answer.value for answer in results], right)
-            scores |= {name: [score] for name, score in together.items() if name in self._ours}
-        cluster, stratum = of_answers[0].cluster, of_answers[0].stratum
-        our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
-        per_generation = {
-            "cluster": cluster,
-            "stratum": stratum,
-            "scores": scores_to_log(scores),
-        }  # for later aggregation
-        return ScoresAndDetails({**our_scores, **other_scores}, {**details, **per_generation})
+            scores |= {name: [together[name]] for name in self._ours if name in together}
+        our_scores = {name: combined(values_of, score.cluster, score.stratum) for name, values_of in scores.items()}
+        details |= {"cluster": score.cluster, "stratum": score.stratum, "scores": scores_to_log(scores)}
+        return ScoresAndDetails({**our_scores, **other_scores}, details)
 
 
 def _details(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_
 package uses of lm_eval.
 
 :mod:`.tasks`
-    Replacements that tasks need: standard errors, samples, prompts.
+    Replacements that tasks need: standard errors, samples, prompts, included files.
 :mod:`.evaluator`
     Replacements that the evaluator and ``medtasks eval`` need.
 """
@@ -44,6 +44,10 @@ IN_EVERY_RUN = (
     Patch(
         "apply_template", "template doc", "tasks:templates_compiled_once",
         "prompts take several times as long, since each template is compiled for every example",
+    ),
+    Patch(
+        "load_yaml", "path resolve_func recursive _seen", "tasks:files_included_twice",
+        "a variant that includes two of our tasks is skipped as an include cycle, since both include the filters",
     ),
     Patch(
         "evaluate",

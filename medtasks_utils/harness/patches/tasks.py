@@ -1,7 +1,7 @@
-"""Replacements that tasks need: standard errors, samples, prompts."""
+"""Replacements that tasks need: standard errors, samples, prompts, included files."""
 
 from collections.abc import Callable, ItemsView, KeysView, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from typing import Any
 
 from jinja2 import TemplateError
@@ -70,3 +70,13 @@ def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
             raise DataError(f"the template {place!r}: {error}; the fields are {', '.join(doc)}") from None
 
     return apply_template
+
+
+def files_included_twice(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``load_yaml`` that takes only a file that includes itself for a cycle, and not one included by two."""
+
+    @wraps(original)
+    def load_yaml(path: Any, *, _seen: set[Any] | None = None, **settings: Any) -> Any:
+        return original(path, _seen=set(_seen or ()), **settings)
+
+    return load_yaml
