@@ -57,6 +57,11 @@ BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
 GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
 MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 
+# NLTK reads no data that another account may write to, as the files of a clone are under umask 002.
+os.umask(0o022)
+for _path in (NLTK, *NLTK.rglob("*")):
+    _path.chmod(_path.stat().st_mode & ~0o022)
+
 Row = dict[str, Any]
 Chat = list[dict[str, str]]
 Answering = Callable[[Row], Any]

@@ -247,6 +247,13 @@ def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch
         new_meteor().prepare()
 
 
+def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data: Path) -> None:
+    shutil.copytree(NLTK, no_data)
+    no_data.chmod(0o777)
+    with pytest.raises(MedtasksError, match=r"wordnet.*chmod go-w"):
+        new_meteor().prepare()
+
+
 # ---- making metrics, and scoring with all of them
 
 

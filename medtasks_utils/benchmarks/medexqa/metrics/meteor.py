@@ -6,6 +6,7 @@ exactly, then by Porter stem, then as WordNet synonyms of the stem; case does no
 once.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import version
@@ -70,21 +71,24 @@ def _load(place: str) -> None:
         MedtasksError: if it cannot be downloaded or read.
     """
     name = Path(place).name
-    try:
+    with warnings.catch_warnings(record=True) as refusals:  # NLTK warns of a folder that others may write to
+        warnings.simplefilter("always", RuntimeWarning)
         try:
-            _READERS[place]()
-        except LookupError:
-            if constants.HF_HUB_OFFLINE:
-                raise
-            logger.warning("meteor needs NLTK's %s: downloading it", name)
-            nltk.download(name, quiet=True)
-            _READERS[place]()
-    except Exception as error:  # a damaged copy fails in many ways
-        raise MedtasksError(
-            f"meteor needs NLTK's {name}, which cannot be read here ({type(error).__name__}): run `python -m "
-            f"nltk.downloader {name}` on a machine with internet (then copy its folder nltk_data, and set NLTK_DATA to "
-            "the copy), or leave meteor out of explanation_metrics"
-        ) from None
+            try:
+                _READERS[place]()
+            except LookupError:
+                if constants.HF_HUB_OFFLINE:
+                    raise
+                logger.warning("meteor needs NLTK's %s: downloading it", name)
+                nltk.download(name, quiet=True)
+                _READERS[place]()
+        except Exception as error:  # a damaged copy fails in many ways
+            reason = str(refusals[-1].message) if refusals else type(error).__name__
+            raise MedtasksError(
+                f"meteor needs NLTK's {name}, which cannot be read here ({reason}): run `python -m nltk.downloader "
+                f"{name}` on a machine with internet (then copy its folder nltk_data, and set NLTK_DATA to the copy), "
+                "or leave meteor out of explanation_metrics"
+            ) from None
 
 
 RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
