@@ -27,6 +27,7 @@ COMMANDS = Registry(
         "compare": "medtasks_utils.commands.compare:Compare",
         "audit": "medtasks_utils.commands.audit:Audit",
         "doubt": "medtasks_utils.commands.doubt:Doubt",
+        "requests": "medtasks_utils.commands.requests:Requests",
         "import": "medtasks_utils.commands.imports:Import",
         "extract": "medtasks_utils.commands.extract:Extract",
         "sweep": "medtasks_utils.commands.sweep:Sweep",

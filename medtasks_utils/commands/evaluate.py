@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from medtasks_utils.writing import counted
 
@@ -14,31 +14,23 @@ from .flags import Command, print_error
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluation import Evaluation
+    from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
     from medtasks_utils.report.score_table import ScoreTable
     from medtasks_utils.results import Run
 
 
 @dataclass(kw_only=True)
-class Eval(Command):
-    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a quicker start.
-
-    examples:
-      medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
-        --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
-      medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
-      accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
+class HarnessCommand(Command):
+    """A command that takes every flag of ``lm_eval run``.
 
     Attributes:
         data: where the rows come from: hub, sample, or a directory
         set: an option, as in medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
-        no_keep: do not keep answers on disk while the run lasts (they are reused if the run is interrupted)
-        fresh: ask again what an interrupted run has already answered
     """
 
+    usage: ClassVar[str]
     data: str | None = None
     set: Sequence[str] = ()
-    no_keep: bool = False
-    fresh: bool = False
     arguments: argparse.Namespace = field(init=False)
     """The flags of ``lm_eval run``."""
 
@@ -54,12 +46,12 @@ class Eval(Command):
         """Add our own flags, then all those of ``lm_eval run``."""
         from medtasks_utils.harness.command_line import add_flags_of_run
 
-        parser.usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
+        parser.usage = cls.usage
         super().add_arguments(parser)
         add_flags_of_run(parser)
 
     @classmethod
-    def from_arguments(cls, arguments: argparse.Namespace) -> "Eval":
+    def from_arguments(cls, arguments: argparse.Namespace) -> "HarnessCommand":
         """Return the command with the arguments that were typed; those of ``lm_eval run`` are kept together."""
         values = vars(arguments)
         names = [field.name for field in fields(cls) if field.name in values]
@@ -67,16 +59,54 @@ class Eval(Command):
         command.arguments = arguments
         return command
 
-    def run(self) -> "EvalResult | None":
-        """Run the harness; return its scores, or None in every process but the first of several."""
+    def configured(self) -> "EvaluatorConfig":
+        """Return the configuration that the flags ask for."""
         from medtasks_utils.harness.command_line import configured
-        from medtasks_utils.harness.evaluation import Evaluation
         from medtasks_utils.harness.lm_eval_names import setup_logging
 
         setup_logging(self.arguments.verbosity or "INFO")
-        config = configured(self.arguments, self.data, self.set)
-        evaluation = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh)
+        return configured(self.arguments, self.data, self.set)
+
+
+@dataclass(kw_only=True)
+class Eval(HarnessCommand):
+    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a quicker start.
+
+    examples:
+      medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
+        --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
+      medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
+      accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
+
+    Attributes:
+        no_keep: do not keep answers on disk while the run lasts (they are reused if the run is interrupted)
+        fresh: ask again what an interrupted run has already answered
+    """
+
+    usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
+    no_keep: bool = False
+    fresh: bool = False
+
+    def run(self) -> "EvalResult | None":
+        """Run the harness; return its scores, or None in every process but the first of several."""
+        from medtasks_utils.harness.evaluation import Evaluation
+
+        evaluation = Evaluation(self.configured(), self.set, keep=not self.no_keep, fresh=self.fresh)
         evaluation.run(self.arguments.func)
+        return EvalResult.of(evaluation)
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """The result of ``medtasks eval``: the evaluation, the run that it wrote, and its scores."""
+
+    evaluation: "Evaluation"
+    saved: "Run"
+    scores: "ScoreTable"
+
+    @classmethod
+    def of(cls, evaluation: "Evaluation") -> "EvalResult | None":
+        """Return the result of an evaluation; None in every process but the first of several."""
         if evaluation.results is None:
             return None
         if evaluation.problem:
@@ -87,16 +117,7 @@ class Eval(Command):
         path = evaluation.path
         run = read_runs(path)[0] if path else as_run(evaluation.results, Path("run"))
         width = shutil.get_terminal_size((120, 24)).columns
-        return EvalResult(evaluation, run, ScoreTable(lines_of(run), width))
-
-
-@dataclass(frozen=True)
-class EvalResult:
-    """The result of ``medtasks eval``: the evaluation, the run that it wrote, and its scores."""
-
-    evaluation: "Evaluation"
-    saved: "Run"
-    scores: "ScoreTable"
+        return cls(evaluation, run, ScoreTable(lines_of(run), width))
 
     @property
     def failed(self) -> bool:

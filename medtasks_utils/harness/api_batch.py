@@ -126,12 +126,7 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
                     sent = await _read_bounded(response, url)
             except (ClientError, asyncio.TimeoutError) as error:
                 raise model_server.ServerUnavailable(f"{url} does not answer: {reason_of(error)}") from None
-            retry_after = response.headers.get("Retry-After")
-            limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
-            replies, usage = model_server.read(response.status, sent, url, model.model, limit, retry_after)
-            if usage:
-                spent.update(replies=1, **usage)
-            return without_thoughts(model, replies[0])
+            return read_reply(model, url, response.status, sent, body, response.headers.get("Retry-After"))
 
         async def ask_again(body: dict[str, Any]) -> Reply:
             for attempt in range(2, model.max_retries + 1):
@@ -152,6 +147,26 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
             return reply
 
         yield ask
+
+
+def read_reply(
+    model: Any, url: str, status: int, sent: str, body: Mapping[str, Any], retry_after: str | None = None
+) -> Reply:
+    """Return the reply that a server sent, and count its tokens; raise as :func:`.model_server.read` does.
+
+    Args:
+        model: the model of the run.
+        url: where the request went, for errors.
+        status: the HTTP status.
+        sent: the body of the server's answer.
+        body: the body of the request.
+        retry_after: the header of that name.
+    """
+    limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
+    replies, usage = model_server.read(status, sent, url, model.model, limit, retry_after)
+    if usage:
+        spent.update(replies=1, **usage)
+    return without_thoughts(model, replies[0])
 
 
 async def _read_bounded(response: Any, url: str) -> str:

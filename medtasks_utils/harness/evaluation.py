@@ -26,6 +26,10 @@ from .lm_eval_names import EvaluatorConfig
 from .patches.evaluator import current_evaluation
 
 
+class StoppedBeforeReplies(Exception):
+    """Raised by a model that ends the run once it has the requests."""
+
+
 class Evaluation:
     """One run of lm_eval.
 
@@ -94,6 +98,8 @@ class Evaluation:
             stack.enter_context(only_results_on_standard_output())
             try:
                 harness(argparse.Namespace(**asdict(self.config)))
+            except StoppedBeforeReplies:
+                raise
             except BaseException:
                 log.warning(self._way_on)
                 raise

@@ -1,0 +1,282 @@
+"""Write the requests of a run in the form of batch endpoints, and turn the responses into that run.
+
+A request is a line ``{"custom_id", "method", "url", "body"}``. Its ``custom_id`` ends in a hash of the body, so that a
+response cannot be taken for one to another prompt. Beside the requests stands ``<name>.run.json`` with the flags of the
+run. The import runs lm_eval with these flags once more, on the replies in the files, so that scores, ends, tokens and
+samples are those of a run through a server.
+"""
+
+import argparse
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.api_batch import read_reply
+from medtasks_utils.harness.batch_model import FORMS, Answering, answering
+from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.harness.checks import requested
+from medtasks_utils.harness.command_line import add_flags_of_run
+from medtasks_utils.harness.evaluation import Evaluation, StoppedBeforeReplies
+from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, Instance, get_model
+from medtasks_utils.harness.model_server import PromptTooLong
+from medtasks_utils.harness.models import request_body
+from medtasks_utils.harness.replies import Reply
+from medtasks_utils.harness.settings import check_arguments
+from medtasks_utils.harness.signature import digest
+from medtasks_utils.harness.sources import source_of
+from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.results.samples import Row, numbered_lines
+from medtasks_utils.writing import SECRETS, write_whole
+
+from .other_runs import named
+
+
+def write_requests(
+    config: EvaluatorConfig, settings: Sequence[str], file: Path, *, form: str, max_requests: int
+) -> list[Path]:
+    """Write the requests that a run would send, and return the files.
+
+    Args:
+        config: the flags of ``lm_eval run``.
+        settings: the values of ``--set``.
+        file: where they are written; more than ``max_requests`` go into files whose names end in ``_1``, ``_2``, ….
+        form: a key of :data:`.batch_model.FORMS`.
+
+    Raises:
+        UsageError: for tasks that need the model between turns, or log-likelihoods.
+        MedtasksError: for any other mistake that ``medtasks eval`` finds before a run.
+    """
+    config.model = FORMS[form]
+    check_arguments(get_model(config.model), "medtasks requests", config.model_args, is_api=True)
+    manager = manager_for(config.tasks, config.include_path, config.metadata)
+    for task in requested(manager, config.tasks, config.metadata):
+        if getattr(task.options, "tools", ()):
+            raise UsageError(
+                f"{task.info.name} has tools, whose results the model needs before it goes on: a file of requests "
+                "cannot give it those; use medtasks eval"
+            )
+        if not task.info.generates:
+            raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return")
+    config.metadata = {**config.metadata, DATA_KEY: source_of(config.metadata)}
+    lines: list[Row] = []
+
+    def record(model: Any, requests: Sequence[Instance]) -> list[Reply]:
+        lines.extend(_line(model, request, request_body(model, *request.args) or {}) for request in requests)
+        raise StoppedBeforeReplies
+
+    _run(config, settings, record)
+    parts = [lines[start : start + max_requests] for start in range(0, len(lines), max_requests)]
+    paths = [file]
+    if len(parts) > 1:
+        paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
+    for path, part in zip(paths, parts, strict=True):
+        _write_lines(path, part)
+    run = {"requests": len(lines), "files": [path.name for path in paths], "flags": SECRETS.scrub(asdict(config))}
+    write_whole(_run_file(file), json.dumps(run, indent=2, default=str))
+    return [*paths, _run_file(file)]
+
+
+def _run_file(requests: Path) -> Path:
+    return requests.with_suffix(".run.json")
+
+
+def _write_lines(path: Path, lines: Iterable[Row]) -> None:
+    write_whole(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), make_folder=True)
+
+
+def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
+    """Run lm_eval on given answers; None if these stopped it."""
+    parser = argparse.ArgumentParser()
+    add_flags_of_run(parser)
+    token = answering.set(answer)
+    try:
+        evaluation = Evaluation(config, settings, keep=False)
+        evaluation.run(parser.get_default("func"))
+        return evaluation
+    except StoppedBeforeReplies:
+        return None
+    finally:
+        answering.reset(token)
+
+
+# ---- requests
+
+
+def _line(model: Any, request: Instance, body: Row) -> Row:
+    """Return a request in the form of batch endpoints, given the body that a server would be sent."""
+    return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
+
+
+def _place(request: Instance) -> str:
+    """Return the task and the numbers of the example and of the generation, as services take them in a name."""
+    task = re.sub(r"[^\w]", "_", str(request.task_name))
+    return f"{task}-{request.doc_id}-{request.idx}"
+
+
+# ---- responses
+
+
+def import_responses(
+    paths: Sequence[Path],
+    requests: Path,
+    folder: Path,
+    *,
+    data: str | None = None,
+    is_partial: bool = False,
+    missing: Path | None = None,
+) -> tuple[Evaluation, list[str]]:
+    """Score the responses to requests, and save them as a run.
+
+    Args:
+        paths: the files with responses, in any order.
+        requests: the file of :func:`write_requests`.
+        folder: the output folder of the run.
+        data: where the rows come from on this machine; None for the source of the requests.
+        is_partial: whether to score only the examples all of whose generations have replies.
+        missing: a file to write the requests without a reply to; None for none.
+
+    Returns:
+        The evaluation, and a line for each kind of response that could not be used.
+
+    Raises:
+        MedtasksError: if replies are missing, unless ``is_partial``.
+    """
+    try:
+        config = EvaluatorConfig(**json.loads(_run_file(requests).read_bytes())["flags"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        problem = f"{_run_file(requests)}, which medtasks requests wrote beside it, cannot be read: {error}"
+        raise MedtasksError(f"--requests {requests}: {problem}") from None
+    config.output_path, config.log_samples = str(folder), True
+    config.metadata |= {} if data is None else {DATA_KEY: data}
+    responses = BatchResponses(paths)
+    evaluation = _run(config, (), responses.answer)
+    if missing is not None:
+        _write_lines(missing, responses.unanswered.values())
+    if evaluation is None and is_partial:
+        examples = responses.keep_answered()
+        numbers = {task: sorted(config.samples[task]) for task in examples} if config.samples else {}
+        chosen = {}
+        for task, places in examples.items():
+            chosen[task] = [numbers[task][place] for place in places] if numbers else places
+        config.limit, config.samples, config.tasks = None, chosen, list(chosen)
+        evaluation = _run(config, (), responses.answer) if chosen else None
+    if evaluation is None:
+        problems = "; ".join(responses.problems())
+        way_on = f"their requests are in {missing}" if missing else "--missing FILE writes the requests without a reply"
+        raise MedtasksError(f"{problems}; {way_on}, --partial scores what there is")
+    return evaluation, responses.problems()
+
+
+class BatchResponses:
+    """The responses in some files, which answer a run.
+
+    Args:
+        paths: the files. A line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and vLLM
+            write it, or ``{"custom_id", "result"}``, as Anthropic does.
+
+    Attributes:
+        unanswered: the requests without a reply, by custom id.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.unanswered: dict[str, Row] = {}
+        self._responses: dict[str, list[Row]] = defaultdict(list)
+        self._unreadable: list[str] = []
+        self._errors: dict[str, str] = {}
+        self._requests: list[Instance] = []
+        self._ids: dict[str, str] = {}  # by the place of the request
+        for path in paths:
+            try:
+                for number, line in numbered_lines(path):
+                    self._add(line, f"{path.name} line {number}")
+            except OSError as error:
+                raise MedtasksError(f"{path} cannot be read: {error.strerror or error}") from None
+
+    def _add(self, line: bytes, place: str) -> None:
+        """Keep a line under its custom id."""
+        try:
+            values = from_json(line)
+            self._responses[str(values["custom_id"])].append(values)
+        except (ValueError, LookupError, TypeError):
+            self._unreadable.append(place)
+
+    def answer(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
+        """Return the replies to requests.
+
+        When the run is repeated on fewer examples, the prompts are those of the first time: few-shot examples are drawn
+        in the order of the examples.
+
+        Raises:
+            StoppedBeforeReplies: if a request has no reply.
+        """
+        self._requests = self._requests or list(requests)
+        replies = []
+        for request, first in zip(requests, self._requests, strict=True):
+            request.arguments = first.args
+            body = request_body(model, *request.args) or {}
+            line = _line(model, first, body)
+            custom_id = self._ids[_place(first)] = line["custom_id"]
+            reply = self._reply(model, custom_id, body)
+            if reply is None:
+                self.unanswered[custom_id] = line
+            else:
+                replies.append(reply)
+        if len(replies) < len(requests):
+            raise StoppedBeforeReplies
+        return replies
+
+    def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
+        """Return the first reply among the responses to a request, read as that of a server; None if there is none."""
+        for line in self._responses.get(custom_id, ()):
+            response = line.get("response") or line.get("result") or {"error": line.get("error")}
+            sent = response.get("body") or response.get("message") or response
+            status = response.get("status_code") or 200
+            try:
+                reply = read_reply(model, custom_id, status, json.dumps(sent), body)
+            except PromptTooLong as error:
+                return Reply(refusal=str(error))
+            except MedtasksError as error:
+                self._errors[custom_id] = str(error)
+            else:
+                self._errors.pop(custom_id, None)
+                return Reply(reply, "unknown", reply.tokens, reply.reasoning) if reply.is_empty else reply
+        return None
+
+    def keep_answered(self) -> dict[str, list[int]]:
+        """Keep the examples all of whose generations have replies, and return their places in the run, by task."""
+        incomplete = {
+            (request.task_name, request.doc_id)
+            for request in self._requests
+            if self._ids[_place(request)] in self.unanswered
+        }
+        self._requests = [
+            request for request in self._requests if (request.task_name, request.doc_id) not in incomplete
+        ]
+        places: dict[str, dict[int, None]] = defaultdict(dict)
+        for request in self._requests:
+            places[request.task_name][request.doc_id] = None
+        return {task: list(of_task) for task, of_task in places.items()}
+
+    def problems(self) -> list[str]:
+        """Return a line for each kind of response that was not used, and for the requests without one."""
+        custom_ids = set(self._ids.values())
+        unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
+        changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]
+        twice = [custom_id for custom_id in self._ids.values() if len(self._responses.get(custom_id, ())) > 1]
+        kinds = {
+            "requests without a response": [name for name in self.unanswered if name not in self._errors],
+            "errors in place of a reply": [f"{name} ({words})" for name, words in self._errors.items()],
+            "lines that are not JSON with a custom_id": self._unreadable,
+            "requests with several responses, of which the first reply counts": twice,
+            "responses to another prompt than this installation sends": changed,
+            "responses to no request of this run": [name for name in unknown if name not in changed],
+        }
+        counts = f"{len(self._ids) - len(self.unanswered)} of {len(self._ids)} requests have a reply"
+        return [counts, *(named(names, what) for what, names in kinds.items() if names)]
