@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from conftest import Row, right_answer
 from environment_runs import ENVIRONMENTS, lines, rows, write
@@ -118,3 +121,123 @@ def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path)
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
     transcript = sample.details[STRICT]["transcript"]
     assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
+
+
+# ---- other harnesses
+
+
+def inspect_sample(doc: Row, response: str) -> Row:
+    """A sample as inspect_ai logs it, scored C by one scorer and 0 by another."""
+    chat = [
+        {"role": "user", "content": f"{doc['note']}\n{doc['question']}"},
+        {"role": "assistant", "content": response},
+    ]
+    choice = {"message": chat[1], "stop_reason": "max_tokens"}
+    output = {"choices": [choice], "usage": {"input_tokens": 5, "output_tokens": 9}}
+    return {"messages": chat, "output": output, "scores": {"match": {"value": "C"}, "number": {"value": 0}}}
+
+
+def write_inspect(path: Path, docs: list[Row]) -> Path:
+    header = {"eval": {"task": "medcalc_bench", "model": "org/m", "created": "2026-03-04T05:06:07+00:00"}}
+    samples = [inspect_sample(doc, right_answer(doc)) for doc in docs]
+    if path.suffix == ".json":
+        path.write_text(json.dumps({**header, "samples": [*samples, {"messages": []}]}))
+        return path
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+        for number, sample in enumerate([*samples, {"messages": []}]):
+            name, packed = (
+                f"samples/{number}.json",
+                pyarrow.compress(json.dumps(sample).encode(), codec="zstd", asbytes=True),
+            )
+            archive.writestr(name, packed)
+            archive.getinfo(name).compress_type = 93  # as inspect_ai writes them
+    return path
+
+
+def write_helm(path: Path, docs: list[Row]) -> Path:
+    states = []
+    for number, doc in enumerate(docs):
+        instance = {"input": {"text": f"{doc['note']}\n{doc['question']}"}, "id": f"id{number}"}
+        completion = {"text": right_answer(doc), "finish_reason": {"reason": "length"}}
+        states.append({"instance": instance, "request": {}, "result": {"completions": [completion]}})
+    states.append({"instance": {"id": "id99"}, "result": {"completions": []}})
+    path.write_text(json.dumps({"adapter_spec": {"model": "org/m"}, "request_states": states}))
+    stats = [{"name": {"name": name}, "mean": value} for name, value in (("match", 1.0), ("num_tokens", 7))]
+    scores = [{"instance_id": f"id{number}", "stats": stats} for number in range(len(docs))]
+    path.with_name("per_instance_stats.json").write_text(json.dumps(scores))
+    return path
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json", "scenario_state.json"])
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(name: str, tmp_path: Path) -> None:
+    write_run = write_helm if name.startswith("scenario") else write_inspect
+    run, (problem,) = imported(write_run(tmp_path / name, rows("medcalc_bench")), tmp_path, task="medcalc_bench")
+    assert run.model == "org/m" and "left out 1 records without a response that is text: " in problem
+    metrics = run.tasks["medcalc_bench"].metrics
+    prefix = "helm" if name.startswith("scenario") else "inspect"
+    assert [metrics[metric, STRICT].value for metric in ("acc", "cut", f"{prefix}_match")] == [1, 1, 1]
+    sample = run.tasks["medcalc_bench"].samples[0]
+    other_scores = {f"{prefix}_match": 1.0} if prefix == "helm" else {"inspect_match": 1.0, "inspect_number": 0.0}
+    assert sample.details[STRICT]["other_scores"] == other_scores
+    assert sample.tokens == [None if prefix == "helm" else 9]
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(MedtasksError, match="neither a log of inspect_ai nor"):
+        imported(tmp_path / name, tmp_path)
+
+
+IDS = {  # the fields of a document that the file's id is made of, and the benchmark
+    ("id",): "medmcqa",
+    ("question",): "medexqa",
+    ("row_number",): "medcalc_bench",
+    ("row", "shown"): "medhallu",
+}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize(("fields", "benchmark"), IDS.items())
+def test_lines_of_any_form_are_matched_by_an_id(
+    fields: tuple[str, ...], benchmark: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = fields if len(fields) > 1 else ("Key",)
+    written = []
+    for doc in rows(benchmark):
+        key = dict(zip(names, (doc[field] for field in fields), strict=True))
+        written.append({**key, "text": right_answer(doc), "score": 0})
+    written += [written[0], {**written[1], names[0]: "nowhere"}]
+    path = tmp_path / f"x.{form}"
+    with path.open("w", newline="") as file:
+        if form == "csv":
+            writer = csv.DictWriter(file, [*names, "text", "score"])
+            writer.writeheader()
+            writer.writerows(written)
+        else:
+            file.writelines(json.dumps(line) + "\n" for line in [*written, {**written[0], "text": 7}])
+            file.write("no JSON\n")
+    task = ENVIRONMENTS[benchmark][2]
+    words = [
+        "import",
+        str(path),
+        "--data",
+        "sample",
+        "-o",
+        str(tmp_path),
+        "--id",
+        ",".join(names),
+        "--response",
+        "text",
+    ]
+    assert cli.main([*words, "--task", task]) == 0
+    errors = capsys.readouterr().err
+    assert "1 of " in errors and "responses, whose id is that of no or several documents" in errors
+    assert "1 documents with several responses, taken as generations" in errors
+    assert (
+        ("1 lines that are not JSON" in errors)
+        == ("records without a response that is text" in errors)
+        == (form == "jsonl")
+    )
+    (run,) = read_runs(tmp_path)
+    metrics = run.tasks[task].metrics
+    assert metrics["acc", STRICT].value == 1 and metrics["their_score", STRICT].value == 0
+    assert len(run.tasks[task].samples) == len(rows(benchmark))
+    assert cli.main(words) == 2 and "--task, --id and --response together" in capsys.readouterr().err

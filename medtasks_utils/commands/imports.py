@@ -3,26 +3,33 @@
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import CommandResult
 
 from .evaluate import EvalResult
 from .flags import Command, Printout, warn
+
+_RUNS = ("results.jsonl", "*.eval", "scenario_state.json")
 
 
 @dataclass
 class Import(Command):
     """Score responses that were generated elsewhere, and save them as the harness's result files.
 
-    With --requests, reads the responses to a file of medtasks requests. Without it, reads results.jsonl, as vf-eval -s
-    of the defining environments writes it, and scores its responses again under both filters. Exit code 1 if a file's
-    benchmark or rows cannot be identified, or if replies are missing.
+    With --requests, reads the responses to a file of medtasks requests. Otherwise reads runs of other harnesses, scores
+    their responses again under both filters and keeps the other harness's scores beside: results.jsonl of the defining
+    environments (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's scenario_state.json; with --task, --id and
+    --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified, or if replies are
+    missing.
 
     Attributes:
-        paths: files with responses, or folders with results.jsonl
+        paths: files with responses, or folders with results.jsonl, *.eval or scenario_state.json
         output: the folder to write into; default: imported
         task: the task that the rows belong to; default: the benchmark's main task
         data: where the task's rows come from: hub, sample, or a directory; default: as for runs
+        id: the field that identifies the row, or several, separated by commas: its id or number in the data, or the
+            question
+        response: the field with the response
         requests: the file of medtasks requests that the responses answer
         partial: score the examples that have replies, even if others have none
         missing: write the requests that have no reply to this file
@@ -33,6 +40,8 @@ class Import(Command):
     output: Path = Path("imported")
     task: str | None = None
     data: str | None = None
+    id: str = ""
+    response: str = ""
     requests: Path | None = None
     partial: bool = False
     missing: Path | None = None
@@ -41,16 +50,19 @@ class Import(Command):
         """Write each run; return where."""
         if self.requests is not None:
             return self._run_of_requests(self.requests)
+        if bool(self.id) != bool(self.response) or (self.id and not self.task):
+            raise UsageError("files of any form need --task, --id and --response together")
         from medtasks_utils.elsewhere.saving import import_run
 
         files = []
         for path in self.paths:
-            files += sorted(path.rglob("results.jsonl")) if path.is_dir() else [path]
+            files += [file for name in _RUNS for file in sorted(path.rglob(name))] if path.is_dir() else [path]
         if not files:
-            raise MedtasksError(f"no results.jsonl in {', '.join(map(str, self.paths))}")
+            raise MedtasksError(f"no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         data = []
+        id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:
-            written, problems = import_run(path, self.output, self.task, self.data)
+            written, problems = import_run(path, self.output, self.task, self.data, id_fields, self.response)
             for problem in problems:
                 warn(problem)
             data.append({"run": str(path), "written": str(written), "problems": problems})

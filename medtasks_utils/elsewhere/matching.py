@@ -33,6 +33,25 @@ def by_prompt(
     return matched
 
 
+def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Response]]:
+    """Return the responses to each document, by its index; those whose id is that of no or several documents under -1.
+
+    Where documents do not have all of the ``fields``, an id is looked for in the field that has most of them.
+    """
+    have_fields = all(name in documents[0] for name in fields)
+    best: dict[int, list[Response]] = {NOWHERE: list(responses)}
+    for names in [fields] if have_fields else [[name] for name in documents[0]]:
+        places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, doc in enumerate(documents):
+            places[tuple(str(doc[name]).strip() for name in names)].append(place)
+        matched: dict[int, list[Response]] = defaultdict(list)
+        for response in responses:
+            same = places.get(response.id, ())
+            matched[same[0] if len(same) == 1 else NOWHERE].append(response)
+        best = min(best, matched, key=lambda by_place: len(by_place.get(NOWHERE, ())))
+    return best
+
+
 def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
     """Yield the texts in some fields of a document; each item of a list is a text."""
     for value in map(doc.get, fields):

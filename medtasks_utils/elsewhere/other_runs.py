@@ -4,20 +4,30 @@
     ``vf-eval -s`` of the environments that defined the scores, with ``metadata.json`` beside it in a folder
     ``<environment>--<model>/<id>``. A line has ``prompt``, ``completion`` (chat messages), ``task``, ``reward`` and one
     key for each reward function.
+``*.eval``, ``*.json`` with ``samples``
+    Logs of inspect_ai. The first is a ZIP archive of ``header.json`` and one file for each sample. A score of C, P, I
+    or N counts as 1, 0.5, 0 and 0.
+``scenario_state.json``
+    HELM, with its scores in ``per_instance_stats.json`` beside it.
+any JSON lines or CSV
+    Where the fields with the id and the response are named.
 """
 
+import csv
 import json
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 from pydantic_core import from_json
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.replies import Reply
+from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
 
 _NO_SCORES = {
@@ -25,6 +35,10 @@ _NO_SCORES = {
     *("num_turns", "input_tokens", "output_tokens"),
 }
 """Numbers in ``results.jsonl`` that are no scores."""
+_NO_SCORES_OF_HELM = ("num_", "inference_", "training_", "finish_reason", "prompt_truncated", "max_prob", "logprob")
+_SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
+_INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_ZSTANDARD = 93  # the method's number in ZIP archives
 
 
 class Response(NamedTuple):
@@ -36,6 +50,7 @@ class Response(NamedTuple):
         completion: the messages that followed, tool results included.
         reply: the text that is scored, the model's last message.
         scores: the other harness's scores, by name.
+        id: the values of the fields that identify the document; empty where the prompt does.
     """
 
     place: str
@@ -43,6 +58,7 @@ class Response(NamedTuple):
     completion: list[Message]
     reply: Reply
     scores: dict[str, float]
+    id: tuple[str, ...] = ()
 
 
 @dataclass
@@ -82,7 +98,7 @@ class OtherRun:
                 continue
             try:
                 self.responses.append(convert(place, values))
-            except (AttributeError, LookupError, TypeError, ValueError):
+            except (AttributeError, LookupError, NoReplyError, TypeError, ValueError):
                 bad["records without a response that is text"].append(place)
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
@@ -94,21 +110,129 @@ def named(names: Sequence[str], what: str) -> str:
     return f"{len(names)} {what}: {', '.join(names[:3])}{', …' * (len(names) > 3)}"
 
 
-def read_other_run(path: Path) -> OtherRun:
+def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: str = "") -> OtherRun:
     """Read the run in a file.
+
+    Args:
+        path: the file.
+        id_fields: the fields of a line or column that identify the document; empty for a form that is known.
+        response_field: the field of the response.
 
     Raises:
         MedtasksError: if there is no such file, or no response in it.
     """
     if not path.is_file():
         raise MedtasksError(f"no file {path}")
+    if id_fields:
+        return _run_of_lines(path, id_fields, response_field)
+    try:
+        if path.suffix == ".eval":
+            with ZipFile(path) as archive:
+                samples = [name for name in archive.namelist() if name.startswith("samples/")]
+                records = [(name, _member(archive, name)) for name in samples]
+                return _inspect_run(path, json.loads(_member(archive, "header.json")), records)
+        if path.suffix == ".json":
+            content = json.loads(path.read_bytes())
+            records = [(f"sample {number}", sample) for number, sample in enumerate(content.get("samples", ()), 1)]
+            return _helm_run(path, content) if "request_states" in content else _inspect_run(path, content, records)
+    except (AttributeError, BadZipFile, LookupError, TypeError, ValueError) as error:
+        problem = f"neither a log of inspect_ai nor a scenario_state.json of HELM ({reason_of(error)})"
+        raise MedtasksError(f"{path} is {problem}") from None
     return _environment_run(path)
 
 
-def _date(path: Path, date: Any) -> str:
+def _date(path: Path, date: Any = None) -> str:
     """Return a date as file names have it; the file's own where none is given."""
     text = str(date or datetime.fromtimestamp(path.stat().st_mtime))[:19]
     return text.replace(" ", "T").replace(":", "-")
+
+
+# ---- lines with an id
+
+
+def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
+    """Read JSON lines, or the rows of a CSV file."""
+    run = OtherRun(path, path.stem, _date(path), path.stem)
+
+    def convert(place: str, line: Row) -> Response:
+        if not isinstance(line[response_field], str):
+            raise TypeError("a response is text")
+        scores = {f"their_{name}": float(line[name]) for name in _SCORES_OF_LINES if name in line}
+        identity = tuple(str(line[name]).strip() for name in id_fields)
+        return Response(place, [], [], Reply(line[response_field]), scores, identity)
+
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            run.read(((f"row {number}", row) for number, row in enumerate(csv.DictReader(file), 1)), convert)
+    else:
+        run.read(((f"line {number}", raw) for number, raw in numbered_lines(path)), convert)
+    return run
+
+
+# ---- inspect_ai
+
+
+def _member(archive: ZipFile, name: str) -> bytes:
+    """Return a file of an archive, also one compressed by Zstandard, which Python unpacks from 3.14 on."""
+    info = archive.getinfo(name)
+    if info.compress_type != _ZSTANDARD:
+        return archive.read(name)
+    import pyarrow
+
+    with Path(str(archive.filename)).open("rb") as file:
+        file.seek(info.header_offset + 26)
+        file.seek(sum(struct.unpack("<HH", file.read(4))), 1)  # past the name and the extra field
+        packed = file.read(info.compress_size)
+    data: bytes = pyarrow.input_stream(pyarrow.py_buffer(packed), compression="zstd").read()
+    return data
+
+
+def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) -> OtherRun:
+    """Read a log of inspect_ai, given its header and samples."""
+    about = header["eval"]
+    names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
+    run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names)
+
+    def convert(place: str, sample: Row) -> Response:
+        messages = _chat(sample["messages"])
+        roles = [message["role"] for message in messages]
+        first, end = roles.index("assistant"), len(roles) - roles[::-1].index("assistant")
+        (reply, *_) = read_completion(json.dumps(sample["output"])).replies
+        scores = {}
+        for name, score in (sample.get("scores") or {}).items():
+            value = number(_INSPECT_VALUES.get(str(score["value"]), score["value"]))
+            if value is not None:
+                scores[f"inspect_{name}"] = value
+        return Response(place, messages[:first], messages[first:end], reply, scores)
+
+    run.read(samples, convert)
+    return run
+
+
+# ---- HELM
+
+
+def _helm_run(path: Path, state: Row) -> OtherRun:
+    """Read a ``scenario_state.json``, and the scores in the file beside it."""
+    run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    stats = path.with_name("per_instance_stats.json")
+    for instance in json.loads(stats.read_bytes()) if stats.exists() else ():
+        for stat in instance["stats"]:
+            name = stat["name"]["name"]
+            if stat.get("mean") is not None and not name.startswith(_NO_SCORES_OF_HELM):
+                scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
+
+    def convert(place: str, record: Row) -> Response:
+        instance, completion = record["instance"], record["result"]["completions"][0]
+        end = (completion.get("finish_reason") or {}).get("reason")
+        body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
+        (reply,) = read_completion(json.dumps(body)).replies
+        prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
+        return Response(place, prompt, [], reply, scores[instance["id"]])
+
+    run.read(((f"request {number}", record) for number, record in enumerate(state["request_states"], 1)), convert)
+    return run
 
 
 # ---- the environments that defined the scores

@@ -18,14 +18,21 @@ from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import write_whole
 
-from .matching import NOWHERE, by_prompt
+from .matching import NOWHERE, by_id, by_prompt
 from .other_runs import OtherRun, Response, named, read_other_run
 
 Values = dict[tuple[str, str], list[Any]]
 """The values of each metric under each filter, by example."""
 
 
-def import_run(path: Path, folder: Path, task: str | None = None, data: str | None = None) -> tuple[Path, list[str]]:
+def import_run(
+    path: Path,
+    folder: Path,
+    task: str | None = None,
+    data: str | None = None,
+    id_fields: Sequence[str] = (),
+    response_field: str = "",
+) -> tuple[Path, list[str]]:
     """Convert another harness's run into the files of lm_eval.
 
     Args:
@@ -33,6 +40,8 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         folder: the output folder, in which a folder named after the model is made.
         task: the task whose documents the run shows; None to infer it.
         data: the source of the rows, as under ``medtasks_data``.
+        id_fields: the fields of the file that identify the document; empty for a form that is known.
+        response_field: the field of the response.
 
     Returns:
         The path of the results file, and a line for each kind of response left out.
@@ -42,13 +51,23 @@ def import_run(path: Path, folder: Path, task: str | None = None, data: str | No
         UsageError: for an unknown task, or one outside this pack.
         DataError: if the rows cannot be read.
     """
-    run = read_other_run(path)
+    run = read_other_run(path, id_fields, response_field)
     built = _build_task(task or _task_of(run), run.arguments, data)
-    matched = by_prompt(run.responses, built.eval_docs, built.benchmark.shown_fields)
+    documents, name = built.eval_docs, built.info.name
+    if id_fields:
+        matched, why = (
+            by_id(run.responses, documents, id_fields),
+            f"whose id is that of no or several documents of {name}",
+        )
+        twice = [responses[1].place for place, responses in matched.items() if place != NOWHERE and len(responses) > 1]
+        if twice:
+            run.problems.append(f"{path}: {named(twice, 'documents with several responses, taken as generations')}")
+    else:
+        matched = by_prompt(run.responses, documents, built.benchmark.shown_fields)
+        why = f"whose prompt shows no document of {name}"
     unmatched = [response.place for response in matched.pop(NOWHERE, [])]
     if unmatched:
-        what = f"of {len(run.responses)} responses, whose prompt shows no document of {built.info.name}"
-        run.problems.append(f"{path}: left out {named(unmatched, what)}")
+        run.problems.append(f"{path}: left out {named(unmatched, f'of {len(run.responses)} responses, {why}')}")
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; name another task with --task, or other rows with --data")
     return _save(built, matched, run, folder), run.problems
@@ -154,6 +173,8 @@ def _score_example(
     }
     if len(first.completion) > 1:
         sample["transcript"] = [*first.prompt, *first.completion]
+    if their_scores:
+        sample["other_scores"] = their_scores
     samples = []
     for filter_name in task.filter_names:
         answers = [instance.filtered_resps[filter_name] for instance in instances]
