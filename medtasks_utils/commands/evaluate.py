@@ -6,8 +6,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from pydantic import Field
+
+from medtasks_utils.errors import UsageError
 from medtasks_utils.writing import counted
 
 from .flags import Command, print_error
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
     from medtasks_utils.report.score_table import ScoreTable
     from medtasks_utils.results import Run
+
+
+_WITHIN = 2.0  # points
 
 
 @dataclass(kw_only=True)
@@ -81,17 +87,31 @@ class Eval(HarnessCommand):
     Attributes:
         no_keep: do not keep answers on disk while the run lasts (they are reused if the run is interrupted)
         fresh: ask again what an interrupted run has already answered
+        against: ask in a random order, and stop each task as soon as it is decided at 95 % whether the model is better
+            or worse than this saved run (a results file, or a folder with one run) on the same examples, or within
+            --within of it
+        within: the largest difference that does not matter to --against, in points; default: 2
     """
 
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
     no_keep: bool = False
     fresh: bool = False
+    against: str | None = None
+    within: Annotated[float, Field(ge=0, le=100)] | None = None
 
     def run(self) -> "EvalResult | None":
         """Run the harness; return its scores, or None in every process but the first of several."""
         from medtasks_utils.harness.evaluation import Evaluation
 
-        evaluation = Evaluation(self.configured(), self.set, keep=not self.no_keep, fresh=self.fresh)
+        config = self.configured()
+        saved_run = None
+        if self.against is not None:
+            from medtasks_utils.compare.against import Against  # imported late: it takes seconds
+
+            saved_run = Against(self.against, config.tasks, _WITHIN if self.within is None else self.within)
+        elif self.within is not None:
+            raise UsageError("--within says when --against RUN may stop; it has no effect by itself")
+        evaluation = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh, saved_run=saved_run)
         evaluation.run(self.arguments.func)
         return EvalResult.of(evaluation)
 
@@ -137,6 +157,7 @@ class EvalResult:
             "tokens": None,
             "answers_taken_over": 0,
             **evaluation.spent,
+            "against": evaluation.against,
             "results": str(evaluation.path) if evaluation.path else None,
             "problem": evaluation.problem,
         }

@@ -125,7 +125,7 @@ def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         if (task, filter_name) in comparison.agreements:
             yield from _flips(comparison.agreements[task, filter_name], filter_name, show)
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %; a"
-    yield "smaller one is missed in more than one comparison of five. Corrected: p: by Holm's method; * below 5 %;"
+    yield "smaller one is missed in more than one comparison of five. Corrected p: by Holm's method; * below 5 %;"
     yield "one family of tests are the whole tasks and groups above, under all metrics, and another all of their parts."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
-from medtasks_utils.errors import reason_of
+from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import SECRETS, table
 
 from . import patches
@@ -24,6 +24,7 @@ from .catalog import listings
 from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .patches.evaluator import current_evaluation
+from .stepwise import ReplayedAnswers, SavedRun, evaluate_in_steps
 
 
 class StoppedBeforeReplies(Exception):
@@ -39,11 +40,18 @@ class Evaluation:
         results: lm_eval's results; None in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
         problem: why results could not be saved or something was not scored, in a line; None if all is well.
+        against: for each task, how the run compares with that of ``--against``; empty without it.
         spent: the tokens that the server reported, and how many answers of an earlier run were reused.
     """
 
     def __init__(
-        self, config: EvaluatorConfig, settings: Sequence[str], *, keep: bool = True, fresh: bool = False
+        self,
+        config: EvaluatorConfig,
+        settings: Sequence[str],
+        *,
+        keep: bool = True,
+        fresh: bool = False,
+        saved_run: SavedRun | None = None,
     ) -> None:
         """Check the run before it starts.
 
@@ -52,6 +60,7 @@ class Evaluation:
             settings: the values of ``--set``.
             keep: whether to store answers until the run has ended.
             fresh: whether to ignore the answers that an earlier run stored.
+            saved_run: the run of ``--against``; None to ask all examples.
 
         Raises:
             MedtasksError: for the first mistake; a UsageError if it is one of the command line.
@@ -66,7 +75,16 @@ class Evaluation:
         with only_results_on_standard_output():
             self.manager = check(config, settings)
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
-        self.answers = AnswerStore(folder_of(config), model, fresh) if config.output_path and keep else None
+        self.saved_run = saved_run
+        self.against: dict[str, Any] = {}
+        self.answers: AnswerStore | None = None
+        keep = keep and bool(config.output_path)
+        if saved_run is not None:
+            if config.predict_only:
+                raise UsageError("--against compares scores, and --predict_only makes none")
+            self.answers = ReplayedAnswers(folder_of(config), model, fresh, keep=keep)
+        elif keep:
+            self.answers = AnswerStore(folder_of(config), model, fresh)
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, with everything that it prints sent to standard error.
@@ -114,6 +132,14 @@ class Evaluation:
             self.problem += f". {self._way_on}"
         elif self.answers is not None and self.results is not None:
             self.answers.end()
+
+    def in_steps(self, evaluate: Callable[..., Any], tasks: Any, settings: dict[str, Any]) -> Any:
+        """Evaluate until it is decided how the run compares with that of ``--against``; return the results.
+
+        The arguments are those of :func:`.stepwise.evaluate_in_steps`, without the run and its answers.
+        """
+        results, self.against = evaluate_in_steps(evaluate, tasks, settings, self.saved_run, self.answers)
+        return results
 
     @property
     def _way_on(self) -> str:

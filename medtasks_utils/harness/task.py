@@ -90,6 +90,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     model: LM | None = None  # set when requests are built
+    with_batch_scores = True  # False for a batch of examples whose scores of explanations are not needed yet
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
@@ -228,7 +229,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             details, kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
             self.config.metadata |= details
             self.options = self.options.model_copy(update={"tool_format": details["tool_format"]})
-        if self.info.generates and not self.predict_only:
+        self._scorer = None
+        if self.info.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()

@@ -1,7 +1,7 @@
 """Define a saved run: its tasks, their metrics and samples."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -81,21 +81,9 @@ class TaskRun:
 
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:
-        """The index of each sample, by the hash of its document and the number of equal documents before it.
-
-        The hash leaves out fields of the prompt, such as a solved example, and remarks on the row, so that two runs
-        give the same example the same key.
-        """
-        benchmark = self.benchmark
-        left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES} if benchmark else set()
-        seen: Counter[str] = Counter()
-        places = {}
-        for place, sample in enumerate(self.samples):
-            content = {name: value for name, value in sample.doc.items() if name not in left_out}
-            key = digest(content, length=64) if benchmark else sample.doc_hash
-            places[key, seen[key]] = place
-            seen[key] += 1
-        return places
+        """The index of each sample, by its key (:func:`content_keys`)."""
+        keys = content_keys(self._documents, self.benchmark, [sample.doc_hash for sample in self.samples])
+        return {key: place for place, key in enumerate(keys)}
 
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
@@ -153,6 +141,31 @@ class TaskRun:
         """The names of the filters, in the harness's order."""
         reported = dict.fromkeys(name for _, name in self.metrics)
         return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
+
+
+def content_keys(
+    documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None, hashes: Sequence[str] = ()
+) -> list[tuple[str, int]]:
+    """Return a key for each document: a hash, and the number of equal documents before it.
+
+    The hash leaves out fields of the prompt, such as a solved example, and remarks on the row, so that two runs give
+    the same example the same key.
+
+    Args:
+        documents: of one task, in order.
+        benchmark: of the task; None for a task outside this pack.
+        hashes: lm_eval's hash of each document, which stands for it without a benchmark.
+    """
+    if benchmark:
+        left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES}
+        contents = [{name: value for name, value in doc.items() if name not in left_out} for doc in documents]
+        hashes = [digest(content, length=64) for content in contents]
+    seen: Counter[str] = Counter()
+    keys = []
+    for text in hashes:
+        keys.append((text, seen[text]))
+        seen[text] += 1
+    return keys
 
 
 @dataclass

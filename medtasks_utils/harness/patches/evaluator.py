@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from medtasks_utils.harness.api_batch import ApiBatch
@@ -45,6 +45,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
                 stack.enter_context(answers.stored_for(model))
             model.generate_until = batch.generate_until if batch else asking_what_fits(model)
             stack.callback(vars(model).pop, "generate_until", None)
+            if evaluation and evaluation.saved_run:
+                return evaluation.in_steps(partial(original, lm=lm), task_dict, settings)
             return original(lm=lm, task_dict=task_dict, **settings)
 
     return evaluate

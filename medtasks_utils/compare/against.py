@@ -1,0 +1,198 @@
+"""A new run compared with a saved one while it runs: ``medtasks eval --against RUN``.
+
+Examples are asked in batches, task by task in a random order, until it is decided whether the model is better or worse
+than the saved run, or lies within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
+first of the benchmark's compared ones that is a mean over examples or a macro average of such means: for most, ``acc``.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.filters import DEFAULT_FILTER
+from medtasks_utils.harness.signature import incompatibilities
+from medtasks_utils.results import TaskRun
+from medtasks_utils.results.run import content_keys
+from medtasks_utils.statistics.aggregation import Mean
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.ratio import Interval
+from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.scores import Score
+from medtasks_utils.statistics.sequential import (
+    Decision,
+    decision,
+    levels,
+    look_sizes,
+    random_order,
+    repeated_interval,
+)
+
+from .contrast import contrast
+from .pairing import one_run
+
+_ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # fields of a signature that may differ, as only some examples are asked
+
+
+class Standing(NamedTuple):
+    """What is known after some batches; the difference, new run minus saved run, is in the metric's own unit.
+
+    Attributes:
+        decision: whether the new run is better or worse, lies within the margin, or none of these is decided yet.
+        asked: the number of examples asked.
+        of: the number of examples that both runs would have.
+        difference: over the examples asked; None if none of them has a score in both runs.
+        low: the lower end of its repeated confidence interval; None if there is none yet.
+        high: the upper end.
+    """
+
+    decision: Decision
+    asked: int
+    of: int
+    difference: float | None
+    low: float | None
+    high: float | None
+
+
+class TaskAgainst:
+    """One task of a run that is compared with a saved one; asks for batches until it is decided.
+
+    Args:
+        saved: the task in the saved run.
+        documents: all examples of the task, by their number.
+        numbers: the numbers of those that may be asked.
+        within: the largest difference that does not matter, in percentage points.
+
+    Raises:
+        MedtasksError: if the saved run has no sample of these examples.
+    """
+
+    def __init__(
+        self, saved: TaskRun, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int], within: float
+    ) -> None:
+        keys = content_keys(documents, saved.benchmark)
+        self._numbers = [number for number in numbers if keys[number] in saved.examples]
+        if not self._numbers:
+            raise MedtasksError(
+                f"--against: the saved run has none of the {len(numbers):,} examples of {saved.task} that would be "
+                f"asked, among its {len(saved.samples):,} samples"
+            )
+        self._signatures = saved.signatures
+        self._name = saved.task
+        self.metric = _headline(saved)
+        self._filter = DEFAULT_FILTER if DEFAULT_FILTER in saved.filters else saved.filters[0]
+        places = [saved.examples[keys[number]] for number in self._numbers]
+        self._saved_scores = saved.scores(self._filter, self.metric.name)[places]
+        self._within = within / 100 * (self.metric.range[1] or 1.0)
+        strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
+        self._order = random_order(self._saved_scores.clusters, strata)
+        self._sizes = look_sizes(len(self._order.examples), self._order.strata)
+        self._levels = [*levels(tuple(self._sizes)), 1.0]
+        self._look = 0
+        self._scores: dict[int, Sequence[Score]] = {}
+        self.standing = Standing("undecided", 0, len(self._numbers), None, None, None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more examples are to be asked."""
+        return self.standing.decision == "undecided" and self._look < len(self._sizes)
+
+    def next_batch(self) -> list[int]:
+        """Return the numbers of the examples to be asked next, in ascending order."""
+        begin = self._sizes[self._look - 1] if self._look else 0
+        clusters = self._order.examples[begin : self._sizes[self._look]]
+        self._look += 1
+        return sorted(self._numbers[place] for place in chain.from_iterable(clusters))
+
+    def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
+        """Take the samples of a batch, as the harness logs them, and decide.
+
+        Args:
+            samples: of all filters.
+            signatures: of the new run, by filter.
+
+        Raises:
+            MedtasksError: if the signatures say that the runs measure different things.
+        """
+        both = self._signatures.get(self._filter), signatures.get(self._filter)
+        reasons = []
+        for found in incompatibilities(*map(str, both)) if all(both) else ():
+            if found.refuse and found.field not in _ONLY_OF_EXAMPLES:
+                reasons.append(found.message)
+        if reasons:
+            raise MedtasksError(f"--against: {self._name} is not comparable with the saved run: {'; '.join(reasons)}")
+        place_of = {number: place for place, number in enumerate(self._numbers)}
+        for sample in samples:
+            if sample["filter"] == self._filter:
+                value = sample.get(self.metric.name)
+                self._scores[place_of[sample["doc_id"]]] = getattr(value, "scores", (value,))
+        self.standing = self._decide()
+
+    def _decide(self) -> Standing:
+        """Return what the scores so far decide."""
+        places = sorted(self._scores)
+        saved = self._saved_scores[places]
+        new = MetricScores.of([self._scores[place] for place in places], saved.clusters, saved.strata)
+        result = contrast(saved, new, self.metric)
+        asked, of = len(places), len(self._numbers)
+        if result is None:
+            return Standing("undecided", asked, of, None, None, None)
+        share = self._sizes[self._look - 1] / self._sizes[-1]
+        interval = None
+        if share == 1:
+            interval = Interval(result.difference, result.difference)
+        elif result.sensitivity is not None:
+            level = self._levels[self._look - 1]
+            interval = repeated_interval(result.difference, result.sensitivity, share, level)
+        if interval is None:
+            return Standing("undecided", asked, of, result.difference, None, None)
+        return Standing(decision(interval, self._within), asked, of, result.difference, *interval)
+
+    def __str__(self) -> str:
+        """Describe the standing in a line, in percentage points of shares."""
+        standing, scale = self.standing, self.metric.scale
+        text = f"{standing.asked:,} of {standing.of:,} examples asked"
+        if standing.difference is not None:
+            text += f", {self.metric.name} {scale * standing.difference:+.1f} points against the saved run"
+        if standing.low is not None and standing.high is not None:
+            text += f" [{scale * standing.low:+.1f}, {scale * standing.high:+.1f}]"
+        if standing.decision != "undecided":
+            return f"{text}: {standing.decision}"
+        return f"{text}: undecided, {standing.of - standing.asked:,} left at most"
+
+
+def _headline(task: TaskRun) -> Metric:
+    """Return the metric by which runs of a task are told apart."""
+    for name in task.benchmark.compared if task.benchmark else ():
+        metric = task.metric(name)
+        if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
+            return metric
+    return task.metric("acc")
+
+
+class Against:
+    """The saved run that a new one is compared with.
+
+    Args:
+        path: a results file, or a folder with one run.
+        tasks: the names that the new run was given.
+        within: the largest difference that does not matter, in percentage points.
+
+    Raises:
+        MedtasksError: if there is no such run, or several.
+    """
+
+    def __init__(self, path: str, tasks: Sequence[str], within: float) -> None:
+        self._run = one_run(path, tasks)
+        self._within = within
+
+    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
+        """Return the comparison of one task; see :class:`TaskAgainst`.
+
+        Raises:
+            UsageError: if the saved run does not have the task.
+        """
+        if task not in self._run.tasks:
+            names = ", ".join(self._run.tasks) or "none"
+            raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
+        return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)

@@ -1,0 +1,150 @@
+"""Evaluate tasks batch by batch, until it is decided how the run compares with a saved one (``--against``).
+
+Each batch is an evaluation of its examples alone, without explanation metrics. At the end, all examples asked are
+evaluated together, with the replies at hand, so that the results are those of a run of these examples.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from medtasks_utils.errors import UsageError, logger
+
+from .answer_store import AnswerStore
+
+
+class OpenTask(Protocol):
+    """One task of a run that is compared with a saved one."""
+
+    standing: Any
+    """A named tuple with ``decision``, ``asked``, ``of``, ``difference``, ``low``, ``high``."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more examples are to be asked."""
+
+    def next_batch(self) -> list[int]:
+        """Return the numbers of the examples to be asked next, in ascending order."""
+
+    def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
+        """Take the samples of a batch, and decide."""
+
+
+class SavedRun(Protocol):
+    """A saved run that a new one is compared with."""
+
+    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> OpenTask:
+        """Return the comparison of one task, given all of its examples and the numbers of those that may be asked."""
+
+
+class ReplayedAnswers(AnswerStore):
+    """Stored answers that can be given once more, in the order in which they came.
+
+    Args:
+        folder: the folder of the results.
+        model: the model's kind, arguments and seeds, which identify it.
+        fresh: whether to ignore what an earlier run stored.
+        keep: whether to store answers in the folder too.
+
+    Attributes:
+        is_whole: whether the run asked all examples. If not, its answers stay stored when it has ended.
+    """
+
+    def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, *, keep: bool = True) -> None:
+        super().__init__(folder, model, fresh or not keep)
+        self.is_whole = True
+        self._keep = keep
+        self._passed: dict[str, list[Any]] = defaultdict(list)
+        self._again: dict[str, list[Any]] = {}
+
+    def rewind(self) -> None:
+        """Give all replies so far once more."""
+        self._again, self._passed = self._passed, defaultdict(list)
+
+    def take(self, method: str, arguments: Iterable[Any]) -> Any:  # noqa: D102
+        arguments = tuple(arguments)
+        key = repr((method, arguments))
+        replies = self._again.get(key)
+        reply = replies.pop(0) if replies else super().take(method, arguments)
+        if reply is not None:
+            self._passed[key].append(reply)
+        return reply
+
+    def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:  # noqa: D102
+        arguments = tuple(arguments)
+        self._passed[repr((method, arguments))].append(reply)
+        if self._keep:
+            super().put(method, arguments, reply)
+
+    def end(self) -> None:  # noqa: D102
+        if self._keep and self.is_whole:
+            super().end()
+        self.close()
+
+    @property
+    def way_on(self) -> str:  # noqa: D102
+        return super().way_on if self._keep else "no answers were kept"
+
+
+def evaluate_in_steps(
+    evaluate: Callable[..., Any],
+    tasks: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    saved: SavedRun,
+    answers: ReplayedAnswers,
+) -> tuple[Any, dict[str, Any]]:
+    """Evaluate the tasks until each is decided; return the results, and the standing of each task.
+
+    Args:
+        evaluate: the harness's function, which takes ``task_dict`` and the settings.
+        tasks: the harness's ``task_dict``.
+        settings: the other arguments of that function.
+        saved: the run to compare with.
+        answers: the replies of this run.
+
+    Raises:
+        MedtasksError: if the runs cannot be compared; a UsageError if flags do not go together.
+    """
+    by_name = tasks["tasks"]
+    others = [name for name, task in by_name.items() if not hasattr(task, "with_batch_scores")]
+    if others:
+        raise UsageError(f"--against works with tasks of this package, not with {', '.join(others)}")
+    comparisons = {
+        name: saved.begin(name, task.eval_docs, _numbers(name, task, settings)) for name, task in by_name.items()
+    }
+    remarks = {name: list(task.config.metadata.get("remarks", ())) for name, task in by_name.items()}
+    asked: dict[str, list[int]] = defaultdict(list)
+    while batch := {name: task.next_batch() for name, task in comparisons.items() if task.is_open}:
+        of_batch = {name: by_name[name] for name in batch}
+        for task in of_batch.values():
+            task.with_batch_scores = False
+        arguments = {**settings, "limit": None, "samples": batch, "log_samples": True}
+        results = evaluate(task_dict={"tasks": of_batch, "groups": {}}, **arguments)
+        for name, numbers in batch.items():
+            asked[name] += numbers
+            comparisons[name].add(results["samples"][name], by_name[name].config.metadata["signature"])
+            logger.info("%s: %s", name, comparisons[name])
+    answers.rewind()
+    for name, task in by_name.items():
+        standing = comparisons[name].standing
+        task.with_batch_scores = True
+        task.config.metadata["remarks"] = remarks[name]  # those of batches are made again
+        task.config.metadata["against"] = standing._asdict()
+        if standing.asked < standing.of:
+            task.remark(f"stopped early: {comparisons[name]}")
+            answers.is_whole = False
+    whole = {**settings, "limit": None, "samples": {name: sorted(numbers) for name, numbers in asked.items()}}
+    results = evaluate(task_dict=tasks, **whole)
+    return results, {name: task.standing._asdict() for name, task in comparisons.items()}
+
+
+def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
+    """Return the numbers of a task's examples that ``--samples`` and ``--limit`` leave."""
+    samples, limit, count = settings.get("samples"), settings.get("limit"), len(task.eval_docs)
+    if samples and samples.get(name):
+        return list(samples[name])
+    if not limit:
+        return range(count)
+    return range(min(count, math.ceil(limit * count) if limit < 1 else int(limit)))
