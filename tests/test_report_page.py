@@ -93,7 +93,10 @@ def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
                     shown = metric_of(metric, task).shown(value)
                     assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == shown
         of_summary = run.results["results"]["medhallu"]["f1,strict-match"]
-        assert page.cell("Values in percent, strict-match", run.name, "MedHallu f1") == f"{100 * of_summary:.1f}"
+        assert (
+            page.cell("Shares in percent, other values as they are, strict-match", run.name, "MedHallu f1")
+            == f"{100 * of_summary:.1f}"
+        )
         macro = run.results["results"]["medexqa"]["acc,strict-match"]
         table = "MedExQA, acc (%) by specialty, strict-match"
         assert page.cell(table, "macro average", run.name) == f"{100 * macro:.1f}"

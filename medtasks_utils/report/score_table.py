@@ -101,10 +101,12 @@ def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
     def value_of(of_metric: str) -> float | None:
         return next((result.value for result in estimates(of_metric).values()), None)
 
+    counts = mapping(mapping(mapping(run.results.get("results")).get(topic.name)).get("sample_count"))
+    counted = [n for key, n in counts.items() if key.partition(",")[0] == metric]  # in the tasks that report it
     return ScoreLine(
         topic,
         metric,
-        topic.results[run.name].asked,
+        counted[0] if counted else topic.results[run.name].asked,
         estimates(metric),
         estimates("answered"),
         value_of("tool_calls"),
@@ -131,7 +133,7 @@ class ScoreTable:
             head = (*head, "no question")
         rows = []
         for line in self.lines:
-            first = next(iter(line.scores), "")
+            first = next((name for name in line.scores if name != FLEXIBLE), "")
             numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
             last = [line.share_without_question()] if is_measured else []
             rows.append((line.topic.name, line.metric, *numbers, *last))

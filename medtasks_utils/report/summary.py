@@ -17,9 +17,11 @@ from .topics import TOLERANCE, Topic
 def summary_block(runs: Sequence[Run], topics: Sequence[Topic], filter_name: str) -> Block:
     """Return headline metrics by run and benchmark, with signatures; the best is marked if all runs are comparable."""
     names = [run.name for run in runs]
-    table = ReportTable("Values in percent", ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
-    points, marks, last_row = [], {}, [Cell(WITHOUT_QUESTION)]
     columns = [(topic, metric) for topic in topics if filter_name in topic.filters for metric in topic.headline]
+    are_shares = {topic.metric(metric).unit == "share" for topic, metric in columns}
+    caption = "Values in percent" if are_shares <= {True} else "Shares in percent, other values as they are"
+    table = ReportTable(caption, ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
+    points, marks, last_row = [], {}, [Cell(WITHOUT_QUESTION)]
     for topic, metric_name in columns:
         metric, incomparable = topic.metric(metric_name), topic.incomparable_runs(filter_name, metric_name)
         title = f"{topic.label} {metric_name}"

@@ -15,7 +15,7 @@ from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.results.samples import Row
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
 from medtasks_utils.statistics.ratio import Codes
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 from medtasks_utils.statistics.scores import Score
@@ -121,13 +121,18 @@ class Topic:
         return self.title if self.is_default or not self.benchmark_name else f"{self.title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
-        """Return the metric of this name."""
-        return metric_of(name, self.benchmark_name)
+        """Return the metric of this name; for a group of several benchmarks, as its first task of this pack has it."""
+        names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
+        return metric_of(name, self.benchmark_name or next(filter(None, names), None))
 
     @property
     def filters(self) -> list[str]:
-        """The filters that any run reports."""
-        return list(dict.fromkeys(name for r in self.results.values() for task in r.tasks for name in task.filters))
+        """The filters that any run reports; for a group, those that it asks for."""
+        names: list[str] = []
+        for result in self.results.values():
+            of_group = [name for _, name in result.metrics] if result.is_group else []
+            names += of_group or [name for task in result.tasks for name in task.filters]
+        return list(dict.fromkeys(names))
 
     @property
     def only_task(self) -> str:
@@ -150,10 +155,19 @@ class Topic:
 
     @property
     def headline(self) -> list[str]:
-        """The names of the metrics that a summary shows: the first one, and those that the benchmark adds to it."""
-        names = self.metrics(self.filters[0]) if self.filters else []
-        further = self.benchmark.headline_metrics if self.benchmark else ("acc",)
-        return list(dict.fromkeys([*names[:1], *(metric for metric in further if metric in names)]))
+        """The names of the metrics that a summary shows: the first, the benchmark's others, and a variant's own."""
+        names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
+        further = [*(self.benchmark.headline_metrics if self.benchmark else ("acc",))]
+        declared = (
+            {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+            if self.benchmark
+            else set()
+        )
+        for result in self.results.values():
+            for task in result.tasks:
+                listed = [entry["metric"] for entry in task.config.get("metric_list") or ()]
+                further += [name for name in listed if name not in declared]
+        return list(dict.fromkeys([*names[:1], *(name for name in further if name in names)]))
 
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
         """Return one run's value of a metric, with its 95 % interval.
