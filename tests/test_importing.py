@@ -170,7 +170,9 @@ def write_helm(path: Path, docs: list[Row]) -> Path:
 
 
 @pytest.mark.parametrize("name", ["log.eval", "log.json", "scenario_state.json"])
-def test_runs_of_other_harnesses_keep_their_scores_and_ends(name: str, tmp_path: Path) -> None:
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_run = write_helm if name.startswith("scenario") else write_inspect
     run, (problem,) = imported(write_run(tmp_path / name, rows("medcalc_bench")), tmp_path, task="medcalc_bench")
     assert run.model == "org/m" and "left out 1 records without a response that is text: " in problem
@@ -181,6 +183,14 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(name: str, tmp_path:
     other_scores = {f"{prefix}_match": 1.0} if prefix == "helm" else {"inspect_match": 1.0, "inspect_number": 0.0}
     assert sample.details[STRICT]["other_scores"] == other_scores
     assert sample.tokens == [None if prefix == "helm" else 9]
+    (folder,) = {path.parent for path in tmp_path.rglob("results_*.json")}
+    assert cli.main(["compare", str(folder), "--json"]) == 0
+    compared = {entry["score"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert compared[f"{prefix}_match"]["counts"]["both right"] == len(rows("medcalc_bench"))
+    if prefix == "inspect":
+        assert cli.main(["compare", str(folder), "--metric", "inspect_number"]) == 0
+        text = capsys.readouterr().out
+        assert "0.0 % of 24 verdicts agree" in text and "only ours right  tag" in text
     (tmp_path / name).write_text("{}")
     with pytest.raises(MedtasksError, match="neither a log of inspect_ai nor"):
         imported(tmp_path / name, tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,33 @@ def test_the_bundled_sample_is_never_published(tmp_path: Path, capsys: pytest.Ca
     arguments = ["publish", str(tmp_path / "run"), "--model_repo", "org/name", "--allow_partial"]
     assert main(arguments) == 1
     assert "the rows are the bundled sample" in capsys.readouterr().err
+
+
+def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path: Path) -> None:
+    tasks = ["medmcqa_openmed", "medexqa", "medhallu"]
+    path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
+    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
+    assert main([*words, "--format", "every_eval_ever"]) == 0
+    results = json.loads(path.read_text())["results"]
+    files = list((tmp_path / "out").glob("data/*/org/name/*.json"))
+    assert sorted(file.parts[-4] for file in files) == sorted(tasks)
+    for file in files:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        task = file.parts[-4]
+        scores = {}
+        for result in content["evaluation_results"]:
+            config, details = result["metric_config"], result["score_details"]
+            scores[config["evaluation_description"]] = details["score"]
+            assert config["min_score"] <= details["score"] <= config["max_score"]
+        assert uuid.UUID(file.stem).version == 4, "as its schema asks"
+        assert scores["acc"] == results[task]["acc,strict-match"]
+        about = content["detailed_evaluation_results"]
+        text = (tmp_path / "out" / about["file_path"]).read_text(encoding="utf-8")
+        samples = [json.loads(line) for line in text.split("\n") if line]
+        assert about["total_rows"] == len(samples) and {sample["evaluation_id"] for sample in samples} == {
+            content["evaluation_id"]
+        }
+        if task != "medexqa":  # the mean over tasks of different sizes
+            right = [sample["evaluation"]["is_correct"] for sample in samples]
+            assert sum(right) / len(right) == pytest.approx(scores["acc"])
+        assert all(sample["output"]["raw"] and sample["messages"] is None for sample in samples)

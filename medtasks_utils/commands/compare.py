@@ -23,7 +23,8 @@ class Compare(Command):
 
     Attributes:
         a: results file, or folder with one run
-        b: the run to compare with a; differences are b minus a
+        b: the run to compare with a; differences are b minus a; without it, a is a run of another harness that medtasks
+            import wrote, and our verdicts are compared with those of that harness
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
         filter: strict-match, flexible-extract or both (repeatable); default: strict-match
         metric: compare only this metric (repeatable); default: the benchmark's metrics
@@ -36,7 +37,7 @@ class Compare(Command):
     """
 
     a: str
-    b: str
+    b: str | None = None
     _: KW_ONLY
     task: Sequence[str] = ()
     filter: Sequence[str] = ()
@@ -51,6 +52,7 @@ class Compare(Command):
         """Compare the runs, or plan a comparison."""
         from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
         from medtasks_utils.compare.difference_plan import plan
+        from medtasks_utils.compare.verdicts import VerdictsTable, compare_verdicts
         from medtasks_utils.results import name_apart
 
         tasks = []
@@ -58,6 +60,9 @@ class Compare(Command):
             task_a, _, task_b = argument.partition("=")
             tasks.append((task_a, task_b or task_a))
         a = one_run(self.a, [task_a for task_a, _ in tasks])
+        if self.b is None:
+            verdicts = compare_verdicts(a, FILTERS if "both" in self.filter else self.filter, self.metric)
+            return VerdictsTable(verdicts, self.show)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(

@@ -62,6 +62,8 @@ class Command(ABC):
                 short = ["-o"] if field.name == "output" else []
                 parser.add_argument(*short, f"--{field.name}", required=is_required, **settings)
             else:
+                if not is_required:
+                    settings.setdefault("nargs", "?")
                 parser.add_argument(field.name, **settings)
 
     @classmethod

@@ -1,20 +1,25 @@
-"""``medtasks publish``: write a run's results in the Hub's format (:mod:`medtasks_utils.report.eval_results`)."""
+"""``medtasks publish``: write a run's results in a format that others read (:mod:`medtasks_utils.report`)."""
 
 import shlex
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
+from typing import Literal
 
 from .flags import Command, Printout
 
 
 @dataclass
 class Publish(Command):
-    """Write a run's results as the Hub's .eval_results/*.yaml; hf upload opens a pull request with them.
+    """Write a run's results as the Hub's .eval_results/*.yaml, or in the shared schema of every_eval_ever.
+
+    hf upload opens a pull request with the former. The latter are the files of github.com/evaleval/every_eval_ever,
+    with every sample.
 
     Attributes:
         results: a results file, or a folder with one run
         model_repo: the model's repository on the Hub, as in ORG/NAME
-        output: the folder in which .eval_results/ is written; default: a folder with the model's name
+        output: the folder in which the files are written; default: a folder with the model's name
+        format: hub or every_eval_ever
         allow_partial: also write results on only part of the rows, or on rows from local files
     """
 
@@ -22,18 +27,26 @@ class Publish(Command):
     _: KW_ONLY
     model_repo: str
     output: Path | None = None
+    format: Literal["hub", "every_eval_ever"] = "hub"
     allow_partial: bool = False
 
     def run(self) -> Printout:
         """Write the files; return their paths."""
         from medtasks_utils.compare import one_run
-        from medtasks_utils.report.eval_results import contents
+        from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole
 
         output = self.output or Path(Path(self.model_repo).name)
+        run = one_run(self.results)
+        if self.format == "hub":
+            files = eval_results.contents(run, self.allow_partial)
+            folder = shlex.quote(str(output / ".eval_results"))
+            way_on = f"next: hf upload {self.model_repo} {folder} .eval_results --create-pr"
+        else:
+            files = every_eval_ever.contents(run, self.model_repo, self.allow_partial)
+            way_on = "next: name your organization in source_metadata (docs/elsewhere.md)"
         paths = []
-        for name, text in contents(one_run(self.results), self.allow_partial).items():
+        for name, text in files.items():
             write_whole(output / name, text, make_folder=True)
             paths.append(str(output / name))
-        upload = f"hf upload {self.model_repo} {shlex.quote(str(output / '.eval_results'))} .eval_results --create-pr"
-        return Printout("\n".join([*paths, f"next: {upload}"]), {"files": paths})
+        return Printout("\n".join([*paths, way_on]), {"files": paths})

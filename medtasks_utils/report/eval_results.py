@@ -36,37 +36,45 @@ class Headline(NamedTuple):
 
 
 def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
-    """Return the files of a run by their paths in the model's repository.
-
-    Args:
-        run: what to publish.
-        allow_partial: publish results over a part of the rows too, and over local files.
-
-    Raises:
-        MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
-    """
+    """Return the files of a run by their paths in the model's repository; see :func:`publishable`."""
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    held_back = []
-    for headline in _headlines(run):
-        is_sample = "sample" in map(_source, headline.result.tasks)
-        partial = list(dict.fromkeys(_why_partial(run, headline)))
-        reasons = ["the rows are the bundled sample"] if is_sample else partial
-        if is_sample or (reasons and not allow_partial):
-            held_back.append(f"{headline.name}: {'; '.join(reasons)}")
-        else:
-            data_set = str(headline.result.tasks[0].config.get("dataset_path"))
-            by_data_set[data_set].append(_entry(run, headline))
-    if not by_data_set:
-        why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        raise MedtasksError(
-            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never those of the "
-            "bundled sample)"
-        )
+    for headline in publishable(run, allow_partial):
+        data_set = str(headline.result.tasks[0].config.get("dataset_path"))
+        by_data_set[data_set].append(_entry(run, headline))
     files = {}
     for data_set, entries in by_data_set.items():
         path = f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml"
         files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
     return files
+
+
+def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
+    """Return the headlines of a run that stand for their benchmarks.
+
+    Args:
+        run: what to publish.
+        allow_partial: return results over a part of the rows too, and over local files.
+
+    Raises:
+        MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
+    """
+    whole = []
+    held_back = []
+    for headline in _headlines(run):
+        is_sample = "sample" in map(source_of_task, headline.result.tasks)
+        partial = list(dict.fromkeys(_why_partial(run, headline)))
+        reasons = ["the rows are the bundled sample"] if is_sample else partial
+        if is_sample or (reasons and not allow_partial):
+            held_back.append(f"{headline.name}: {'; '.join(reasons)}")
+        else:
+            whole.append(headline)
+    if not whole:
+        why = "; ".join(held_back) or "it has no task of this pack with a results file"
+        raise MedtasksError(
+            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never those of the "
+            "bundled sample)"
+        )
+    return whole
 
 
 def _headlines(run: Run) -> Iterator[Headline]:
@@ -85,7 +93,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
     if limit is not None:
         yield f"--limit {limit:g}"
     for task in headline.result.tasks:
-        if _source(task) != "hub":
+        if source_of_task(task) != "hub":
             yield "the rows come from local files, not the hub"
         count = run.counts.get(task.task, {})
         if limit is None and count.get("effective") != count.get("original"):
@@ -95,7 +103,8 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
             yield f"a part of the rows ({selection})"
 
 
-def _source(task: TaskRun) -> str:
+def source_of_task(task: TaskRun) -> str:
+    """Return where a task's rows came from: ``hub``, ``sample`` or a directory."""
     return str(task.config.get("metadata", {}).get("data_source", "hub"))
 
 
@@ -105,7 +114,7 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
     config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))
     dataset = {"id": repository, "task_id": headline.name}
-    is_from_hub = {_source(task) for task in tasks} == {"hub"}
+    is_from_hub = {source_of_task(task) for task in tasks} == {"hub"}
     repositories = benchmark.repositories.values() if benchmark else ()
     pinned = {pin.name: pin.revision for pin in repositories}
     revision = options.get("revision") or pinned.get(repository)

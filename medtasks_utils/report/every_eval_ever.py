@@ -1,0 +1,131 @@
+"""``medtasks publish --format every_eval_ever``: results in the shared schema of evaleval, two files a benchmark.
+
+The schemas are ``eval.schema.json`` and ``instance_level_eval.schema.json``, version 0.3.0, of
+https://github.com/evaleval/every_eval_ever. The first file has the metrics under the benchmark's published rule with
+their standard errors, the second a line for each sample.
+"""
+
+import hashlib
+import json
+import time
+import uuid
+from importlib.metadata import version
+from typing import Any
+
+from medtasks_utils.results import Run, Sample
+
+from .eval_results import Headline, publishable, source_of_task
+
+SCHEMA_VERSION = "0.3.0"
+
+
+def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str]:
+    """Return the files of a run by their paths in evaleval's repository.
+
+    Args:
+        run: what to publish.
+        model: the model's repository on the Hub, as in ``ORG/NAME``.
+        allow_partial: publish results over a part of the rows too, and over local files.
+
+    Raises:
+        MedtasksError: as :func:`.eval_results.publishable` does.
+    """
+    files = {}
+    for headline in publishable(run, allow_partial):
+        evaluation = f"{headline.name}/{model}/{run.date}"
+        identity = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
+        path = f"data/{headline.name}/{model}/{identity}"
+        lines = [_sample(headline, evaluation, model, sample) for sample in headline.result.samples]
+        results: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "evaluation_id": evaluation,
+            "evaluation_timestamp": run.date,
+            "retrieved_timestamp": str(int(time.time())),
+            "source_metadata": {
+                "source_name": "medtasks",
+                "source_type": "evaluation_run",
+                "source_organization_name": "unknown",
+                "evaluator_relationship": "other",
+            },
+            "eval_library": {
+                "name": "lm_eval",
+                "version": version("lm_eval"),
+                "additional_details": {"medtasks": version("medtasks")},
+            },
+            "model_info": {
+                "name": run.model,
+                "id": model,
+                "developer": model.partition("/")[0],
+                "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
+            },
+            "evaluation_results": _results(headline),
+        }
+        if lines:
+            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            files[f"{path}_samples.jsonl"] = text
+            results["detailed_evaluation_results"] = {
+                "format": "jsonl",
+                "file_path": f"{path}_samples.jsonl",
+                "hash_algorithm": "sha256",
+                "checksum": hashlib.sha256(text.encode()).hexdigest(),
+                "total_rows": len(lines),
+            }
+        files[f"{path}.json"] = json.dumps(results, indent=2, ensure_ascii=False)
+    return files
+
+
+def _results(headline: Headline) -> list[dict[str, Any]]:
+    """Return each metric that has a largest value, under the published rule."""
+    task = headline.result.tasks[0]
+    source: dict[str, Any] = {"dataset_name": headline.name, "source_type": "other"}
+    if source_of_task(task) == "hub":
+        source |= {"source_type": "hf_dataset", "hf_repo": str(task.config.get("dataset_path"))}
+    details = {"filter": headline.filter, "signature": "; ".join(headline.result.signatures(headline.filter))}
+    results = []
+    for (name, filter_name), value in headline.result.metrics.items():
+        metric = task.metric(name)
+        low, high = metric.range
+        if filter_name != headline.filter or low is None or high is None or value.value is None:
+            continue
+        score: dict[str, Any] = {"score": value.value, "details": details}
+        if value.stderr is not None:
+            score["uncertainty"] = {"standard_error": {"value": value.stderr, "method": "analytic"}}
+        config = {
+            "evaluation_description": name,
+            "lower_is_better": metric.higher_is_better is False,
+            "score_type": "continuous",
+            "min_score": low,
+            "max_score": high,
+        }
+        results.append(
+            {"evaluation_name": headline.name, "source_data": source, "metric_config": config, "score_details": score}
+        )
+    return results
+
+
+def _sample(headline: Headline, evaluation: str, model: str, sample: Sample) -> dict[str, Any]:
+    """Return the line of a sample; one with tool calls has the conversation in place of the responses."""
+    accuracy = sample.metrics[headline.filter].get("acc") or 0.0
+    transcript = sample.details[headline.filter].get("transcript")
+    ways = sample.found_by.get(headline.filter) or ["unknown"] * len(sample.responses)
+    messages = []
+    for turn, message in enumerate(transcript or ()):
+        messages.append({"turn_idx": turn, "role": message["role"], "content": message["content"]})
+    answers = []
+    for answer, way in zip(sample.answers[headline.filter], ways, strict=False):
+        place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
+        answers.append({**place, "extracted_value": answer, "extraction_method": way})
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": evaluation,
+        "model_id": model,
+        "evaluation_name": headline.name,
+        "sample_id": str(sample.doc_id),
+        "sample_hash": hashlib.sha256(f"{sample.prompt}{sample.target}".encode()).hexdigest(),
+        "interaction_type": "agentic" if transcript else "single_turn",
+        "input": {"raw": sample.prompt, "reference": [sample.target]},
+        "output": None if transcript else {"raw": sample.responses},
+        "messages": messages or None,
+        "answer_attribution": answers,
+        "evaluation": {"score": accuracy, "is_correct": accuracy == 1.0},
+    }
