@@ -60,7 +60,8 @@ MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation
 # NLTK reads no data that another account may write to, as the files of a clone are under umask 002.
 os.umask(0o022)
 for _path in (NLTK, *NLTK.rglob("*")):
-    _path.chmod(_path.stat().st_mode & ~0o022)
+    if _path.stat().st_mode & 0o022:
+        _path.chmod(_path.stat().st_mode & ~0o022)
 
 Row = dict[str, Any]
 Chat = list[dict[str, str]]
