@@ -22,14 +22,15 @@ I = [the fill option open dash head digits stop op bar cmp]*
 N = (?=[stop line close dash comma because colon is]|$)
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so|colon)+ [the fill so comma]* (?:right|answer))
+60 correct: @@ (?=(?:close* [comma or the]+ [cand text weak]){1,3} close* is [the fill]* right)
+60 correct: @ (?=dash right)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
 58 ticked: tick {L} @
-56 it is: @@ (?=close* so (?:stop|line|comma|$))
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
 F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [word right fill]{1,2}))
-66 false: {F} is {L} <cand> (?=close|stop|line|comma|text|$)
+66 false: {F} [^ stop line comma cand text not versus]{0,6}? is {L} <cand> (?=close|stop|line|comma|text|$)
 60 odd: (?:^|stop|line) fill [^ stop line comma cand text]{0,8} versus {L} @@ (?=close* (?:stop|line|$))
 46 ends: open option {L} @ (?=close+ stop* line* $)
 54 most: fill [fill right] ~12 is to [word calc] the? <text>
@@ -38,11 +39,9 @@ F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [
 52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
 44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
 50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
-46 leads: ^ # (?=stop|colon)
 40 leads: ^ @ (?=is|because|$)
 48 concluded: so {W} <text> (?=is)
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
-46 ends: stop @ (?=stop? line* $)
 34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
 24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
 20 named: @
@@ -50,6 +49,7 @@ H = [^ stop line cand text choose right]{0,20}?
 -100 announced: (?:^|line|stop) {H} options [^ stop line is cand text choose answer]{0,8} (?:colon|line) {I} @@
 -100 announced: (?:^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {I} @@
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
+-100 not chosen: answer [^ stop line comma cand text]{0,3}? not is {L} @@
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
@@ -74,7 +74,7 @@ _BEFORE_ITEM = later(  # a mark of a list, "Option" or a number
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
 _AFTER_COLON, _LINE_END = later(rf":{JOINED}\W{{0,12}}$"), later(r"\W{0,4}?(?:\n|$)")
-_OF_AN_ITEM = ("answer", "correct", "it is", "ticked")  # cues that make an item of a list the answer
+_OF_AN_ITEM = ("answer", "correct", "ticked")  # cues that make an item of a list the answer
 _MOST_OF_CUE = {"ticked": 1, "correct": 2}  # options that a cue can speak for and still choose one
 
 
@@ -156,7 +156,11 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
 
 def _odd_one(candidates: Sequence[Candidate]) -> str | None:
     """Return the option that alone is called false where the three others are called true."""
-    called_true = {candidate.value for candidate in candidates if candidate.cue == "correct" and not candidate.evidence}
+    called_true = {
+        candidate.value
+        for candidate in candidates
+        if candidate.cue == "correct" and candidate.evidence.keys() <= {"one of several"}
+    }
     called_false = {candidate.value for candidate in candidates if "denied" in candidate.evidence}
     odd = {*LETTERS} - called_true
     return odd.pop() if len(called_true) == 3 and odd == called_false else None
@@ -173,7 +177,7 @@ def _left_over(candidates: Sequence[Candidate]) -> str | None:
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
     """Return the letter of the option that the last "the answer is …", or else the whole text, almost quotes."""
-    ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+ the?").finditer(symbols.symbols)]
+    ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
     places = [*symbols.places, len(plain)]
     clause = _CLAUSE.match(plain, places[ends[-1]] if ends else 0)
     return similar_text(clause[0], options) if clause else None

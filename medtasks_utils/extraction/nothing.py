@@ -83,8 +83,6 @@ def is_unfinished(symbols: Symbols) -> bool:
         symbols.symbols
     ):
         return loops(symbols.text)
-    if pattern("(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $").search(symbols.symbols):
-        return True  # such as "92 / 3.24"
     if pattern(_FORMULA).search(symbols.symbols):
         return True
     return loops(symbols.text) or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
@@ -100,9 +98,11 @@ def only_plans(symbols: Symbols) -> bool:
     return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
 
 
-# A formula without its result, after which no number is stated: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
+# A formula at the end without its result: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
-    "(?:eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
+    "(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $"  # such as "92 / 3.24"
+    "|(?:^|stop|line) [^ eq line open]* op [cand weak] (?:word|pct){0,2} stop $"
+    "|(?:eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
     " [^ eq arrow is gives stop line]*"
     " (?:(?:stop|line) [^ cand text weak eq]*)? $"
 )
@@ -144,7 +144,7 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
         spans.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
-        "(?<=cand|word|result) open (?!eq|round) [^ line close]* cand [^ line close]* close",
+        "(?<=cand|word|result) open (?!eq|round) (?:[^ line open close]|open [^ line open close]* close)* close",
     ):
         spans += [match.span() for match in pattern(source).finditer(text)]
     return [(places[start], places[end]) for start, end in spans]

@@ -43,6 +43,7 @@ _WRITTEN = rewrites(
 </?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
 (?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(]) ⟶ ×
 \bi\.\s?e\. ⟶ that is
+\bapprox\. ⟶ about
 \bans\. ⟶ answer:
 ^[ \t]+ ⟶
 (?<=\S)[ \t]{2,}(?=\S) ⟶ ␠
@@ -62,13 +63,13 @@ _HEADING = later(
     re.MULTILINE,
 )
 _NEXT_QUESTION = later(
-    r"^(?:[\s>#*_]{0,6}(?:(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
+    r"^(?:[\s>#*_]{0,6}(?:(?:(?:Next|New|Another|Multiple[-\s]Choice|Practice|Sample)\s)?(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
     r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$| {0,8}#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional"
     r"|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
     r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s| {0,8}#{1,4}\sInstruction\s?:\s"
     r"|Now,\slet's\s?(?:总结|(?:summarize|combine)\s[^\n]{0,20}answer)"
-    r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:",
+    r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:|(?:<\|(?:endoftext|im_end|eot_id)\|>|</s>|<eos>|<end_of_turn>)(?=\s*[^\s<])",
     re.MULTILINE | re.IGNORECASE,
 )
 # A question that is answered on a line of its own is a further one; in bold or a list, it is restated for an analysis.

@@ -74,7 +74,7 @@ _POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,
 _DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
 _NUMBER = later(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})"
-    r"(?P<exponent>[eE][+-]?\d{1,3})?(?!\d|st\b|nd\b|rd\b|th\b)(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
+    r"(?P<exponent>[eE][+-]?\d{1,3})?(?!\d|st\b|nd\b|rd\b|th\b|-(?:year|month|day|hour|point|fold))(?P<percent>\s?(?:%|(?i:percent\b|prozent\b)))?"
 )
 
 

@@ -22,6 +22,7 @@ VALUE_ROWS = rows(
 A = [about the fill open eq colon so calc]*
 G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
 U = (?:word|pct|close|op|the|line|result|day|week){0,3}
+Q = [^ line result cand op]
 C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
 66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
@@ -40,23 +41,22 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 48 result: result [the about open]* @@
 30 linked: [about to] @
 45 alone: ^ {A} # (?={U} stop* $)
-45 alone: (?:^|line) {A} @ (?={U} (?:stop|close)* (?:line|$))
 -70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line close]{1,6} close)? op [^ line])
--70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* cand)
+-70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* [cand input])
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
--90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
--90 list: [colon comma] @ (?=close)
 -30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
 44 it is: so {A} @ (?={U} (?:stop|line|$))
 52 given as: (?:because|input) word because {A} @
 56 right: @ (?=(?:word|pct){0,2} close? is [the fill]* right)
 52 remains: result is (?:fill|word|the|about){0,5} (?:earlier|input) (?:input|word|the){0,3} [comma about]* @
 -40 earlier: (?<!is the )(?<!is )earlier ~4 @@
+-40 item: (?:^|line) (?:name? cand|dash)? [colon stop close]? {Q}{0,8}? (?:cand {Q}{0,6}?)? arrow @ (?=option|result)
+-40 input: (?:eq cand (?:word|pct|op){0,3} comma or? [word input]{1,3})+ eq @
+-40 input: eq @ (?=(?:word|pct|op){0,3} comma or? [word input]{1,3} eq)
 -60 aged: @@ (?=[word dash]{0,3} old)
-50 corrected: not [^ stop line]{0,12} but [the about is]* @@
 -45 supposed: if ~8 @@
     """
 )

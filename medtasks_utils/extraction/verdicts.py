@@ -23,13 +23,11 @@ S = close* [comma or stop]{1,2} [the or]*
 R = (?:return|result|calc|gives)
 E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
 74 returned: {R} [^ stop line cand text weak not if]{0,7}? [is colon eq about to]* {L} <cand> {E}
-73 digit of the answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer]* <cand>
 72 leads: ^ {L} <cand> (?=line)
 71 paired: text close* [open dash colon comma]+ option* <cand> (?=close|stop|line|$)
 60 therefore: so ~10 [is colon]* {L} @
 75 ends: line {L} <cand> (?=close* stop* line* $)
 58 ends: (?:stop|line|colon|arrow|so|dash) {L} @ (?=close* stop* line* $)
-58 choose: choose {L} [is colon]* {L} @
 40 class: <text>
 14 digit: <cand>
 12 word: <weak>
@@ -39,7 +37,9 @@ E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
 -90 scale: {P} [cand text] {S} {P} @@
 -90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
 -90 scale: (?:{P} [cand text] {S}){2} {P} @@
--78 supposed: if ~8 @@
+-78 supposed: if [^ stop line comma cand text]{0,8}? @@
+-78 supposed: (?:^|stop|line) if (?!so) [^ stop line cand so]{1,16}? <cand>
+-60 conceded: though [^ stop line comma cand text weak]{0,8}? @@
 -30 of a part: (?:part|other) ~6 @@
 -60 kind: (?:kind|name colon) [^ stop line]{0,20} @@
 -75 one of two: @ close* (?=[comma or]+ {L} [cand text])
@@ -48,11 +48,12 @@ E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
 )
 _OPEN = ("class", "said of it", "digit", "word")
 _DENIED = (
-    "(?:not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
+    "(?:not [^ stop line comma cand text weak]{0,2})? weak (?:to|call)+ [^ stop line comma cand text]{0,5} text"
+    "|(?:not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
     " (?:cand|weak(?: or [^ stop line comma but cand text]{0,2} text)?)"
     "|(?:not|none|versus|lack) [^ stop line comma but or colon cand text]{0,8}"
     " text(?: [comma or]+ [^ stop line comma but cand text]{0,2} text)*"
-    "|(?:wrong|slip|weak) (?:to|call)+ [^ stop line comma cand text]{0,5} text"
+    "|(?:wrong|slip) (?:to|call)+ [^ stop line comma cand text]{0,5} text"
     "|call [^ stop line comma cand text]{0,5} text (?=[the answer]* if is)"
     "|(?:wrong|slip) [^ stop line comma cand text]{0,2} call [^ stop line comma cand text]{0,5} text"
 )
