@@ -320,6 +320,33 @@ def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(
     assert "add --apply_chat_template" in caplog.text
 
 
+@pytest.mark.torch
+def test_vllm_in_this_process_says_how_its_replies_ended(
+    tiny_model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It generates in an order of its own, and a prompt that does not fit is not sent."""
+    from fake_vllm import vllm_model
+
+    ends = [("stop", "stop"), ("length", "length"), ("abort", "unknown"), (None, "unknown")]
+
+    def answer(prompt: str, parameters: Any) -> tuple[str, int, str | None]:
+        number = int(prompt.partition("Question: Question ")[2].partition("?")[0])
+        return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
+
+    rows = medmcqa_rows(9, cop=0)
+    for number in range(8):
+        rows[number]["question"] += " So?" * (number * 5 % 8)
+    rows[8]["question"] = "Why? " * 900
+    write_rows(rows, data / "medmcqa/validation.jsonl")
+    model = vllm_model(monkeypatch, str(tiny_model), answer, max_length=2500)
+    result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=20")
+    *found, refused = samples(result)
+    assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
+    assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
+    assert "more than the context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
+    assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
+
+
 # ---- before a run
 
 
