@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import _thread
+import itertools
 import json
+import random
 import re
 import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,11 +20,13 @@ import pytest
 from conftest import clean_environment
 from hypothesis import given
 from hypothesis import strategies as st
-from local_server import Answer, LocalServer, Request
-from scripts import Held, prompt_of, refusal
+from local_server import Answer, LocalServer, Request, completion
+from scripts import Held, draw, prompt_of, refusal
 
+from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
 from medtasks_utils.harness.answer_store import AnswerStore
+from medtasks_utils.harness.replies import Reply
 
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
@@ -93,7 +98,7 @@ def test_a_run_that_was_ended_asks_nothing_twice(ask: str, tmp_path: Path, capsy
     assert asked.keys() == Counter(map(prompt_of, whole.answered)).keys()
     # A reply that was under way when the run was killed may have been sent, and never read.
     assert asked.total() - len(whole.answered) <= 2 * 4
-    assert not list((tmp_path / "killed").glob("**/answers_*")), "a run that ended is ended"
+    assert not list((tmp_path / "killed").glob("**/answers_*.jsonl")), "a run that ended is ended"
 
 
 def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
@@ -120,7 +125,16 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
         assert again["scores"] == fresh["scores"]
 
 
-# ---- the file
+# ---- the files
+
+
+def put(store: AnswerStore, prompt: str, reply: Any, **settings: Any) -> None:
+    store.put("generate_until", (prompt, settings), [reply])
+
+
+def take(store: AnswerStore, prompt: str, **settings: Any) -> Any:
+    replies = store.take("generate_until", (prompt, settings))
+    return replies and replies[0]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
@@ -128,45 +142,228 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("kept")
     first = AnswerStore(folder, MODEL)
     for prompt, reply in replies[:cut]:
-        first.put("generate_until", (prompt, {"seed": 1}), reply)
+        put(first, prompt, reply, seed=1)
     first.close()
     second = AnswerStore(folder, MODEL)
-    assert AnswerStore(folder, {**MODEL, "pretrained": "b"}).take("generate_until", ("a", {"seed": 1})) is None
-    assert AnswerStore(folder, MODEL, fresh=True).take("generate_until", ("a", {"seed": 1})) is None
-    taken = [(prompt, second.take("generate_until", (prompt, {"seed": 1}))) for prompt, _ in replies]
+    assert second.kept == len(replies[:cut])
+    assert take(AnswerStore(folder, {**MODEL, "pretrained": "b"}), "a", seed=1) is None
+    assert take(AnswerStore(folder, MODEL, fresh=True), "a", seed=1) is None
+    taken = [(prompt, take(second, prompt, seed=1)) for prompt, _ in replies]
     assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
     second.end()
-    assert not list(folder.iterdir())
+    assert [path.suffix for path in folder.iterdir()] == [".gz"]
+    assert AnswerStore(folder, MODEL, extend=True).kept == len(replies[:cut])
 
 
-def test_a_line_that_was_cut_short_is_dropped_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_no_damage_ends_a_run_or_changes_a_reply(
+    is_archived: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
     kept = AnswerStore(tmp_path, MODEL)
-    kept.put("loglikelihood", ("p", " A"), (-1.5, True))
-    kept.put("loglikelihood", ("p", " B"), (-2.5, False))
-    kept.close()
+    expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
+    for prompt, reply in expected.items():
+        put(kept, prompt, reply, max_gen_toks=5)
+    kept.put("loglikelihood", ("p", " A"), [(-1.5, True)])
+    (kept.end if is_archived else kept.close)()
     (file,) = tmp_path.iterdir()
-    file.write_bytes(file.read_bytes()[:-30])
-    again = AnswerStore(tmp_path, MODEL)
-    assert "a damaged line" in caplog.text
-    assert again.take("loglikelihood", ("p", " A")) == (-1.5, True)
-    assert again.take("loglikelihood", ("p", " B")) is None
-    again.put("loglikelihood", ("p", " B"), (-2.5, False))
-    again.close()
-    assert AnswerStore(tmp_path, MODEL).take("loglikelihood", ("p", " B")) == (-2.5, False)
+    whole = file.read_bytes()
+    chance = random.Random(0)
+    found: Counter[bool] = Counter()
+    for _ in range(150):
+        start = chance.randrange(len(whole))
+        end = start + chance.choice([0, 1, 1, 40, len(whole)])
+        file.write_bytes(whole[:start] + chance.choice([b"", b"5\n", b"\n{}\n", chance.randbytes(1)]) + whole[end:])
+        again = AnswerStore(tmp_path, MODEL, extend=is_archived)
+        for prompt, reply in expected.items():
+            answer = take(again, prompt, max_gen_toks=5)
+            assert answer is None or (answer, answer.facts) == (reply, reply.facts)
+            found[answer is not None] += 1
+        assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
+    assert found[True] > found[False] / 2
+    assert "damaged lines are ignored" in caplog.text
+    put(again, "later", "reply")
+    again.end()
+    assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"
 
 
-def test_two_runs_at_once_write_to_files_of_their_own_and_leave_each_other_s(tmp_path: Path) -> None:
-    one, two = AnswerStore(tmp_path, MODEL), AnswerStore(tmp_path, MODEL)
-    one.put("generate_until", ("p", {}), "one")
-    two.put("generate_until", ("p", {}), "two")
-    two.put("generate_until", ("q", {}), "of another task")
+def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path: Path) -> None:
+    one = AnswerStore(tmp_path, MODEL)
+    put(one, "p", "one")
+    two = AnswerStore(tmp_path, MODEL)
+    assert take(two, "p") is None, "the other process is running"
+    put(two, "p", "two")
+    put(two, "q", "of another task")
     one.end()
-    assert AnswerStore(tmp_path, MODEL).take("generate_until", ("p", {})) == "two"
-    two.close()
+    put(two, "r", "later")
+    assert len(list(tmp_path.glob("*.jsonl"))) == 1
+    two.close()  # as if it had been killed
     three = AnswerStore(tmp_path, MODEL)
-    three.take("generate_until", ("p", {}))
+    assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
     three.end()
-    assert AnswerStore(tmp_path, MODEL).take("generate_until", ("q", {})) == "of another task"
+    four = AnswerStore(tmp_path, MODEL, fresh=True)
+    with four.stored_for(InProcess()):
+        put(four, "q", "fresh")
+    four.end()
+    assert not list(tmp_path.glob("*.jsonl"))
+    last = AnswerStore(tmp_path, MODEL, extend=True)
+    assert [take(last, prompt) for prompt in "qqpp"] == ["fresh", "of another task", "two", "one"]
+
+
+# ---- extending
+
+
+def long_answer(body: Request) -> Answer:
+    """As :func:`answer`, but a third of the replies need more than 100 tokens."""
+    needed = 130 if is_long(prompt_of(body)) else 40
+    if needed > body["max_tokens"]:
+        return {**completion("I think", "length"), "usage": {"completion_tokens": body["max_tokens"]}}
+    return {**completion(answer(body)), "usage": {"completion_tokens": needed}}
+
+
+def is_long(prompt: str) -> bool:
+    return draw(prompt).randrange(3) == 0
+
+
+SAMPLED = ["--gen_kwargs", "do_sample=true,temperature=0.7,max_gen_toks=100"]
+HOTTER = ["--gen_kwargs", "do_sample=true,temperature=0.8,max_gen_toks=100"]
+SHORT, LONG = ["--gen_kwargs", "max_gen_toks=100"], ["--gen_kwargs", "max_gen_toks=200"]
+GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
+    "more examples": ("medhallu", ["--limit", "4"], ["--limit", "8"], ""),
+    "further tasks": ("medhallu", [], ["--tasks", "medhallu,medmcqa_openmed"], ""),
+    "more repeats": ("medmcqa_openmed", SAMPLED, [*SAMPLED, "--set", "medmcqa.repeats=3"], ""),
+    "more tokens": ("medmcqa_openmed", SHORT, LONG, "max_gen_toks"),
+    "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
+    "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
+    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with other temperature"),
+    "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt to which no"),
+    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with other seeds"),
+}
+
+
+@pytest.mark.parametrize("change", GROWS)
+def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(
+    change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task, old, new, reason = GROWS[change]
+
+    def evaluate_in(folder: str, served: LocalServer, *words: str) -> tuple[dict[str, Any], str]:
+        flags = ["--data", "sample", "--tasks", task, "--limit", "6", *words, *served.flags(), "--json"]
+        return run(["", "", "", "eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)
+
+    with LocalServer(long_answer) as whole:
+        expected, _ = evaluate_in("whole", whole, *new)
+    with LocalServer(long_answer) as served:
+        evaluate_in("grown", served, *old)
+        before = Counter(map(prompt_of, served.requests))
+        served.requests.clear()
+        grown, errors = evaluate_in("grown", served, *new, "--extend")
+    assert grown["scores"] == expected["scores"]
+    anew = Counter(map(prompt_of, whole.requests))
+    if reason == "max_gen_toks":
+        anew = Counter(prompt for prompt in anew.elements() if is_long(prompt))
+        assert anew
+    elif not reason:
+        anew -= before
+    assert Counter(map(prompt_of, served.requests)) == anew
+    assert reason in errors
+    assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
+    ended, whole_run = (
+        max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values() for folder in ("grown", "whole")
+    )
+    assert [task.signatures for task in ended] == [task.signatures for task in whole_run]
+
+
+def test_responses_are_scored_later_without_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with LocalServer(answer) as served:
+        words = command(served, tmp_path, "plain")
+        words.remove("--json")
+        assert main([*words[3:], "--predict_only"]) == 0
+        assert "the same command with --extend in place of --predict_only" in capsys.readouterr().out
+        expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
+    scored, errors = run([*words, "--json", "--extend"], capsys)
+    assert "as far as kept answers reach" in errors
+    assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_it_extends_loses_no_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(answer) as whole:
+        expected, _ = run(command(whole, tmp_path / "whole", "plain"), capsys)
+    with LocalServer(answer) as served:
+        words = command(served, tmp_path / "grown", "plain")
+        run([*words, "--limit", "2"], capsys)
+        for number in (1, 5, 9):
+            held = served.answer = Held(number, answer)
+            killed([*words, "--extend"], tmp_path, held)
+        served.answer = answer
+        grown, _ = run([*words, "--extend"], capsys)
+        assert grown["scores"] == expected["scores"]
+        again, _ = run([*words, "--extend"], capsys)
+    assert again["answers_taken_over"] == len(whole.requests)
+    assert len(served.answered) <= len(whole.requests) + 3 * 4, "those under way when the run was killed"
+
+
+def test_what_may_be_taken_over_is_what_asking_again_could_not_change() -> None:
+    """Against a plain model of it, for random pairs of an old run and a new one."""
+    chance = random.Random(5)
+    outcomes: Counter[str] = Counter()
+    for _ in range(150):
+        with TemporaryDirectory() as name:
+            outcomes.update(extended(Path(name), chance))
+    assert min(outcomes[outcome] for outcome in ("taken", "prompt", "seed", "temperature", "max_gen_toks")) > 20
+
+
+def extended(folder: Path, chance: random.Random) -> list[str]:
+    """Extend a run by another; return what became of each of its requests."""
+    old_limit, new_limit = chance.choice([10, 20, 30]), chance.choice([10, 20, 30])
+    old_temperature, new_temperature = (chance.choice([0.5, 0.5, 0.5, 1.0]) for _ in range(2))
+    old_examples, old_repeats = chance.randrange(1, 5), chance.randrange(1, 3)
+    replies: dict[tuple[int, int, int], Reply] = {}
+    old = AnswerStore(folder, MODEL)
+    for example, generation in itertools.product(range(old_examples), range(old_repeats)):
+        settings = {"seed": generation, "temperature": old_temperature, "max_gen_toks": old_limit}
+        for turn in range(chance.randrange(1, 4)):
+            tokens = chance.randrange(1, old_limit + 1)
+            reply = Reply(f"{example} {generation} {turn}", "length" if tokens == old_limit else "stop", tokens)
+            if chance.random() < 0.2:
+                reply = Reply(reply, chance.choice(["stop", "filter", "unknown"]), None)
+            replies[example, generation, turn] = reply
+            first = (f"{example} 0", settings)
+            assert old.take("generate_until", (f"{example} {turn}", settings), first if turn else None) is None
+            old.put("generate_until", (f"{example} {turn}", settings), [reply])
+            if reply.ended == "length":
+                break
+    old.end()
+    new = AnswerStore(folder, MODEL, extend=True)
+    outcomes = []
+    for example, generation in itertools.product(range(chance.randrange(1, 5)), range(chance.randrange(1, 3))):
+        settings = {"max_gen_toks": new_limit, "seed": generation, "temperature": new_temperature}
+        turns = [reply for key, reply in sorted(replies.items()) if key[:2] == (example, generation)]
+        could_not_change = all(
+            new_limit == old_limit
+            or (reply.ended == "stop" and (new_limit > old_limit or (reply.tokens or 99) <= new_limit))
+            for reply in turns
+        )
+        reason = "taken"
+        if example >= old_examples:
+            reason = "prompt"
+        elif new_temperature != old_temperature:
+            reason = "temperature"
+        elif generation >= old_repeats:
+            reason = "seed"
+        elif not could_not_change:
+            reason = "max_gen_toks"
+        for turn, reply in enumerate(turns or [None]):
+            first = (f"{example} 0", settings)
+            answer = new.take("generate_until", (f"{example} {turn}", settings), first if turn else None)
+            assert answer == ([reply] if reason == "taken" else None), (reason, settings, replies)
+        assert reason == "taken" or any(reason in text for text in new._missed), (reason, new._missed)
+        new._missed.clear()
+        outcomes.append(reason)
+    return outcomes
 
 
 class InProcess:
@@ -183,6 +380,11 @@ class InProcess:
             raise KeyboardInterrupt
         self.batches.append([request.args[0] for request in requests])
         return [request.args[0].upper() for request in requests]
+
+    def set_cache_hook(self, hook: Any) -> None:
+        pass
+
+    loglikelihood, cache_hook = generate_until, None
 
 
 def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

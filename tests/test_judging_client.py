@@ -170,6 +170,18 @@ def test_what_makes_another_question(tmp_path: Path) -> None:
         assert [count(concurrency=1), count(max_tokens=7), count(timeout=9)] == [0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    "damage", ["5", "{}", "[", '{"text": 5, "tokens": []}', '{"text": "{", "tokens": 1}', b"\xff{"]
+)
+def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage: Any, tmp_path: Path) -> None:
+    with JudgeServer(in_turn(GOOD)) as server:
+        judged(server, tmp_path, [case()])
+        with sqlite3.connect(tmp_path / "cache.sqlite3") as database:
+            database.execute("UPDATE replies SET value = CAST(? AS TEXT)", (damage,))
+        (judgement,) = judged(server, tmp_path, [case()])
+    assert judgement.score == 80.0 and len(server.requests) == 2
+
+
 FILL = """
 import sys
 from pathlib import Path

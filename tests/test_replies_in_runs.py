@@ -97,8 +97,8 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
     line = capsys.readouterr().err.splitlines()[-1]
     assert server.chat in line and says in line
     (kept,) = tmp_path.glob("**/answers_*.jsonl")
-    lines = [json.loads(text) for text in kept.read_text(encoding="utf-8").split("\n") if text]
-    assert [(line["ended"], line["tokens"]) for line in lines] == [("stop", 3)] * 2
+    replies = [json.loads(text)[1]["replies"] for text in kept.read_text(encoding="utf-8").split("\n") if text]
+    assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
 
 
 def test_retry_after_is_honoured_up_to_a_bound(

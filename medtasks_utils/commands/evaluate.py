@@ -85,8 +85,9 @@ class Eval(HarnessCommand):
       accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
 
     Attributes:
-        no_keep: do not keep answers on disk while the run lasts (they are reused if the run is interrupted)
+        no_keep: do not keep answers beside the output (they are reused if the run is interrupted, or extended later)
         fresh: ask again what an interrupted run has already answered
+        extend: take over from the ended runs in the output folder every answer that asking again could not change
         against: ask in a random order, and stop each task as soon as it is decided at 95 % whether the model is better
             or worse than this saved run (a results file, or a folder with one run) on the same examples, or within
             --within of it
@@ -96,6 +97,7 @@ class Eval(HarnessCommand):
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
     no_keep: bool = False
     fresh: bool = False
+    extend: bool = False
     against: str | None = None
     within: Annotated[float, Field(ge=0, le=100)] | None = None
 
@@ -111,7 +113,9 @@ class Eval(HarnessCommand):
             saved_run = Against(self.against, config.tasks, _WITHIN if self.within is None else self.within)
         elif self.within is not None:
             raise UsageError("--within says when --against RUN may stop; it has no effect by itself")
-        evaluation = Evaluation(config, self.set, keep=not self.no_keep, fresh=self.fresh, saved_run=saved_run)
+        evaluation = Evaluation(
+            config, self.set, keep=not self.no_keep, fresh=self.fresh, extend=self.extend, saved_run=saved_run
+        )
         evaluation.run(self.arguments.func)
         return EvalResult.of(evaluation)
 
@@ -185,4 +189,6 @@ class EvalResult:
         if self.evaluation.path is None:
             return "not saved; add --output_path results --log_samples to see every sample with medtasks report"
         folder = shlex.quote(str(self.evaluation.path.parent))
+        if self.evaluation.config.predict_only and self.evaluation.answers is not None:
+            return f"saved in {folder}\nnext: the same command with --extend in place of --predict_only scores them"
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

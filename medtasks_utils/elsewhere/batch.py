@@ -18,7 +18,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.api_batch import read_reply
+from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.batch_model import FORMS, Answering, answering
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import requested
@@ -239,7 +239,7 @@ class BatchResponses:
             sent = response.get("body") or response.get("message") or response
             status = response.get("status_code") or 200
             try:
-                reply = read_reply(model, custom_id, status, json.dumps(sent), body)
+                (reply,) = read_replies(model, custom_id, status, json.dumps(sent), body)
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
             except MedtasksError as error:

@@ -1,33 +1,35 @@
-"""Store a run's answers beside its output until it has ended, so that a run that crashed asks for none of them again.
+"""Keep a run's answers beside its output, so that a run that crashed asks for none of them again, and can grow later.
 
-Each model has one file (a second, if two processes run it at once), with a line for each reply, written and flushed as
-it comes::
+Each process of a run has one file, with a line for each reply, written and flushed as it comes; when the results are
+saved, its answers go into the model's archive (:mod:`.answer_files`)::
 
-    results/org__name/answers_1f2e3d4c_0.jsonl  {"request": "<hash>", "reply": "…", "at": "2026-11-22 18:20:01",
-                                                 "ended": "stop", "tokens": 312}
+    results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "settings": {"seed": 1234}, "limit": 2048,
+                                                        "at": "2026-11-22 18:20:01", "replies": [{"text": "…",
+                                                        "ended": "stop", "tokens": 312, …}]}
+    results/org__name/answers_1f2e3d4c.jsonl.gz         the same, of runs that have ended
 
-A reply is found by a hash of the request as the task made it: method, prompt, settings, seed. Equal requests have a
-reply each, so that repeats stay independent. When the results are saved, the answers behind them are deleted, and the
-same command asks anew: by then a server may have other weights under the same name.
+A reply is found by the request as the task made it: method, prompt, settings, seed. Equal requests have a reply each,
+so that repeats stay independent. A run takes over answers of unfinished runs; from the archive it takes them only if it
+is told to extend the runs that ended, since by then a server may have other weights under the same name. There, a
+reply that ended by itself also answers a request with another limit on its length.
 """
 
-import fcntl
-import json
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
-from itertools import chain
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import counted
 
-from .models import most_in_any_process
+from .answer_files import archive, line_of, lock, objects_in, unlocked
+from .models import most_in_any_process, seed_of
 from .replies import Reply, as_reply
 from .signature import digest
 
@@ -42,96 +44,234 @@ _FIRST_PIECE = 64  # requests
 _PIECE_SECONDS = 120.0  # the work that a crash can lose, for a model that returns all replies of a call at once
 
 
+class _Request(NamedTuple):
+    """What identifies a request.
+
+    Attributes:
+        prompt: a hash of the method and the prompt.
+        settings: settings by name, without the limit; long values are hashes.
+        limit: the most tokens of the reply.
+    """
+
+    prompt: str
+    settings: dict[str, Any]
+    limit: int | None
+
+
+@dataclass(eq=False)
+class _Kept:
+    """The replies of an earlier run to one request.
+
+    Attributes:
+        entry: the object in the file.
+        source: the file and line of an answer of an unfinished run; None for one in the archive.
+        conversation: the kept replies to all requests of its conversation, these among them.
+        is_taken: whether this run has used it.
+    """
+
+    entry: dict[str, Any]
+    source: tuple[Path, bytes] | None
+    conversation: "list[_Kept]" = field(default_factory=list)
+    is_taken: bool = False
+
+    def differences(self, request: _Request) -> list[str]:
+        """Return the names of what makes a request another one than this one's; none if replies could not change."""
+        before, now = self.entry["settings"], request.settings
+        names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        does_fit = all(_fits(kept.entry, request.limit) for kept in self.conversation)
+        return names if does_fit else [*names, "max_gen_toks"]
+
+
+def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
+    """Return whether replies would be the same within a limit: cut there too, or ended by themselves before."""
+    before = entry["limit"]
+    if limit == before or limit is None or before is None:
+        return bool(limit == before)
+    return all(
+        reply["ended"] == "stop" and (limit > before or (reply["tokens"] or limit + 1) <= limit)
+        for reply in entry["replies"]
+    )
+
+
 class AnswerStore:
-    """The stored replies of one model in a folder.
+    """The kept replies of one model in a folder.
 
     Args:
         folder: the folder of the results, made when the first reply comes.
         model: the model's kind, arguments and seeds, which identify it.
-        fresh: whether to ignore what an earlier run stored.
+        fresh: whether to ignore what an earlier run kept.
+        extend: whether to take over answers of runs that ended, too.
 
     Attributes:
-        reused: how many replies of an earlier run were used.
-        added: how many replies this run stored.
+        reused: how many replies of earlier runs were used.
+        kept: how many replies are in the folder.
     """
 
-    def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False) -> None:
+    def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
         self.folder = folder
-        self.reused = 0
-        self.added = 0
-        self._name = f"answers_{digest({key: model[key] for key in model if key not in _WITHOUT_EFFECT})}"
-        self._entries: dict[str, list[dict[str, Any]]] = defaultdict(list)  # of earlier runs, by hash of the request
+        self.reused = self.kept = 0
+        identity = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
+        self._head = {"model": identity, "run": uuid.uuid4().hex[:8]}
+        self._name = f"answers_{digest(identity)}"
+        self._archive = folder / f"{self._name}.jsonl.gz"
+        self._path = folder / f"{self._name}_{self._head['run']}.jsonl"
+        self._by_prompt: dict[str, list[_Kept]] = defaultdict(list)
+        self._used: dict[Path, list[bytes]] = defaultdict(list)
+        self._first_prompts: dict[str, str] = {}  # of conversations, by the hash of a further prompt
+        self._missed: Counter[str] = Counter()
+        self._extends, self._is_fresh = extend, fresh
+        self._seed: int | None = None
         self._has_several_processes = False
-        self._file: IO[str] | None = None
+        self._file: IO[bytes] | None = None
         self._lock = threading.Lock()
         if not fresh:
-            self._load()
+            self._load_unfinished()
+        if extend:
+            self._load_archive()
 
-    def _load(self) -> None:
-        """Read the entries of earlier runs, and log how many there are."""
-        for path in self._paths():
-            for line in filter(None, path.read_bytes().splitlines()):
-                try:
-                    entry = json.loads(line)
-                    self._entries[entry["request"]].append(entry)
-                except ValueError:
-                    logger.warning("%s: skipped a damaged line; its request is sent again", self.folder)
-        times = sorted(entry["at"] for entry in chain.from_iterable(self._entries.values()))
-        if times:
+    # ---- answers of earlier runs
+
+    def _load_unfinished(self) -> None:
+        """Read the answers of runs that died, and log how many there are."""
+        kept_before: list[_Kept] = []
+        for path in self._unfinished():
+            with unlocked(path) as has_ended:
+                lines = objects_in(path) if has_ended else ()
+                kept_before += [_Kept(entry, (path, line)) for line, entry in lines]
+        self._add(kept_before)
+        if kept_before:
+            times = sorted(kept.entry["at"] for kept in kept_before)
             message = "reusing %d answers that an earlier run kept in %s, from %s to %s; --fresh asks for them anew"
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
-    def _paths(self) -> list[Path]:
-        """Return the model's files in the folder."""
-        return sorted(self.folder.glob(f"{self._name}*.jsonl"))
+    def _unfinished(self) -> list[Path]:
+        """Return the files of the model's runs that have not ended."""
+        return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
-    def take(self, method: str, arguments: Iterable[Any]) -> Any:
-        """Return the reply that an earlier run stored for a request, and remove it; None if there is none."""
-        entries = self._entries.get(_key(method, arguments))
-        if not entries:
-            return None
-        self.reused += 1
-        entry = entries.pop(0)
-        if method == "loglikelihood":
-            return tuple(entry["reply"])
-        return Reply(entry["reply"], entry.get("ended", "unknown"), entry.get("tokens"), entry.get("reasoning"))
+    def _load_archive(self) -> None:
+        """Read the answers of runs that ended; those of the latest run come first."""
+        runs: dict[str, list[_Kept]] = {}
+        run: list[_Kept] = []
+        if self._archive.exists():
+            for _, entry in objects_in(self._archive):
+                if "run" in entry:
+                    run = runs.setdefault(entry["run"], [])
+                else:
+                    run.append(_Kept(entry, None))
+        for kept_before in reversed(runs.values()):
+            self._add(kept_before)
+        if not runs:
+            logger.warning("--extend: nothing is taken over: %s", self._reason_for_no_archive())
 
-    def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:
-        """Write a reply to the file, and flush it.
+    def _reason_for_no_archive(self) -> str:
+        """Return why there are no answers of runs that ended: there was none, or one of another model."""
+        for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
+            head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
+            before, now = head["model"], self._head["model"]
+            changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+            if changed:
+                return f"the answers in {self.folder} are of a model with other {', '.join(changed)}"
+        return f"no run that ended has kept answers in {self.folder}"
+
+    def _add(self, kept_before: Sequence[_Kept]) -> None:
+        """Add the answers of a run, or of all unfinished runs."""
+        self.kept += sum(len(kept.entry["replies"]) for kept in kept_before)
+        conversations: dict[Any, list[_Kept]] = defaultdict(list)
+        for kept in kept_before:
+            entry = kept.entry
+            first_prompt = entry.get("first_prompt", entry["prompt"])
+            kept.conversation = conversations[first_prompt, str(entry["settings"])]
+            kept.conversation.append(kept)
+            self._by_prompt[entry["prompt"]].append(kept)
+
+    def _request(self, method: str, arguments: Sequence[Any]) -> _Request:
+        """Return what identifies a request; a seed that the model sends by itself is one of its settings."""
+        prompt, settings = arguments, {}
+        if method == "generate_until":
+            prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
+        limit = settings.pop("max_gen_toks", None)
+        if self._seed is not None:
+            settings.setdefault("seed", self._seed)
+            if settings.get("do_sample") is True:  # such models are not sent it
+                del settings["do_sample"]
+        shown = {
+            name: value if isinstance(value, int | float | None) else digest(value) for name, value in settings.items()
+        }
+        return _Request(digest([method, prompt], 32), shown, limit)
+
+    def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
+        """Return the replies that an earlier run kept for a request, and remove them; None if there are none.
+
+        Args:
+            method: the method of lm_eval's models.
+            arguments: the request's arguments.
+            first: the arguments of the first request of the conversation, if this is a further one.
+        """
+        request = self._request(method, arguments)
+        candidates = self._by_prompt.get(request.prompt, [])
+        for kept in candidates:
+            if not kept.is_taken and not kept.differences(request):
+                kept.is_taken = True
+                if kept.source is not None:
+                    path, line = kept.source
+                    self._used[path].append(line)
+                replies = kept.entry["replies"]
+                self.reused += len(replies)
+                return [tuple(reply) if method == "loglikelihood" else Reply(**reply) for reply in replies]
+        if first is not None:
+            self._first_prompts[request.prompt] = self._request(method, first).prompt
+        else:
+            self._missed[_reason(request, candidates)] += 1
+        return None
+
+    def explain(self) -> None:
+        """Log, for a run that extends others, how many requests it sends, and why no kept answer could be taken."""
+        if self._extends and self._missed and self._by_prompt:
+            reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
+            logger.warning("--extend: %s taken over; sent are %s", counted(self.reused, "answer"), reasons)
+        self._missed.clear()
+
+    # ---- answers of this run
+
+    def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
+        """Write the replies to a request to the file, and flush it.
 
         Raises:
             MedtasksError: if it cannot be written.
         """
-        at = time.strftime("%Y-%m-%d %H:%M:%S")
-        facts = {name: fact for name, fact in as_reply(reply).facts.items() if fact} if isinstance(reply, str) else {}
-        line = json.dumps({"request": _key(method, arguments), "reply": reply, "at": at, **facts}) + "\n"
+        request = self._request(method, arguments)
+        entry = {**request._asdict(), "at": time.strftime("%Y-%m-%d %H:%M:%S"), "replies": replies}
+        if method == "generate_until":
+            entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
+        if request.prompt in self._first_prompts:
+            entry["first_prompt"] = self._first_prompts.pop(request.prompt)
+        with self._lock, self._explaining_errors():
+            self._file = self._file or self._open()
+            self._file.write(line_of(entry) + b"\n")
+            self._file.flush()
+            self.kept += len(replies)
+
+    def _open(self) -> IO[bytes]:
+        """Create the file of this process."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self._path.open("xb")
+        lock(file, wait=True)
+        return file
+
+    @contextmanager
+    def _explaining_errors(self) -> Iterator[None]:
         try:
-            with self._lock:
-                self._file = self._file or self._open()
-                self._file.write(line)
-                self._file.flush()
+            yield
         except OSError as error:
             raise MedtasksError(
                 f"cannot store answers in {self.folder} ({error.strerror or error}): free some space and run the same "
                 "command again, which continues where it stopped, or add --no_keep to store none"
             ) from None
-        self.added += 1
-
-    def _open(self) -> IO[str]:
-        """Open the first of the model's files that no other process writes to, at the start of a new line."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        number = 0
-        while not _lock_file(file := (self.folder / f"{self._name}_{number}.jsonl").open("a", encoding="utf-8")):
-            file.close()
-            number += 1
-        file.write("\n" if file.tell() else "")  # the last line may have been cut
-        return file
 
     @property
     def way_on(self) -> str:
         """How to continue a run that ended early."""
-        number = self.reused + self.added
-        return f"{number} answers are kept in {self.folder}: run the same command again to continue where it stopped"
+        return f"{self.kept} answers are kept in {self.folder}: run the same command again to continue where it stopped"
 
     def close(self) -> None:
         """Close the file."""
@@ -140,17 +280,18 @@ class AnswerStore:
         self._file = None
 
     def end(self) -> None:
-        """Delete the answers of this run, whose results are saved; entries that it did not use stay."""
+        """Move the answers of this run, whose results are saved, into the archive; those that it did not use stay."""
         self.close()
-        # With several processes, each of them used only some of the entries.
-        unused = () if self._has_several_processes else chain.from_iterable(self._entries.values())
-        text = "".join(json.dumps(entry) + "\n" for entry in unused)
-        for path in self._paths():
-            with path.open("a", encoding="utf-8") as file:
-                if _lock_file(file):
-                    path.unlink()
-        if text:
-            write_whole(self.folder / f"{self._name}_0.jsonl", text)
+        sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
+        if self._has_several_processes:  # each of which used some of the answers
+            sources = dict.fromkeys(self._unfinished())
+        self._archive_lines(self._head, sources)
+
+    def _archive_lines(self, head: Mapping[str, Any], sources: Mapping[Path, list[bytes] | None]) -> None:
+        """Move lines of files into the archive, as those of one run."""
+        with self._explaining_errors():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            archive(self._archive, head, sources)
 
     # ---- a model's answers
 
@@ -161,12 +302,15 @@ class AnswerStore:
         calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
         hook = model.cache_hook
 
-        def add_partial(method: str, request: Iterable[Any], reply: Any) -> None:
+        def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
             hook.add_partial(method, request, reply)
             if method in _METHODS:
-                self.put(method, request, reply)
+                self.put(method, request, [reply])
 
         self._has_several_processes = model.world_size > 1
+        self._seed = seed_of(model, {})
+        if self._is_fresh:
+            self._archive_lines({**self._head, "run": uuid.uuid4().hex[:8]}, dict.fromkeys(self._unfinished()))
         for method in _METHODS:
             setattr(model, method, self._answering(model, method, calls_hook))
         if calls_hook:
@@ -177,7 +321,8 @@ class AnswerStore:
             for method in _METHODS:
                 vars(model).pop(method, None)
             model.set_cache_hook(hook)
-            self.close()
+            if self._has_several_processes:  # the first of which ends the run for all
+                self.close()
 
     def _answering(self, model: Any, method: str, calls_hook: bool) -> Callable[..., list[Any]]:
         """Return a method of a model that asks only for replies that are not stored.
@@ -191,7 +336,9 @@ class AnswerStore:
         ask: Callable[..., list[Any]] = getattr(model, method)
 
         def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
-            replies = [self.take(method, request.args) for request in requests]
+            kept = [self.take(method, request.args, getattr(request, "first", None)) for request in requests]
+            self.explain()
+            replies = [of_request and of_request[0] for of_request in kept]
             unanswered = [place for place, reply in enumerate(replies) if reply is None]
             for piece in [unanswered] if calls_hook else _pieces(unanswered):
                 batch = [requests[place] for place in piece]
@@ -201,27 +348,17 @@ class AnswerStore:
                 for place, reply in zip(piece, new_replies, strict=False):  # without those to the padding
                     replies[place] = reply
                     if not calls_hook:
-                        self.put(method, requests[place].args, reply)
+                        self.put(method, requests[place].args, [reply])
             return replies
 
         return answer
 
 
-def _lock_file(file: IO[str]) -> bool:
-    """Return whether this process now holds a file's lock; True where the file system has no locks."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
-def _key(method: str, arguments: Iterable[Any]) -> str:
-    """Return the hash under which the reply to a request is stored."""
-    text = json.dumps([method, *arguments], sort_keys=True, default=str)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
+    """Return why none of the kept answers to a prompt is an answer to a request: the names of what differs."""
+    differences = [kept.differences(request) for kept in candidates]
+    names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
+    return f"with other {', '.join(names)}" if names else "with a prompt to which no answer is left"
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:

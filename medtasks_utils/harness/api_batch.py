@@ -6,7 +6,7 @@ connections, in order, and continues every conversation whose reply has come.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager
@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from medtasks_utils.errors import logger, reason_of
+from medtasks_utils.errors import MedtasksError, logger, reason_of
 
 from . import model_server
 from .answer_store import AnswerStore
@@ -22,8 +22,8 @@ from .lm_eval_names import Instance
 from .models import refusal_of, request_body, without_thoughts
 from .replies import MAX_BODY, Reply, as_reply
 
-Ask = Callable[[Any, dict[str, Any]], Awaitable[Reply]]
-"""Sends a prompt with its generation settings, and returns the reply."""
+Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
+"""Sends a prompt with its generation settings, and returns the replies, as many as the setting ``n`` says, or one."""
 NextPrompt = Callable[[Any, Reply], Any]
 """Returns the next prompt of a request, given the reply to the last one; None if the conversation is over."""
 
@@ -45,6 +45,7 @@ class ApiBatch:
     def __init__(self, model: Any, answers: AnswerStore | None) -> None:
         self._model = model
         self._answers = answers
+        self._cache_hook = model.cache_hook  # that of --use_cache
         self._conversations: dict[str, Any] = {}
 
     def join(self, task: str, turns: Any) -> None:
@@ -70,48 +71,65 @@ class ApiBatch:
     ) -> list[Reply]:
         """Return the first replies when all conversations are over; the first failure ends all of them."""
         loop = asyncio.get_running_loop()
+        groups: dict[Any, list[Instance]] = defaultdict(list)  # of requests that one request of the server answers
+        for request in requests:
+            groups[(request.task_name, request.doc_id) if "n" in request.args[1] else id(request)].append(request)
+        first_replies: dict[int, Reply] = {}
         with tqdm(total=len(requests), desc="Requesting API") as bar:
             async with _asking(self._model) as ask:
 
-                async def converse(request: Instance) -> Reply:
-                    prompt = request.args[0]
-                    next_prompt = next_prompts.get(str(request.task_name))
-                    first = reply = request.resps[0] if request.resps else await self._reply(ask, request, prompt)
-                    while next_prompt is not None:
-                        prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
-                        if prompt is None:
-                            break
-                        reply = await self._reply(ask, request, prompt)
-                    bar.update()
-                    return first
+                async def converse(group: Sequence[Instance]) -> None:
+                    first, *_ = group
+                    replies = first.resps[:1] or await self._replies(ask, first, first.args[0])
+                    for request, reply in zip(group, replies, strict=False):
+                        first_replies[id(request)] = reply
+                        next_prompt = next_prompts.get(str(request.task_name))
+                        while next_prompt is not None:
+                            prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
+                            if prompt is None:
+                                break
+                            (reply,) = await self._replies(ask, request, prompt)
+                        bar.update()
 
-                tasks = [asyncio.ensure_future(converse(request)) for request in requests]
+                tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
+                if self._answers is not None:
+                    loop.call_soon(self._answers.explain)  # after each task has looked for its answer
                 try:
-                    return await asyncio.gather(*tasks)
+                    await asyncio.gather(*tasks)
                 finally:  # otherwise each of the others would fail too, on a connection that is closed
                     for task in tasks:
                         task.cancel()
+        return [first_replies[id(request)] for request in requests]
 
-    async def _reply(self, ask: Ask, request: Any, prompt: Any) -> Reply:
-        """Return the reply to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
+    async def _replies(self, ask: Ask, request: Any, prompt: Any) -> list[Reply]:
+        """Return the replies to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
         settings = request.args[1]
-        stored = self._answers and self._answers.take("generate_until", (prompt, settings))
-        if stored is not None:
-            return as_reply(stored)
-        try:
-            refusal = refusal_of(self._model, prompt, settings)
-            return Reply(refusal=refusal) if refusal else await ask(prompt, settings)
-        except model_server.PromptTooLong as error:
-            logger.info("%s: %s", request.task_name, error)
-            return Reply(refusal=str(error))
+        arguments = (prompt, settings)
+        if self._answers is not None:
+            kept = self._answers.take("generate_until", arguments, None if prompt is request.args[0] else request.args)
+            if kept is not None:
+                return kept
+        refusal = refusal_of(self._model, prompt, settings)
+        if refusal is None:
+            try:
+                replies = await ask(prompt, settings)
+            except model_server.PromptTooLong as error:
+                refusal = str(error)
+        if refusal is not None:
+            logger.info("%s: %s", request.task_name, refusal)
+            return [Reply(refusal=refusal)] * settings.get("n", 1)
+        if len(replies) == 1:
+            self._cache_hook.add_partial("generate_until", arguments, replies[0])
+        if self._answers is not None:
+            self._answers.put("generate_until", arguments, replies)
+        return replies
 
 
 @asynccontextmanager
 async def _asking(model: Any) -> AsyncIterator[Ask]:
     """Yield a function that sends one prompt to an API model over a fixed number of connections.
 
-    The model itself makes the body and the headers and fills the cache, and says how many attempts and connections
-    there are.
+    The model itself makes the body and the headers, and says how many attempts and connections there are.
     """
     from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
@@ -120,15 +138,15 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
     url = model.base_url
     async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 
-        async def ask_once(body: dict[str, Any]) -> Reply:
+        async def ask_once(body: dict[str, Any]) -> list[Reply]:
             try:
                 async with slots, session.post(url, json=body, headers=model.header) as response:
                     sent = await _read_bounded(response, url)
             except (ClientError, asyncio.TimeoutError) as error:
                 raise model_server.ServerUnavailable(f"{url} does not answer: {reason_of(error)}") from None
-            return read_reply(model, url, response.status, sent, body, response.headers.get("Retry-After"))
+            return read_replies(model, url, response.status, sent, body, response.headers.get("Retry-After"))
 
-        async def ask_again(body: dict[str, Any]) -> Reply:
+        async def ask_again(body: dict[str, Any]) -> list[Reply]:
             for attempt in range(2, model.max_retries + 1):
                 try:
                     return await ask_once(body)
@@ -136,23 +154,24 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
                     await asyncio.sleep(model_server.pause_before(attempt, error))
             return await ask_once(body)
 
-        async def ask(prompt: Any, settings: dict[str, Any]) -> Reply:
+        async def ask(prompt: Any, settings: dict[str, Any]) -> list[Reply]:
             body = request_body(model, prompt, settings) or {}
-            reply = await ask_again(body)
-            if reply.is_empty:
-                reply = await ask_again(body)
-            if reply.is_empty:
-                reply = Reply(reply, "unknown", reply.tokens, reply.reasoning)
-            model.cache_hook.add_partial("generate_until", (prompt, settings), reply)
-            return reply
+            replies = await ask_again(body)
+            if any(reply.is_empty for reply in replies):
+                replies = await ask_again(body)
+            return [
+                Reply(reply, **{**reply.facts, "ended": "unknown"}) if reply.is_empty else reply for reply in replies
+            ]
 
         yield ask
 
 
-def read_reply(
+def read_replies(
     model: Any, url: str, status: int, sent: str, body: Mapping[str, Any], retry_after: str | None = None
-) -> Reply:
-    """Return the reply that a server sent, and count its tokens; raise as :func:`.model_server.read` does.
+) -> list[Reply]:
+    """Return the replies that a server sent, as many as were requested, and count their tokens.
+
+    Raises as :func:`.model_server.read` does.
 
     Args:
         model: the model of the run.
@@ -166,7 +185,10 @@ def read_reply(
     replies, usage = model_server.read(status, sent, url, model.model, limit, retry_after)
     if usage:
         spent.update(replies=1, **usage)
-    return without_thoughts(model, replies[0])
+    number = body.get("n", 1)
+    if len(replies) < number:
+        raise MedtasksError(f"{url} sent {len(replies)} choices where n={number} were requested")
+    return [without_thoughts(model, reply) for reply in replies[:number]]
 
 
 async def _read_bounded(response: Any, url: str) -> str:

@@ -55,12 +55,13 @@ class TaskRequest(NamedTuple):
     length: int | None
 
 
-def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
+def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False) -> TaskManager:
     """Make all five checks, and return the task manager that knows the tasks.
 
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
+        may_be_away: whether a server that does not answer is no mistake, since kept answers may be enough.
 
     Raises:
         MedtasksError: for the first mistake; a UsageError if it is one of the command line.
@@ -84,7 +85,13 @@ def check(config: EvaluatorConfig, settings: Sequence[str]) -> TaskManager:
     make_tasks(manager, config.tasks)
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
-        completion = model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
+        try:
+            completion = model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
+        except model_server.ServerUnavailable as error:
+            if not may_be_away:
+                raise
+            logger.warning("%s; the run goes on as far as kept answers reach", error)
+            completion = None
         check_room(lengths, context_of_server(model))
         if completion and any(reply.reasoning for reply in completion.replies):
             for line in filter(None, (remark_on_reasoning(*each) for each in lengths)):

@@ -52,14 +52,16 @@ class Evaluation:
         keep: bool = True,
         fresh: bool = False,
         saved_run: SavedRun | None = None,
+        extend: bool = False,
     ) -> None:
         """Check the run before it starts.
 
         Args:
             config: the flags of ``lm_eval run``.
             settings: the values of ``--set``.
-            keep: whether to store answers until the run has ended.
-            fresh: whether to ignore the answers that an earlier run stored.
+            keep: whether to keep answers beside the output.
+            fresh: whether to ignore the answers of a run that died.
+            extend: whether to take over answers of runs that ended.
             saved_run: the run of ``--against``; None to ask all examples.
 
         Raises:
@@ -72,8 +74,11 @@ class Evaluation:
         self.problem: str | None = None
         self.spent: dict[str, Any] = {}
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
-        with only_results_on_standard_output():
-            self.manager = check(config, settings)
+        if extend and (fresh or not keep or not config.output_path):
+            raise UsageError(
+                "--extend takes over answers that are kept beside the output: add --output_path, and leave --fresh and "
+                "--no_keep out"
+            )
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         self.saved_run = saved_run
         self.against: dict[str, Any] = {}
@@ -82,9 +87,12 @@ class Evaluation:
         if saved_run is not None:
             if config.predict_only:
                 raise UsageError("--against compares scores, and --predict_only makes none")
-            self.answers = ReplayedAnswers(folder_of(config), model, fresh, keep=keep)
+            self.answers = ReplayedAnswers(folder_of(config), model, fresh, extend, keep=keep)
         elif keep:
-            self.answers = AnswerStore(folder_of(config), model, fresh)
+            self.answers = AnswerStore(folder_of(config), model, fresh, extend)
+        may_be_away = extend and self.answers is not None and self.answers.kept > 0
+        with only_results_on_standard_output():
+            self.manager = check(config, settings, may_be_away)
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, with everything that it prints sent to standard error.
@@ -120,6 +128,8 @@ class Evaluation:
                 raise
             except BaseException:
                 log.warning(self._way_on)
+                if self.answers is not None:
+                    self.answers.close()
                 raise
         if problems:
             details = "; ".join([*problems, self._way_on])

@@ -138,6 +138,17 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     return body
 
 
+def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
+    """Return the seed that a model uses with a request; None if it takes none, or draws one."""
+    if isinstance(model, TemplateAPI):
+        seed = settings.get("seed", model._seed)
+    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # whose sampling parameters have a seed
+        seed = settings.get("seed", model.model_args.get("seed"))
+    else:
+        seed = None
+    return seed if isinstance(seed, int) else None
+
+
 def without_thoughts(model: Any, reply: Reply) -> Reply:
     """A reply of a server without what stands before the model argument ``think_end_token``, which is reasoning."""
     token = getattr(model, "think_end_token", None)

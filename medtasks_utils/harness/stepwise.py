@@ -6,7 +6,7 @@ evaluated together, with the replies at hand, so that the results are those of a
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,14 +46,18 @@ class ReplayedAnswers(AnswerStore):
         folder: the folder of the results.
         model: the model's kind, arguments and seeds, which identify it.
         fresh: whether to ignore what an earlier run stored.
+        extend: whether to take over answers of runs that ended.
         keep: whether to store answers in the folder too.
 
     Attributes:
         is_whole: whether the run asked all examples. If not, its answers stay stored when it has ended.
     """
 
-    def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, *, keep: bool = True) -> None:
-        super().__init__(folder, model, fresh or not keep)
+    def __init__(
+        self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False, *, keep: bool = True
+    ) -> None:
+        super().__init__(folder, model, fresh or not keep, extend)
+        self._is_fresh &= keep
         self.is_whole = True
         self._keep = keep
         self._passed: dict[str, list[Any]] = defaultdict(list)
@@ -63,20 +67,20 @@ class ReplayedAnswers(AnswerStore):
         """Give all replies so far once more."""
         self._again, self._passed = self._passed, defaultdict(list)
 
-    def take(self, method: str, arguments: Iterable[Any]) -> Any:  # noqa: D102
-        arguments = tuple(arguments)
+    def take(  # noqa: D102
+        self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None
+    ) -> list[Any] | None:
         key = repr((method, arguments))
-        replies = self._again.get(key)
-        reply = replies.pop(0) if replies else super().take(method, arguments)
-        if reply is not None:
-            self._passed[key].append(reply)
-        return reply
+        passed = self._again.get(key)
+        replies = passed.pop(0) if passed else super().take(method, arguments, first)
+        if replies is not None:
+            self._passed[key].append(replies)
+        return replies
 
-    def put(self, method: str, arguments: Iterable[Any], reply: Any) -> None:  # noqa: D102
-        arguments = tuple(arguments)
-        self._passed[repr((method, arguments))].append(reply)
+    def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:  # noqa: D102
+        self._passed[repr((method, arguments))].append(replies)
         if self._keep:
-            super().put(method, arguments, reply)
+            super().put(method, arguments, replies)
 
     def end(self) -> None:  # noqa: D102
         if self._keep and self.is_whole:

@@ -159,7 +159,9 @@ class ToolTurns:
     def _next_request(self, first: Instance, conversation: Conversation) -> Instance:
         """Return the request for the next reply of a conversation, given its first request."""
         arguments = (self._prompt(conversation), first.args[1])
-        return Instance(first.request_type, first.doc, arguments, first.idx, (self._task.task_name, first.doc_id, 1))
+        request = Instance(first.request_type, first.doc, arguments, first.idx, (self._task.task_name, first.doc_id, 1))
+        request.first = first.args
+        return request
 
     def _prompt(self, conversation: Conversation) -> Any:
         with self._format.rendering():

@@ -45,10 +45,12 @@ class Cache:
             ) from None
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the object stored under a key, or None."""
-        row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
-        value: dict[str, Any] | None = row and json.loads(row[0])
-        return value
+        """Return the object stored under a key; None if there is none, or it is damaged."""
+        with suppress(ValueError, sqlite3.DatabaseError):
+            row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
+            value: dict[str, Any] | None = row and json.loads(row[0])
+            return value
+        return None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         """Store an object and commit it."""

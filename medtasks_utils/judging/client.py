@@ -85,7 +85,8 @@ class JudgeClient:
         key = self._key(messages, schema)
         cached = self._cache.get(key)
         if cached is not None:
-            with suppress(UnreadableError):  # cached by a version that parsed replies differently
+            # damaged, or of a version that parsed replies differently
+            with suppress(UnreadableError, KeyError, TypeError, AttributeError):
                 value = read(final_text(cached["text"]))
                 tally.update(Tokens(*cached["tokens"])._asdict())
                 return value

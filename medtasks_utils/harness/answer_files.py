@@ -1,0 +1,125 @@
+"""Files of kept answers, in which a damaged line is as good as absent.
+
+A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. A process that asks a model appends to a file
+of its own, which it locks, so that a file without a lock is one whose process has ended. The lines of runs that have
+ended are appended to an archive, a file of gzip members.
+"""
+
+import fcntl
+import gzip
+import json
+import os
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from medtasks_utils.errors import logger
+from medtasks_utils.writing import write_whole
+
+_CHECKSUM = slice(2, 10)  # of a line
+_OBJECT = slice(13, -1)
+_GZIP = b"\x1f\x8b\x08"
+"""The beginning of each member of an archive."""
+_MEMBER_LINES = 2_000
+_CHUNK = 256  # bytes; damage can lose so many before it, too
+
+
+def line_of(value: Any) -> bytes:
+    """Return an object as a line, without the line break."""
+    text = json.dumps(value).encode()
+    return b'["%08x", %b]' % (zlib.crc32(text), text)
+
+
+def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
+    """Yield the whole lines of a file or an archive, with their objects; log how many lines are damaged."""
+    damaged = 0
+    for line in _lines_in(path):
+        if _is_whole(line):
+            yield line, json.loads(line[_OBJECT])
+        else:
+            damaged += 1
+    if damaged:
+        logger.warning("%s: %d damaged lines are ignored; their requests are sent again", path, damaged)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Return whether a line is as it was written."""
+    return line[_CHECKSUM] == b"%08x" % zlib.crc32(line[_OBJECT])
+
+
+def _lines_in(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file or an archive, damaged ones too."""
+    content = path.read_bytes()
+    for text in _members(content) if path.suffix == ".gz" else [content]:
+        yield from filter(None, text.split(b"\n"))
+
+
+def _members(content: bytes) -> Iterator[bytes]:
+    """Yield the text of each member of an archive; of a damaged one, the beginning."""
+    start = content.find(_GZIP)
+    while start >= 0:
+        stream, end = zlib.decompressobj(zlib.MAX_WBITS | 16), start
+        parts = []
+        with suppress(zlib.error):
+            while not stream.eof and end < len(content):
+                chunk = content[end : end + _CHUNK]
+                parts.append(stream.decompress(chunk))
+                end += len(chunk)
+        yield b"".join(parts)
+        next_search = end - len(stream.unused_data) if stream.eof else start + 1
+        start = content.find(_GZIP, next_search)
+
+
+@contextmanager
+def unlocked(path: Path) -> Iterator[bool]:
+    """Within this context, the lock of a file is held; yield whether its process has ended, which releases it."""
+    try:
+        with path.open("r+b") as file:
+            yield lock(file)
+    except FileNotFoundError:
+        yield False
+
+
+def lock(file: IO[bytes], wait: bool = False) -> bool:
+    """Return whether this process now holds a file's lock; True where the file system has no locks."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | None]) -> None:
+    """Move lines of files whose processes have ended into an archive; at each moment every line is in one of them.
+
+    Args:
+        target: the archive, which is locked meanwhile.
+        head: an object that precedes the lines in each member.
+        sources: the lines to move of each file, None for all of them. A file without lines left is deleted.
+    """
+    with target.open("ab") as file:
+        lock(file, wait=True)
+        for source, lines_to_move in sources.items():
+            left_to_move = Counter(lines_to_move)
+            with unlocked(source) as has_ended:
+                moved, staying = [], []
+                for line in _lines_in(source) if has_ended else ():
+                    if lines_to_move is None or left_to_move[line] > 0:
+                        moved.append(line)
+                    elif _is_whole(line):
+                        staying.append(line)
+                    left_to_move[line] -= 1
+                for start in range(0, len(moved), _MEMBER_LINES):
+                    text = b"\n".join([line_of(head), *moved[start : start + _MEMBER_LINES], b""])
+                    file.write(gzip.compress(text, mtime=0))
+                file.flush()
+                os.fsync(file.fileno())
+                if staying:
+                    write_whole(source, b"\n".join([*staying, b""]))
+                elif moved:
+                    source.unlink()
