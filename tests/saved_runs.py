@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -68,6 +71,12 @@ def save_two(folder: Path, shares: tuple[float, float] = (0.7, 0.4), **settings:
     for name, model, share in zip("ab", ("first", "second"), shares, strict=True):
         save_run(folder / name, right_in(share, name), model=f"org/{model}", **settings)
     return folder
+
+
+def drawn(page: str) -> str:
+    """The numbers that a report's scripts draw, as JSON."""
+    (packed,) = re.findall(r'data-store="numbers">([^<]*)<', page)
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8")
 
 
 def sample_file(results: Path, task: str) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from conftest import ROOT, Said, clean_environment, medtasks, saved_results
 from judge_server import JudgeServer
+from saved_runs import drawn
 from scripts import whole
 
 from medtasks_utils.benchmarks.tables import read_rows
@@ -156,7 +157,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Pat
 
 def test_it_is_in_the_help_the_report_and_the_comparison(said: dict[str, Said], folder: Path) -> None:
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
-    page = (folder / "report.html").read_text(encoding="utf-8")
+    page = drawn((folder / "report.html").read_text(encoding="utf-8"))
     assert all(
         text in page for text in ("ToyBench", "decided: yes or no", "A response that says maybe decides nothing.")
     )

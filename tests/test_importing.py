@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 from conftest import Row, right_answer
 from environment_runs import ENVIRONMENTS, lines, rows, write
-from saved_runs import save_run
+from saved_runs import drawn, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
@@ -72,7 +72,7 @@ def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.Cap
     assert len(run.tasks) == 4 and all(task.metrics for task in run.tasks.values()), "of one model and date"
     page = tmp_path / "report.html"
     assert cli.main(["report", str(out), "-o", str(page)]) == 0, capsys.readouterr().err
-    text = page.read_text(encoding="utf-8")
+    text = drawn(page.read_text(encoding="utf-8"))
     assert all(shown in text for shown in ("MedMCQA", "MedExQA", "MedCalc-Bench", "MedHallu", "env_reward"))
     found = find_responses([str(out)], STRICT).found
     assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)

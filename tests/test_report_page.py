@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import lxml.html
 import pytest
-from saved_runs import right_in, save_run, save_two
+from saved_runs import drawn, right_in, save_run, save_two
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.report.answer_tables import found_by_block
-from medtasks_utils.report.charts import dot_plot
-from medtasks_utils.report.findings import findings
-from medtasks_utils.report.outcomes import outcome_block, outcomes
+from medtasks_utils.report.answer_tables import found_by_table
+from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pairs import all_pairs
-from medtasks_utils.report.report_tables import estimate_cells
-from medtasks_utils.report.run_settings import runs_section
+from medtasks_utils.report.run_settings import settings_table
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
-from medtasks_utils.statistics.intervals import Estimate
-from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import Interval
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
@@ -54,62 +48,57 @@ def page(folder: Path) -> Page:
     return Page(build_page(read_runs(folder)))
 
 
-def texts(elements: Iterable[Any]) -> list[str]:
-    return [text.strip() for each in elements for text in each.itertext() if text.strip()]
-
-
 class Page:
-    """A page as its tables (rows of cells' texts, by caption), its text and its elements."""
+    """A page as its elements, its text, and the numbers that its scripts draw."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         root = lxml.html.document_fromstring(source.encode(), lxml.html.HTMLParser(encoding="utf-8"))
         self.elements = [(str(each.tag), dict(each.attrib)) for each in root.iter() if isinstance(each.tag, str)]
-        self.tables = {
-            "".join(texts(table.iter("caption"))): [
-                ["\n".join(texts([cell])) for cell in row] for row in table.iter("tr")
-            ]
-            for table in root.iter("table")
-        }
-        self.text = texts([root])
+        self.text = [text.strip() for text in root.itertext() if text.strip()]
+        self.numbers = json.loads(drawn(source))
 
-    def cell(self, caption: str, row: str, column: str) -> str:
-        """The first line of a cell."""
-        head, *rows = ([cell.strip().split("\n")[0] for cell in each] for each in self.tables[caption])
-        (found,) = (cells for cells in rows if cells[0] == row)
-        return found[head.index(column)]
+    def blocks(self, topic: str, filter_name: str = "strict-match") -> dict[str, dict[str, Any]]:
+        """Return the figures and tables of a topic by their titles."""
+        (blocks,) = (each["blocks"] for each in self.numbers["topics"] if each["id"] == f"unit-{topic}")
+        return {block["title"]: block for block in blocks if block["filter"] in ("", filter_name)}
+
+    def value(self, topic: str, title: str, label: str, run: str, filter_name: str = "strict-match") -> float:
+        """Return a value of a figure."""
+        rows = self.blocks(topic, filter_name)[title]["rows"]
+        (values,) = (row["values"] for row in rows if row["label"] == label)
+        return float(values[self.numbers["runs"].index(run)][0])
+
+    def column(self, topic: str, filter_name: str = "strict-match") -> dict[str, Any]:
+        """Return a column of the leaderboard."""
+        columns: list[dict[str, Any]] = self.numbers["board"]["columns"][filter_name]
+        (column,) = (column for column in columns if column["topic"] == topic)
+        return column
 
 
 # ---- numbers
 
 
 def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
-    titles = {"medexqa": "MedExQA", "medhallu": "MedHallu", "medcalc_bench": "MedCalc-Bench"}
-    for run in runs:
-        for task, title in titles.items():
+    for number, run in enumerate(runs):
+        for task in ("medexqa", "medhallu", "medcalc_bench"):
             for key, value in run.results["results"][task].items():
                 metric, _, filter_name = key.partition(",")
                 if filter_name and not metric.endswith("_stderr") and value != "N/A":
-                    shown = metric_of(metric, task).shown(value)
-                    assert page.cell(f"{title}: all metrics, {filter_name}", metric, run.name) == shown
-        of_summary = run.results["results"]["medhallu"]["f1,strict-match"]
-        assert (
-            page.cell("Shares in percent, other values as they are, strict-match", run.name, "MedHallu f1")
-            == f"{100 * of_summary:.1f}"
-        )
-        macro = run.results["results"]["medexqa"]["acc,strict-match"]
-        table = "MedExQA, acc (%) by specialty, strict-match"
-        assert page.cell(table, "macro average", run.name) == f"{100 * macro:.1f}"
-    assert page.cell("MedExQA: all metrics, strict-match", "rougeL", "first") != "0.0"
+                    shown = value * metric_of(metric, task).scale
+                    found = page.value(task, "All metrics", metric, run.name, filter_name)
+                    assert found == pytest.approx(shown, abs=1e-4)
+        f1 = run.results["results"]["medhallu"]["f1,strict-match"]
+        assert page.column("medhallu")["values"][number][0] == pytest.approx(100 * f1, abs=1e-4)
+    assert page.value("medexqa", "All metrics", "rougeL", "first") > 0
     assert any("third: left out, because it has no scores" in text for text in page.text)
 
 
 def test_parts_add_up(runs: list[Run], page: Page) -> None:
-    rows = page.tables["MedCalc-Bench, acc (%) by calculator, strict-match"]
-    assert [cell.strip() for cell in rows[0]] == ["Calculator", "n", "MDE", "first", "second"]
-    task = runs[0].tasks["medcalc_bench"]
-    right = sum(int(row[1]) * float(row[3].split("\n")[0]) / 100 for row in rows[1:])
-    assert sum(int(row[1]) for row in rows[1:]) == len(task.samples)
+    rows = page.blocks("medcalc_bench")["acc by calculator"]["rows"]
+    task, values = runs[0].tasks["medcalc_bench"], [row["values"][0] for row in rows]
+    right = sum(value * n / 100 for value, _, _, n, *_ in values)
+    assert sum(n for _, _, _, n, *_ in values) == len(task.samples)
     assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value, abs=1e-3)
 
 
@@ -124,29 +113,34 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
         "unsure": 1,
         "no answer found": 1,
     }
-    block = outcome_block(topics_of(runs), ["model"])
-    assert [cell.text for cell in block.table.rows[0][2:]] == ["6", "33.3", "16.7", "16.7", "16.7", "16.7"]
+    page = Page(build_page(runs))
+    (ends,) = page.numbers["board"]["ends"]["medhallu"]
+    assert ends["percent"] == [0, 33.33, 16.67, 16.67, 16.67, 16.67, 0] and ends["n"] == 6
+    (totals,) = page.numbers["board"]["totals"]
+    assert totals["look"] == {"never": 4, "format": 1, "cut": 0} and totals["form"] == totals["none"] == 16.67
 
 
 def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
     runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row shows a metric as it was reported, or counts the answers anew; without rows there is no table."""
-    caption, title = "MedHallu: the cost of abstaining (%), strict-match", "The cost of abstaining"
+    """A row shows a metric as it was reported, or counts the answers anew; without rows there is no figure."""
+    title = "The cost of abstaining"
     silent = AbstentionRow("silent", "acc", lambda answer, doc: float(answer == UNANSWERED))
     declared = Abstention("2", "unsure_rate", (silent, AbstentionRow("in all", "acc")), "Read this.")
     for abstention, shown in ((declared, True), (Abstention("2", "unsure_rate"), False), (None, False)):
         monkeypatch.setattr(type(benchmarks()["medhallu"]), "abstention", abstention)
         page = Page(build_page(runs))
-        assert (caption in page.tables) == (title in page.text) == ("Read this." in page.text) == shown
+        assert (title in page.blocks("medhallu")) == shown
         if shown:
             samples = runs[0].tasks["medhallu"].samples
             share = sum(sample.answers["strict-match"] == [UNANSWERED] for sample in samples) / len(samples)
-            assert 0 < share < 1 and page.cell(caption, "silent", "first") == f"{100 * share:.1f}"
-            assert page.cell(caption, "in all", "first") == page.cell(
-                "MedHallu: all metrics, strict-match", "acc", "first"
+            figure = page.blocks("medhallu")[title]
+            assert figure["lead"] == "Read this." and [row["label"] for row in figure["rows"]] == ["silent", "in all"]
+            assert 0 < share < 1 and page.value("medhallu", title, "silent", "first") == pytest.approx(
+                100 * share, abs=1e-4
             )
-            assert [row[0] for row in page.tables[caption][1:]] == ["silent", "in all"]
+            in_all = page.value("medhallu", title, "in all", "first")
+            assert in_all == page.value("medhallu", "All metrics", "acc", "first")
 
 
 # ---- what may be compared, and what is said of it
@@ -170,14 +164,14 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     signed(b, "medhallu", **fields)
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
-    units = topics_of(runs)
     pairs = all_pairs(runs, ["strict-match"])
     paired = pairs["first", "second", "strict-match"]
     assert ("medhallu" in paired.refused) == bool(words)
     assert any(line.task == "medhallu" for line in paired.differences) != bool(words)
-    cards = dict(findings(units, pairs))
-    assert ("Not comparable" in cards) == bool(words), "one line that counts them"
-    assert ("second" in cards["MedHallu, f1, strict-match"]) != bool(words)
+    page = Page(build_page(runs))
+    assert page.column("medhallu")["reasons"] == ({"1": found.reason} if words else {})
+    sentences = " ".join(page.numbers["board"]["sentences"]["strict-match"])
+    assert ("second is not comparable in MedHallu: " in sentences) == bool(words)
 
 
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
@@ -188,17 +182,23 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Ru
     assert {line.task for line in paired.differences} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 
-def test_nothing_is_marked_as_best_over_unequal_numbers_of_examples() -> None:
-    acc = Metric("acc")
-    ends = Interval(0.5, 0.9)
-    better, worse = Estimate(19, 0.8, interval=ends), Estimate(19, 0.7, interval=ends)
-    fewer = Estimate(15, 0.9, interval=Interval(0.75, 0.98))
-    assert not any(cell.best for cell in estimate_cells([Estimate(1, 1.0), Estimate(1, 0.0)], acc, True)), "too few"
-    assert [cell.best for cell in estimate_cells([better, worse], acc, True)] == [True, False]
-    assert not any(cell.best for cell in estimate_cells([better, worse], acc, False))
-    marked = estimate_cells([better, worse, fewer], acc, True)
-    assert not any(cell.best for cell in marked)
-    assert [cell.small for cell in marked] == ["50.0 to 90.0\nn 19", "50.0 to 90.0\nn 19", "75.0 to 98.0\nn 15"]
+def test_the_first_screen_says_who_leads_and_how_surely(tmp_path: Path) -> None:
+    """A run leads if no other may have its rank; a better one that is not comparable is named with its value."""
+    for name, share in (("weak", 0.0), ("strong", 1.0), ("like strong", 1.0)):
+        save_run(tmp_path / name, right_in(share), tasks=("medmcqa_openmed", "medcalc_bench"), model=name)
+    weak, strong, alike = (read_runs(tmp_path / name)[0] for name in ("weak", "strong", "like strong"))
+
+    def sentences(*runs: Run) -> str:
+        return " ".join(Page(build_page(runs)).numbers["board"]["sentences"]["strict-match"])
+
+    assert sentences(weak) == ""
+    assert sentences(weak, strong) == "strong leads in MedCalc-Bench and MedMCQA."
+    shared = sentences(weak, strong, alike)
+    assert shared == "In MedCalc-Bench and MedMCQA, no run leads clearly: strong and like strong."
+    (strong,) = read_runs(tmp_path / "strong")
+    signed(strong, "medmcqa_openmed", prompt="abc")
+    better = "strong is not comparable in MedMCQA (its 100.0 would be the best): the prompts differ"
+    assert better in sentences(weak, strong)
 
 
 def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> None:
@@ -207,16 +207,10 @@ def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> 
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 4}})
     (run,) = read_runs(tmp_path)
     (topic,) = topics_of([run])
-    rows = {row[0].text: row for row in found_by_block(topic, "strict-match").table.rows}
+    rows = {row[0].text: row for row in found_by_table(topic, "strict-match").rows}
     examples = len(run.tasks["medhallu"].samples)
     assert sum(int(row[1].text) for row in rows.values()) == 4 * examples
-    assert rows["none"][2].text == "0.0" and float(rows["box"][2].text) > 0
-
-
-def test_plots_say_which_runs_they_leave_out() -> None:
-    runs = [f"run {number}" for number in range(12)]
-    plot = dot_plot([("a", run, Estimate(20, 0.5), Metric("acc")) for run in runs], runs, "By a")
-    assert plot and plot.caption == "By a; the first 8 of 12 runs" and list(plot.numbers) == runs[:8]
+    assert rows["none"][1].small.endswith("acc 0.0") and not rows["box"][1].small.endswith("acc 0.0")
 
 
 # ---- one file, and data is data
@@ -248,6 +242,7 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
     assert [tag for tag, _ in page.elements].count("script") == [tag for tag, _ in plain.elements].count("script")
     assert "\x00" not in page.source and "\u202e" not in page.source
     assert any("‹U+202E›‹U+0000›" in text for text in page.text)
+    assert page.numbers["runs"][0] == evil, "scripts write it as text nodes"
 
 
 # ---- runs
@@ -258,12 +253,12 @@ def test_keys_are_not_shown(runs: list[Run]) -> None:
     config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abcdef"
     config["gen_kwargs"] = {"temperature": 1, "password": "abcdef"}
     runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}}
-    table = runs_section(runs).blocks[0].table
-    row = dict(zip(table.head, table.rows[0], strict=True))
-    assert row["Model arguments"].code == "model=x,base_url=http://h:1/v1,api_key=[secret],auth_token=[secret]"
-    assert row["Generation settings"].code == "temperature=1,password=[secret]"
-    assert row["Tokens"].text == "4,321 in · 765 out" and "Limit" not in row
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"].text)
+    table = settings_table(runs)
+    row = {head: cell.text for head, cell in zip(table.head, table.rows[0], strict=True)}
+    assert row["Model arguments"] == "model=x,base_url=http://h:1/v1,api_key=[secret],auth_token=[secret]"
+    assert row["Generation settings"] == "temperature=1,password=[secret]"
+    assert row["Tokens"] == "4,321 in · 765 out" and "Limit" not in row
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"])
 
 
 # ---- the command
@@ -273,7 +268,7 @@ def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     output = tmp_path / "r.html"
     assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
     assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
-    assert 'data-baseline="second"' in output.read_text(encoding="utf-8")
+    assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second"
     (tmp_path / "results.json").write_text('{"a": ')
     for arguments, words in (
         ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),

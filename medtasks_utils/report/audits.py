@@ -7,11 +7,12 @@ from typing import Any
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import read_audit
 
-from .report_tables import Block, Cell, ReportTable, Section, samples_link
+from .report_tables import Cell, ReportTable, samples_link
 
 DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
 """The marks of samples that the audit's LLM read: some filter read another answer, or all filters read the same."""
 
+_TITLE = "How often the rules misread (%)"
 _HEADS = ["Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc as the LLM reads"]
 _LEAD = (
     "An LLM read a sample of the responses, knowing neither the right answer nor what the rules read: the responses in "
@@ -30,8 +31,8 @@ def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
     return by_doc_id
 
 
-def audit_section(runs: Sequence[Run]) -> list[Section]:
-    """Return a section with a row for each audited task of each run, by filter; nothing without an audit."""
+def audit_tables(runs: Sequence[Run]) -> list[ReportTable]:
+    """Return a table for each filter, with a row for each audited task of each run; nothing without an audit."""
     tables: dict[str, ReportTable] = {}
     for name in sorted({name for run in runs for name in run.tasks}):
         for run in runs:
@@ -39,10 +40,9 @@ def audit_section(runs: Sequence[Run]) -> list[Section]:
             if audit is None:
                 continue
             for filter_name, rates in audit["filters"].items():
-                table = tables.setdefault(filter_name, ReportTable("How often the rules misread (%)", _HEADS, texts=2))
-                table.rows.append(_row(name, run.name, audit, rates))
-    blocks = [Block("How often the rules misread", table, lead=_LEAD, filter=name) for name, table in tables.items()]
-    return [Section("audit", "Audit", "of the reading", "", blocks)] if blocks else []
+                empty = ReportTable(_TITLE, _HEADS, texts=2, lead=_LEAD, filter=filter_name)
+                tables.setdefault(filter_name, empty).rows.append(_row(name, run.name, audit, rates))
+    return [*tables.values()]
 
 
 def _row(task: str, run: str, audit: Mapping[str, Any], rates: Mapping[str, Any]) -> list[Cell]:

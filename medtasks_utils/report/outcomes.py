@@ -1,14 +1,10 @@
 """Outcomes of examples: is a point lost to knowledge, or to the form of the answer?"""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from medtasks_utils.filters import FLEXIBLE, STRICT
 
-from .charts import MAX_RUNS, BarPlot
-from .report_tables import Block, Cell, ReportTable
-from .topics import RunResult, Topic
+from .topics import RunResult
 
 OUTCOMES = {
     "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
@@ -19,13 +15,9 @@ OUTCOMES = {
     "wrong": "an answer was found, and it is wrong",
     "unsure": "the model said that it is unsure",
     "no answer found": "flexible-extract finds no answer",
+    "cut": "the reply reached the limit on tokens, and has no answer",
 }
 """Outcomes in the order of a bar, in which both filters' right answers are without gaps, and what they mean."""
-
-_LEAD = (
-    "A wrong answer is lost to knowledge. An answer that only flexible-extract reads right is lost to its form: it "
-    "costs points under the published rule (strict-match) alone. Without an answer, neither filter can help."
-)
 
 
 def outcomes(result: RunResult) -> dict[str, float]:
@@ -52,28 +44,7 @@ def outcomes(result: RunResult) -> dict[str, float]:
     unsure = np.minimum(not_right, unsure)
     unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(answered, nan=1.0))
     right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
-    shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered
+    cut = np.minimum(unanswered, np.nan_to_num(result.scores(STRICT, "cut").values[is_scored]))
+    shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
     counts = {name: round(float(s.clip(min=0).sum()), 6) for name, s in zip(OUTCOMES, shares, strict=True)}
     return {name: count for name, count in counts.items() if count}
-
-
-def outcome_block(topics: Sequence[Topic], runs: Sequence[str]) -> Block:
-    """Return the outcomes of every topic and run; a table without rows if nothing was scored by accuracy."""
-    counted: list[tuple[Topic, str, dict[str, float]]] = []
-    for topic in topics:
-        for run in topic.samples():
-            counts = outcomes(topic.results[run])
-            if counts:
-                counted.append((topic, run, counts))
-    columns = [name for name in OUTCOMES if any(name in counts for *_, counts in counted)]
-    table = ReportTable("Where the points go: examples by outcome (%)", ["Benchmark", "Run", "n", *columns], texts=2)
-    left_out = f"; the first {MAX_RUNS} of {len(runs)} runs" if len(runs) > MAX_RUNS else ""
-    plot = BarPlot(f"Examples by outcome, for each benchmark and run, %{left_out}", OUTCOMES, {})
-    for topic, run, counts in counted:
-        total = sum(counts.values())
-        percent = {name: 100 * counts.get(name, 0.0) / total for name in columns}
-        numbers = [Cell(f"{percent[name]:.1f}") for name in columns]
-        table.rows.append([Cell(topic.title, topic.name), Cell(run), Cell(f"{total:,.0f}"), *numbers])
-        if run in runs[:MAX_RUNS]:
-            plot.bars.setdefault(topic.label, {})[run] = percent
-    return Block("Knowledge or format?", table, plot, _LEAD)

@@ -1,6 +1,6 @@
 """The page: template, style sheet, scripts and data in one file that needs nothing else.
 
-Text from data and models is never code: a template writes tables and escapes everything, and samples are base64, which
+Text from data and models is never code: the template escapes everything, and numbers and samples are base64, which
 scripts turn into text nodes. The page's Content-Security-Policy allows its own script and style sheet, by hash, and
 nothing else: no other script, no request, no form.
 """
@@ -21,17 +21,16 @@ from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
-from .audits import audit_section
-from .comparison_section import comparison_data, comparison_section
-from .findings import findings
-from .outcomes import outcome_block
+from .audits import audit_tables
+from .comparison import LEAD, comparison_data
+from .leaderboard import leaderboard
 from .packed_samples import pack_samples
 from .packing import pack_one
 from .pairs import all_pairs
-from .reply_endings import replies_section
-from .run_settings import runs_section
+from .reply_endings import replies_table
+from .run_settings import settings_table
 from .sections import topic_section
-from .summary import has_scores, partial_runs, problems, signature_table, summary_block
+from .summary import has_scores, partial_runs, problems, signature_table
 from .text import visible
 from .topics import topics_of
 
@@ -45,8 +44,10 @@ _SCRIPTS = (
     "detail.js",
     "selection.js",
     "samples.js",
-    "tables.js",
-    "compare.js",
+    "choice.js",
+    "figures.js",
+    "leaderboard.js",
+    "comparison.js",
     "report.js",
 )
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
@@ -72,15 +73,16 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    pairs = all_pairs(runs, filters)
-    compared = comparison_data(pairs, names)
-    sections = [topic_section(topic, runs) for topic in topics if not topic.is_overall]
-    sections += [comparison_section(runs, filters)] if compared else []
-    sections += [*replies_section(topics), *audit_section(runs), runs_section(runs)]
-    baselines = names if compared else names[:1]
-    summary = [summary_block(runs, topics, name) for name in filters]
-    if compared:
-        stores["comparison"] = [pack_one(compared)]
+    about = [*audit_tables(runs), replies_table(topics), settings_table(runs), signature_table(runs, topics)]
+    numbers = {
+        "runs": names,
+        "filters": filters,
+        "board": leaderboard(topics, runs, choices or filters[:1]),
+        "topics": [topic_section(topic, runs) for topic in topics if not topic.is_overall],
+        "compared": {"lead": LEAD, "pairs": comparison_data(all_pairs(runs, filters), names)},
+        "about": [table for table in about if table.rows],
+    }
+    stores["numbers"] = [pack_one(numbers)]
     if beside:
         _put_beside(beside, stores)
     return _rendered(
@@ -88,14 +90,10 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         date=time.strftime("%Y-%m-%d"),
         version=version("medtasks"),
         runs=names,
-        baselines=baselines,
         filters=choices,
         partial=partial_runs(runs),
-        findings={name: findings(topics, pairs, name) for name in choices or [""]},
         problems=warnings,
-        summary=[*summary, outcome_block([topic for topic in topics if topic.benchmark_name], names)],
-        signatures=signature_table(runs, topics),
-        sections=sections,
+        is_compared=bool(numbers["compared"]["pairs"]),
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
         stores=stores,
         parts=beside.name if beside else "",

@@ -77,8 +77,3 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
     ]
     agreements = {task: result.agreements[task, filter_name] for task, _ in compared}
     return ComparedPair(differences, agreements, refused, result.warnings)
-
-
-def signed(points: float) -> str:
-    """Return a difference as ``+1.5`` or ``−1.5``."""
-    return f"{points:+.1f}".replace("-", "−").replace("−0.0", "+0.0")

@@ -13,8 +13,8 @@ Statistics* 2004).
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, combinations
-from string import ascii_lowercase
+from itertools import combinations
+from string import ascii_letters
 from typing import NamedTuple
 
 import numpy as np
@@ -25,41 +25,30 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Mask, Ratio
 from medtasks_utils.statistics.score_arrays import concatenate
 
-from .report_tables import Block, Cell, ReportTable
 from .topics import Topic
 
 _DRAWS = 20_000
-_LEAD = (
-    "The first eight runs, as far as they are comparable, ranked on the examples that all of them have. With 95 % "
-    "confidence, every run's true rank, at every benchmark and under every filter of this page, is in its range. Runs "
-    "that share a letter do not differ significantly."
-)
 
 
-def ranking_blocks(topics: Sequence[Topic], filters: Sequence[str]) -> list[Block]:
-    """Return a table of ranks for each filter, by the first metric of each benchmark with at least three runs."""
-    comparable = {(topic.name, name): _comparable(topic, name) for topic in topics for name in filters}
-    family = sum(len(runs) > 2 for runs in comparable.values())
-    blocks = []
-    for filter_name in filters:
-        table = ReportTable("Ranks by benchmark", ["Benchmark", "Run", "Group", "Value", "Rank"], texts=3)
-        for topic in topics:
-            runs = comparable[topic.name, filter_name]
-            if len(runs) < 3:
-                continue
-            metric = topic.metric(topic.headline[0])
-            ratios = _ratios(topic, runs, filter_name, metric)
-            for rank in ranking(runs, ratios, highest=metric.range[1] or 1.0, family=family):
-                place = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}"
-                texts = rank.run, rank.groups, metric.shown(rank.value), place
-                table.rows.append([Cell(topic.name, metric.name), *map(Cell, texts)])
-        blocks.append(Block("Ranks", table, lead=_LEAD, filter=filter_name))
-    return blocks
+def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
+    """Return the ranks of the comparable runs by topic and filter, by the topic's first metric.
+
+    They are over the examples that all of these runs have, and all of them hold together. A topic is left out if fewer
+    than two runs are comparable; it has no ranks if there are too few examples.
+    """
+    comparable = {(topic, name): _comparable(topic, name) for topic in topics for name in topic.filters}
+    rankings = {key: runs for key, runs in comparable.items() if len(runs) > 1}
+    ranks_by_topic = {}
+    for (topic, name), runs in rankings.items():
+        metric = topic.metric(topic.headline[0])
+        ratios, highest = _ratios(topic, runs, name, metric), metric.range[1] or 1.0
+        ranks_by_topic[topic.name, name] = ranking(runs, ratios, highest=highest, family=len(rankings))
+    return ranks_by_topic
 
 
 def _comparable(topic: Topic, filter_name: str) -> list[str]:
-    """Return the runs that may stand in one ranking of a benchmark."""
-    if not topic.benchmark_name or filter_name not in topic.filters or not topic.headline:
+    """Return the runs that may stand in one ranking of a topic."""
+    if not topic.headline or not all(result.tasks and result.samples for result in topic.results.values()):
         return []
     incomparable = topic.incomparable_runs(filter_name, topic.headline[0])
     return [run for run in topic.results if run not in incomparable]
@@ -148,12 +137,18 @@ def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
     """Return the letters of each run's groups: the maximal sets of runs of which no two differ significantly.
 
     Args:
-        differ: symmetric, shape ``(k, k)``; eight runs at most have no more groups than there are letters.
+        differ: symmetric, shape ``(k, k)``.
         order: the runs, best first; the group of the best one has the letter a.
     """
-    sets = chain.from_iterable(combinations(order, size) for size in range(1, len(order) + 1))
-    alike = [members for members in sets if not differ[np.ix_(members, members)].any()]
-    maximal = [members for members in alike if not any(set(members) < set(other) for other in alike)]
-    maximal.sort(key=lambda members: [order.index(run) for run in members])
-    letters = dict(zip(maximal, ascii_lowercase, strict=False))
-    return ["".join(letter for members, letter in letters.items() if run in members) for run in range(len(order))]
+    groups = [frozenset(order)]
+    for pair in combinations(order, 2):
+        if differ[pair]:
+            split = [group for group in groups if group.issuperset(pair)]
+            groups = [group for group in groups if group not in split]
+            parts = [group - {run} for run in pair for group in split]
+            for part in sorted(parts, key=len, reverse=True):
+                if not any(part <= group for group in groups):
+                    groups.append(part)
+    groups.sort(key=lambda group: sorted(map(order.index, group)))
+    letters = dict(zip(groups, ascii_letters, strict=False))
+    return ["".join(letter for group, letter in letters.items() if run in group) for run in range(len(order))]

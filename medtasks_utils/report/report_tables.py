@@ -1,148 +1,153 @@
-"""Parts of the page as data, which the template writes out: a section has blocks, a block a plot and a table."""
+"""Parts of the page as data, which its scripts draw: a section has figures, a row for each category, and tables."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
-from medtasks_utils.benchmarks.shortcuts import Reached
-from medtasks_utils.compare import Contrast
 from medtasks_utils.statistics.intervals import UNRELIABLE, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
-from .charts import BarPlot, DotPlot
-from .text import words
+
+class Shown(NamedTuple):
+    """A run's value in a figure, in the unit that readers see, such as per cent.
+
+    Attributes:
+        n: the number of examples.
+        note: why the interval is unreliable or missing; empty if neither is so.
+        detectable: the smallest true difference from an independent run that is detected four times out of five.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    note: str
+    detectable: float | None
 
 
-@dataclass(frozen=True)
-class Cell:
+def shown_value(result: Estimate, metric: Metric) -> Shown | None:
+    """Return an estimate as a figure shows it; None if it has no value."""
+    if result.value is None:
+        return None
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else round(value * metric.scale, 4)
+
+    kind = UNRELIABLE if result.interval else "no interval"
+    note = f"{kind}: {result.unreliable}" if result.unreliable else ""
+    value = round(result.value * metric.scale, 4)
+    return Shown(value, scaled(result.low), scaled(result.high), result.n, note, scaled(result.detectable))
+
+
+@dataclass
+class FigureRow:
+    """A category of a figure.
+
+    Attributes:
+        label: its name.
+        values: those of all runs of the page, None for a run without one.
+        places: the number of decimals.
+        drawn: whether its values are shares or points, which have a place on the figure's axis.
+        filters: the samples that it stands for, as the browser of samples filters them.
+        reached: what is reached without the question.
+    """
+
+    label: str
+    values: Sequence[Shown | None]
+    places: int = 1
+    drawn: bool = True
+    filters: dict[str, str] = field(default_factory=dict)
+    reached: float | None = None
+
+
+def figure_row(
+    label: str, estimates: Sequence[Estimate], metric: Metric, filters: dict[str, str] | None = None
+) -> FigureRow:
+    """Return a row with the estimates of all runs of the page."""
+    values = [shown_value(result, metric) for result in estimates]
+    is_drawn = metric.unit in ("share", "points")
+    return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, filters or {})
+
+
+@dataclass
+class Figure:
+    """Values of the runs by category: each row has their dots and intervals, and the numbers beside them.
+
+    Attributes:
+        head: what the categories are.
+        lead: a paragraph before it.
+        filter: the filter with which it is shown; empty for all filters.
+        folded: whether readers have to unfold it.
+        reasons: why runs are not comparable with the others, by their numbers.
+        of_groups: whether rows are parts of the examples, of which those with too few are folded.
+    """
+
+    title: str
+    head: str
+    rows: list[FigureRow]
+    lead: str = ""
+    filter: str = ""
+    folded: bool = False
+    reasons: dict[int, str] = field(default_factory=dict)
+    of_groups: bool = False
+    kind: Literal["figure"] = "figure"
+
+
+class Cell(NamedTuple):
     """A cell of a table.
 
     Attributes:
         text: the first line.
-        small: further lines, such as the confidence interval.
+        small: further lines.
         href: the target of a link, such as to samples.
-        best: whether it is marked, as the best of its row is.
-        code: a line of code, such as a signature.
         share: how dark it is shaded, from 0 to 1.
     """
 
     text: str
     small: str = ""
     href: str = ""
-    best: bool = False
-    code: str = ""
     share: float | None = None
 
 
 @dataclass
 class ReportTable:
-    """A table of the page; the first column names the rows.
-
-    A name that repeats the one above is hidden until rows are sorted.
+    """A table of the page; it is not shown without rows.
 
     Attributes:
-        caption: says what is in it, without the rest of the page; the template adds the block's filter.
-        head: the heads of the columns.
-        rows: as many cells as heads.
+        rows: as many cells as heads; the first one names the row.
         texts: the number of columns, from the left, that hold text and not numbers.
-        total: the number of rows at the end that sum up the others.
-    """
-
-    caption: str
-    head: list[str]
-    rows: list[list[Cell]] = field(default_factory=list)
-    texts: int = 1
-    total: int = 0
-
-
-@dataclass
-class Block:
-    """A table and a plot on one subject; it is not shown if its table has no rows.
-
-    Attributes:
-        lead: a paragraph before them.
-        filter: the filter with which it is shown; empty for all filters.
-        folded: whether readers have to unfold it.
     """
 
     title: str
-    table: ReportTable
-    figure: DotPlot | BarPlot | None = None
+    head: list[str]
+    rows: list[list[Cell]] = field(default_factory=list)
+    texts: int = 1
     lead: str = ""
     filter: str = ""
     folded: bool = False
+    kind: Literal["table"] = "table"
 
 
 @dataclass
 class Section:
-    """A part of the page with a heading and an address.
-
-    Attributes:
-        variant: whether the subtitle, not the title, names it in the navigation.
-    """
+    """A part of the page with a heading and an address."""
 
     id: str
     title: str
     subtitle: str
     lead: str
-    blocks: list[Block]
-    variant: bool = False
-
-
-def interval(result: Estimate | Contrast, show: Callable[[float], str], separator: str = ", ") -> str:
-    """Return the 95 % interval as text, with the reason if it is unreliable; empty if none is to be expected.
-
-    Args:
-        result: whose interval it is.
-        show: returns an end as text.
-        separator: stands between the interval and the reason.
-    """
-    if result.interval is None:
-        return f"no interval: {result.unreliable}" if result.unreliable else ""
-    ends = " to ".join(map(show, result.interval))
-    return f"{ends}{separator}{UNRELIABLE}: {result.unreliable}" if result.unreliable else ends
-
-
-def estimate_cell(result: Estimate, metric: Metric, href: str = "", with_n: bool = False) -> Cell:
-    """Return a value with its interval under it and, ``with_n``, the number of examples under that."""
-    small = interval(result, metric.shown, "\n")
-    count = f"n {result.n:,}" if with_n and result.n else ""
-    return Cell(metric.shown(result.value), f"{small}\n{count}".strip(), href)
-
-
-def estimate_cells(
-    estimates: Sequence[Estimate], metric: Metric, comparable: bool, links: Iterable[str] = (), with_n: bool = False
-) -> list[Cell]:
-    """Return the cells of several runs with the best value marked, or all of the best if several are equal.
-
-    Nothing is marked if there are too few examples for an interval, if neither direction is better, if the runs are not
-    all ``comparable``, or if their values are over different numbers of examples, such as those that each run decided;
-    the cells then show the numbers.
-    """
-    uneven = len({result.n for result in estimates if result.value is not None}) > 1
-    has_best = comparable and metric.higher_is_better is not None
-    hrefs = list(links) or [""] * len(estimates)
-    cells = [
-        estimate_cell(result, metric, href, with_n or (uneven and has_best))
-        for result, href in zip(estimates, hrefs, strict=True)
-    ]
-    values = {result.value for result in estimates if result.value is not None}
-    is_small = any(result.interval is None for result in estimates if result.value is not None)
-    if uneven or is_small or not has_best or len(values) < 2:
-        return cells
-    best = max(values) if metric.higher_is_better else min(values)
-    return [replace(cell, best=result.value == best) for cell, result in zip(cells, estimates, strict=True)]
-
-
-WITHOUT_QUESTION = "Reached without the question"
-"""The head of the column with what a reader who never sees the question reaches on the same rows."""
-
-
-def reached_cell(reached: Reached | None, metric: Metric) -> Cell:
-    """Return the value that is reached without the question, with its reader under it; a dash if it is unknown."""
-    return Cell("–") if reached is None else Cell(metric.shown(reached.value), words(reached.reader))
+    blocks: list[Figure | ReportTable]
 
 
 def samples_link(**filters: str) -> str:
     """Return an address within the page that opens the browser of samples with these filters."""
     return "#samples&" + urlencode({name: value for name, value in filters.items() if value})
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names as a sentence lists them; of more than ``most``, the first ones and the number of the others."""
+    shown = list(names)
+    if len(shown) > most:
+        shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

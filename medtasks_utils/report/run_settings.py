@@ -10,7 +10,7 @@ from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
 
-from .report_tables import Block, Cell, ReportTable, Section
+from .report_tables import Cell, ReportTable
 from .text import to_the_minute
 
 
@@ -39,22 +39,18 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
     return [matching[0], *(run for run in runs if run is not matching[0])]
 
 
-def runs_section(runs: Sequence[Run]) -> Section:
-    """Return a section with a row for each run."""
+def settings_table(runs: Sequence[Run]) -> ReportTable:
+    """Return the settings of each run: a row for each, without columns in which all are unknown."""
     settings = {run.name: _settings(run) for run in runs}
-    heads = [
-        head
-        for head in next(iter(settings.values()))
-        if any(by_head[head] != Cell("") for by_head in settings.values())
-    ]
-    table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads))
+    heads = [head for head in next(iter(settings.values())) if any(by_head[head] for by_head in settings.values())]
+    table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads), folded=True)
     for run, by_head in settings.items():
-        table.rows.append([Cell(run), *(by_head[head] for head in heads)])
-    return Section("runs", "Runs", "", "", [Block("Settings and time", table)])
+        table.rows.append([Cell(run), *(Cell(by_head[head]) for head in heads)])
+    return table
 
 
-def _settings(run: Run) -> dict[str, Cell]:
-    """Return the cells of a run by the heads of their columns; a cell without text if a setting is unknown."""
+def _settings(run: Run) -> dict[str, str]:
+    """Return the settings of a run by the heads of their columns; a text is empty if a setting is unknown."""
     backend = str(run.setting("model") or "")
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
@@ -65,15 +61,15 @@ def _settings(run: Run) -> dict[str, Cell]:
     labels = {"prompt": "in", "completion": "out"}
     limit = run.setting("limit")
     return {
-        "Model": Cell(run.model, backend if backend != run.model else ""),
-        "Model arguments": Cell("", code=_arguments(run.setting("model_args"))),
-        "Generation settings": Cell("", code=_arguments(run.setting("gen_kwargs"))),
-        "Started": Cell(started),
-        "Duration": Cell(str(timedelta(seconds=round(seconds))) if seconds else ""),
-        "Tokens": Cell(" · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name))),
-        "Examples": Cell(f"{sum(len(task.samples) for task in run.tasks.values()):,}"),
-        "Limit": Cell(f"{limit:g}" if isinstance(limit, int | float) else ""),
-        "lm_eval": Cell(str(run.results.get("lm_eval_version") or "")),
+        "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
+        "Model arguments": _arguments(run.setting("model_args")),
+        "Generation settings": _arguments(run.setting("gen_kwargs")),
+        "Started": started,
+        "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
+        "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name)),
+        "Examples": f"{sum(len(task.samples) for task in run.tasks.values()):,}",
+        "Limit": f"{limit:g}" if isinstance(limit, int | float) else "",
+        "lm_eval": str(run.results.get("lm_eval_version") or ""),
     }
 
 

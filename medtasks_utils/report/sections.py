@@ -1,53 +1,92 @@
-"""A section for each topic: its breakdowns, its answers and all its metrics, for each filter."""
+"""The section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.results import Run
+from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.planning import variance_components
 
-from .answer_tables import abstention_block, answers_block, found_by_block
-from .breakdowns import breakdown_blocks
-from .report_tables import WITHOUT_QUESTION, Block, Cell, ReportTable, Section, estimate_cells, reached_cell
-from .topics import Topic
+from .answer_tables import abstention_figure, answers_table, found_by_table
+from .report_tables import Figure, FigureRow, ReportTable, Section, figure_row
+from .text import words
+from .topics import Topic, places_by_group
 
 
 def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
-    """Return all blocks of a topic, for each filter."""
-    blocks: list[Block] = []
+    """Return the figures and tables of a topic, for each filter."""
+    names = [run.name for run in runs]
+    blocks: list[Figure | ReportTable] = []
     for filter_name in topic.filters:
-        of_filter: list[Block] = []
+        of_filter: list[Figure | ReportTable] = []
         if topic.benchmark:
             for breakdown in topic.benchmark.breakdowns:
-                of_filter += breakdown_blocks(topic, breakdown, filter_name, [run.name for run in runs])
+                of_filter += breakdown_figures(topic, breakdown, filter_name, names)
             if topic.benchmark.abstention:
-                of_filter.append(abstention_block(topic, topic.benchmark.abstention, filter_name))
-            of_filter.append(answers_block(topic, topic.benchmark.answers, filter_name))
-        of_filter += [found_by_block(topic, filter_name), _metrics_block(topic, filter_name)]
-        blocks += [replace(block, filter=filter_name) for block in of_filter]
+                of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name, names))
+            of_filter.append(answers_table(topic, topic.benchmark.answers, filter_name))
+        of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name, names)]
+        blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
     subtitle = topic.name if topic.name != topic.title else ""
     members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
     lead = f"The numbers of the whole are unweighted means over {members} tasks." if members else ""
-    return Section(f"unit-{topic.name}", topic.title, subtitle, lead, blocks, variant=not topic.is_default)
+    return Section(f"unit-{topic.name}", topic.label, subtitle, lead, blocks)
 
 
-def _metrics_block(topic: Topic, filter_name: str) -> Block:
+def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, names: Sequence[str]) -> list[Figure]:
+    """Return a figure for each of the breakdown's metrics that a run has, the first one open.
+
+    Groups come in their natural order, else from the best to the worst on average over the runs.
+    """
+    figures: list[Figure] = []
+    for metric in breakdown.metrics:
+        groups = _groups(topic, breakdown.name, filter_name, metric)
+        has_values = any(result.n for by_run in groups.values() for result in by_run.values())
+        if len(groups) < 2 or not has_values:  # one group is the whole
+            continue
+
+        def place(group: str, groups: dict[str, dict[str, Estimate]] = groups) -> tuple[float, str]:
+            if group in breakdown.order:
+                return breakdown.order.index(group), group
+            values = [result.value or 0.0 for result in groups[group].values()]
+            return -sum(values) / len(values), group
+
+        rows = []
+        for group in sorted(groups, key=place):
+            estimates = [groups[group].get(name, Estimate(0, None)) for name in names]
+            filters = {"task": topic.only_task, breakdown.name: group} if topic.only_task else {}
+            rows.append(figure_row(words(group), estimates, topic.metric(metric), filters))
+        title = f"{metric} by {breakdown.name}"
+        reasons = topic.numbered_reasons(names, filter_name, metric)
+        figures.append(Figure(title, breakdown.name, rows, folded=bool(figures), reasons=reasons, of_groups=True))
+    return figures
+
+
+def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[str, dict[str, Estimate]]:
+    """Return a metric by group and run."""
+    groups: dict[str, dict[str, Estimate]] = {}
+    for run in topic.samples():
+        result = topic.results[run]
+        names = [group for task in result.tasks for group in task.groups[division]]
+        scores = result.scores(filter_name, metric)
+        for group, places in places_by_group(names).items():
+            groups.setdefault(group, {})[run] = estimate(scores[places], topic.metric(metric))
+    return groups
+
+
+def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure:
     """Return every metric of every run, and what is reached without the question where that was measured."""
-    runs = list(topic.results)
-    table = ReportTable(f"{topic.title}: all metrics", ["Metric", *topic.column_heads(runs, filter_name, "acc")])
-    reached = {metric: topic.without_question(metric) for metric in topic.metrics(filter_name)}
-    is_measured = any(reached.values())
-    if is_measured:
-        table.head.append(WITHOUT_QUESTION)
-    for metric in reached:
-        estimates = [topic.estimate(run, filter_name, metric) for run in runs]
-        comparable = not topic.incomparable_runs(filter_name, metric)
-        last = [reached_cell(reached[metric], topic.metric(metric))] if is_measured else []
-        table.rows.append([Cell(metric), *estimate_cells(estimates, topic.metric(metric), comparable), *last])
-    variances = {
+    rows: list[FigureRow] = []
+    for name in topic.metrics(filter_name):
+        metric, reached = topic.metric(name), topic.without_question(name)
+        row = figure_row(name, [topic.estimate(run, filter_name, name) for run in names], metric)
+        rows.append(replace(row, reached=None if reached is None else reached.value * metric.scale))
+    components = {
         run: variance_components(topic.results[run].scores(filter_name, "acc"))
         for run in topic.samples()
         if topic.benchmark
     }
-    lead = " ".join(f"{run}: {variance}." for run, variance in variances.items() if variance)
-    return Block("All metrics", table, lead=lead)
+    lead = " ".join(f"{run}: {variance}." for run, variance in components.items() if variance)
+    reasons = topic.numbered_reasons(names, filter_name, "acc")
+    return Figure("All metrics", "metric", rows, lead, folded=bool(topic.benchmark), reasons=reasons)

@@ -1,54 +1,19 @@
-"""The summary: runs by benchmarks, their signatures, and warnings."""
+"""What stands behind the numbers of a page: signatures, and warnings."""
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.results import Run, TaskRun
 
-from .charts import dot_plot
-from .report_tables import WITHOUT_QUESTION, Block, Cell, ReportTable, estimate_cells, reached_cell
-from .text import to_the_minute
+from .report_tables import Cell, ReportTable
 from .topics import TOLERANCE, Topic
 
 
-def summary_block(runs: Sequence[Run], topics: Sequence[Topic], filter_name: str) -> Block:
-    """Return headline metrics by run and benchmark, with signatures; the best is marked if all runs are comparable."""
-    names = [run.name for run in runs]
-    columns = [(topic, metric) for topic in topics if filter_name in topic.filters for metric in topic.headline]
-    are_shares = {topic.metric(metric).unit == "share" for topic, metric in columns}
-    caption = "Values in percent" if are_shares <= {True} else "Shares in percent, other values as they are"
-    table = ReportTable(caption, ["Run"], rows=[[Cell(run.name, to_the_minute(run.date))] for run in runs])
-    points, marks, last_row = [], {}, [Cell(WITHOUT_QUESTION)]
-    for topic, metric_name in columns:
-        metric, incomparable = topic.metric(metric_name), topic.incomparable_runs(filter_name, metric_name)
-        title = f"{topic.label} {metric_name}"
-        table.head.append(title)
-        estimates = [topic.estimate(run, filter_name, metric_name) for run in names]
-        cells = estimate_cells(estimates, metric, not incomparable, with_n=True)
-        for run, row, cell, result in zip(names, table.rows, cells, estimates, strict=True):
-            signatures = topic.results[run].signatures(filter_name) if run in topic.results else []
-            code = f"#{digest(signatures, 6)}" if signatures else ""
-            reason = incomparable.get(run, "") if result.value is not None else ""
-            row.append(replace(cell, code=code, small=f"{cell.small}\n{reason}".strip()))
-            points.append((title, run, result, metric))
-        reached = topic.without_question(metric_name)
-        last_row.append(reached_cell(reached, metric))
-        if reached is not None:
-            marks[title] = metric.scale * reached.value
-    if marks:
-        table.rows.append(last_row)
-        table.total = 1
-    plot = dot_plot(points, names, "Headline metrics with 95 % confidence intervals", without_question=marks)
-    return Block("Runs by benchmarks", table, plot, filter=filter_name)
-
-
 def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable:
-    """Return the signatures of all numbers; numbers of one column with equal signatures are comparable."""
-    caption = "Signatures: everything that two numbers must share to be comparable"
-    table = ReportTable(caption, ["Short", "Run", "Signature"], texts=3)
+    """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
+    title = "Signatures: everything that two numbers must share to be comparable"
+    table = ReportTable(title, ["Run", "Signature"], texts=2, folded=True)
     runs_by_signatures: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
@@ -57,8 +22,7 @@ def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable
     runs_by_signatures.pop((), None)
     for signatures, names in runs_by_signatures.items():
         holders = "all runs" if len(names) == len(runs) > 1 else ", ".join(names)
-        short = f"#{digest(list(signatures), 6)}"
-        table.rows.append([Cell(short), Cell(holders), Cell("", code=" ".join(signatures))])
+        table.rows.append([Cell(holders), Cell("\n".join(signatures))])
     return table
 
 

@@ -82,7 +82,7 @@ def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str
     return ""
 
 
-@dataclass
+@dataclass(eq=False)
 class Topic:
     """A task or group of tasks, over all runs that have it.
 
@@ -216,12 +216,11 @@ class Topic:
 
         reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
         reasons = {run: reason(reference, run) for run in tasks}
-        return {run: f"not comparable: {text}" for run, text in reasons.items() if text}
+        return {run: text for run, text in reasons.items() if text}
 
-    def column_heads(self, runs: Sequence[str], filter_name: str, metric: str) -> list[str]:
-        """Return the heads of the runs' columns; that of an incomparable run has the reason on a second line."""
-        incomparable = self.incomparable_runs(filter_name, metric)
-        return [f"{run}\n{incomparable[run]}" if run in incomparable else run for run in runs]
+    def numbered_reasons(self, names: Sequence[str], filter_name: str, metric: str) -> dict[int, str]:
+        """Return :meth:`incomparable_runs` by the runs' places among all runs of the page."""
+        return {names.index(run): reason for run, reason in self.incomparable_runs(filter_name, metric).items()}
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:

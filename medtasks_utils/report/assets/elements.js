@@ -13,14 +13,21 @@ function visible(text) {
     });
 }
 
-/** An element; children that are not nodes become text. */
+/** An element; children that are not nodes become text, and those that are nothing are left out. */
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "onclick") element.addEventListener("click", value);
     else if (value !== undefined && value !== false) element.setAttribute(name, value);
   }
-  element.append(...children.flat().map((child) => (child instanceof Node ? child : visible(child))));
+  element.append(...children.flat(2).filter((child) => child !== false && child !== undefined && child !== null && child !== "").map((child) => (child instanceof Node ? child : visible(child))));
+  return element;
+}
+
+function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.flat());
   return element;
 }
 
@@ -31,7 +38,7 @@ function button(text, onclick, attributes = {}) {
 /** Something to be unfolded, made when it is. */
 function folded(title, make, attributes = {}) {
   const fold = el("details", attributes, el("summary", {}, title));
-  fold.fill = () => fold.children.length > 1 || fold.append(...[make()].flat());
+  fold.fill = () => fold.children.length > 1 || fold.append(...[make()].flat().filter(Boolean));
   fold.addEventListener("toggle", fold.fill);
   if (fold.open) fold.fill();
   return fold;

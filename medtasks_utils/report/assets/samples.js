@@ -6,13 +6,14 @@ const ROW_HEIGHT = 56; // pixels, as in samples.css
 const COLUMNS_FIRST = 2; // runs side by side, until others are chosen
 
 class SampleBrowser {
-  constructor(index) {
+  constructor(index, choice) {
+    this.choice = choice;
     this.index = index;
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
     this.size = index.samples.run.length;
     this.state = { task: "", result: "", run: "", found: "", certainty: "", badge: "", a: "", b: "", view: "", beside: "", sort: "", columns: "", q: "" }; // and facets
-    this.selection = new Selection(index, this.state);
+    this.selection = new Selection(index, this.state, choice);
     this.shown = [];
     this.open = null; // number of the sample that is open
     this.raw = false; // whether responses are shown as they are
@@ -257,6 +258,7 @@ class SampleBrowser {
     this.detail.replaceChildren(el("div", { class: "buttons" }, this.buttons(sample, together, side)), el("h3", { tabindex: "-1" }, side ? title.slice(2) : title), ...nodes);
     this.detail.scrollTop = 0;
     if (asked) {
+      if (this.covers && !this.detail.classList.contains("open")) history.pushState(null, "", this.choice.address); // Back closes it
       this.detail.classList.add("open");
       if (this.covers) this.detail.querySelector("h3").focus();
     }
@@ -301,6 +303,7 @@ class SampleBrowser {
   }
 
   close() {
+    if (this.covers && this.detail.classList.contains("open")) history.back();
     this.detail.classList.remove("open");
     this.list.focus();
   }
@@ -350,7 +353,8 @@ class SampleBrowser {
     new ResizeObserver(() => this.draw()).observe(this.list);
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.readAddress());
-    for (const change of ["filterchange", "baselinechange"]) document.addEventListener(change, () => this.refresh());
+    this.choice.addEventListener("change", () => this.refresh());
+    window.addEventListener("popstate", () => this.detail.classList.remove("open"));
   }
 
   refresh() {
@@ -414,17 +418,14 @@ class SampleBrowser {
   // ---- the address: #samples&task=…&result=…&open=NUMBER
 
   writeAddress() {
-    const parameters = new URLSearchParams(Object.entries(this.state).filter(([, value]) => value));
-    if (this.open !== null) parameters.set("open", this.open);
-    const text = parameters.toString();
-    this.address = `#samples${text && "&"}${text}`;
-    history.replaceState(null, "", this.address);
+    const entries = Object.entries(this.state).filter(([, value]) => value);
+    this.choice.write("samples", this.open === null ? entries : [...entries, ["open", this.open]]);
   }
 
   readAddress() {
     const { hash } = window.location;
     if (!hash.startsWith("#samples")) return this.apply();
-    if (hash === this.address) return undefined;
+    if (hash === this.choice.address) return undefined;
     const parameters = new URLSearchParams(hash.slice(1));
     for (const name of Object.keys(this.state)) {
       const value = parameters.get(name) ?? "";

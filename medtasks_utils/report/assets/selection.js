@@ -6,6 +6,7 @@ const RESULTS = {
   "": "any result",
   right: "right",
   wrong: "wrong or unanswered",
+  never: "wrong in all repeats",
   unanswered: "no answer found",
   format: "lost to format: right under flexible-extract only",
   disagree: "runs disagree",
@@ -19,7 +20,8 @@ function isWithin(value, least, below) {
 
 class Selection {
   /** @param index as packed; @param state of the filters, by name */
-  constructor(index, state) {
+  constructor(index, state, choice) {
+    this.choice = choice;
     this.index = index;
     this.state = state;
     this.hits = null; // per sample, whether the text searched for occurs; null without a search
@@ -28,7 +30,7 @@ class Selection {
   }
 
   get filter() {
-    const chosen = document.documentElement.dataset.filter;
+    const chosen = this.choice.filter;
     return this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
   }
 
@@ -36,7 +38,7 @@ class Selection {
   get pair() {
     const { runs } = this.index;
     const number = (name) => runs.indexOf(name);
-    const a = Math.max(0, number(this.state.a) >= 0 ? number(this.state.a) : number(document.documentElement.dataset.baseline));
+    const a = Math.max(0, number(this.state.a) >= 0 ? number(this.state.a) : this.choice.baseline);
     const b = number(this.state.b) >= 0 && number(this.state.b) !== a ? number(this.state.b) : a === 0 ? 1 : 0;
     return [a, b];
   }
@@ -133,6 +135,7 @@ class Selection {
     const right = this.at("acc", sample);
     if (result === "right") return right === 1;
     if (result === "wrong") return right !== null && right < 1;
+    if (result === "never") return right === 0;
     if (result === "unanswered") return this.at("unanswered", sample) === true;
     if (result === "format") return this.at("acc", sample, "flexible-extract") > (this.at("acc", sample, "strict-match") ?? 1);
     const own = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other) === 1);

@@ -1,0 +1,77 @@
+"""The comparison of runs on the same examples: all pairs as data, of which the page draws the chosen ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from medtasks_utils.compare import MetricDifference
+from medtasks_utils.statistics.intervals import UNRELIABLE
+
+from .pairs import ComparedPair, Pairs
+
+LEAD = (
+    "Each run minus the baseline, in points, on the same examples. The interval and p stand for their row alone. "
+    "Corrected p-values are those of Holm's method over all pairs of runs and all filters; whole tasks are one family "
+    "of tests, and parts another. A star marks those below 5 %. Results over other examples, or asked or scored in "
+    "another way, are not compared."
+)
+
+
+def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return all pairs as ``assets/comparison.js`` takes them; empty if no runs share a task."""
+    return [
+        {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
+        for (a, b, filter_name), pair in pairs.items()
+        if pair.differences or pair.refused
+    ]
+
+
+def _pair(pair: ComparedPair) -> dict[str, Any]:
+    """Return the record of a pair."""
+
+    def clearest_first(difference: MetricDifference) -> tuple[bool, float, float]:
+        """Return a sort key: whole tasks in their order, then parts of tasks by p-value and size of the difference."""
+        p = 1.0 if difference.p_adjusted is None else difference.p_adjusted
+        return (True, p, -abs(difference.contrast.difference)) if difference.breakdown else (False, 0.0, 0.0)
+
+    return {
+        "lines": [_line(difference) for difference in sorted(pair.differences, key=clearest_first)],
+        "sides": {
+            task: [counts.both_right, counts.lost, counts.gained, counts.both_wrong]
+            for task, counts in pair.agreements.items()
+        },
+        "refused": pair.refused,
+        "warnings": pair.warnings,
+    }
+
+
+def _line(difference: MetricDifference) -> dict[str, Any]:
+    """Return a difference as a figure shows it: the second run's value minus the first's."""
+    result, metric = difference.contrast, difference.metric
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else round(value * metric.scale, 4)
+
+    kind = UNRELIABLE if result.interval else "no interval"
+    reason = f"{kind}: {result.unreliable}" if result.few else ""
+    low, high = result.interval or (None, None)
+    return {
+        "task": difference.task,
+        "metric": metric.name,
+        "breakdown": difference.breakdown,
+        "group": difference.group,
+        "shown": [
+            scaled(result.difference),
+            scaled(low),
+            scaled(high),
+            result.n,
+            "; ".join(filter(None, [reason, result.note])),
+            scaled(result.detectable),
+            _p_value(result.p),
+            _p_value(difference.p_adjusted),
+            difference.is_significant,
+        ],
+    }
+
+
+def _p_value(p: float | None) -> str:
+    return "not tested" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

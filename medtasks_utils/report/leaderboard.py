@@ -1,0 +1,205 @@
+"""The first screen: every run's value at every benchmark, who is first and how surely, and how examples ended."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.results import Run
+
+from .outcomes import OUTCOMES, outcomes
+from .ranking import Rank, ranks
+from .report_tables import Shown, listed, shown_value
+from .text import words
+from .topics import RunResult, Topic
+
+
+@dataclass(frozen=True)
+class Column:
+    """A benchmark's column under one filter; lists and numbers of runs are in the order of the page's runs.
+
+    Attributes:
+        topic: the name of the task or group.
+        title: what the column is called.
+        metric: the first metric of the topic.
+        places: the number of decimals.
+        drawn: whether values are shares or points, which have a place on an axis.
+        ascending: whether the smallest value is the best.
+        is_overall: whether it is a mean over the benchmarks.
+        values: of each run; None for a run without the task.
+        ranks: best and worst rank, and letters of each run; runs that share a letter are not told apart.
+        reasons: why a run is not comparable with the others, by its number.
+        reached: what is reached without the question, in the unit of the values.
+        reader: who reached it.
+        chance: what guessing reaches.
+    """
+
+    topic: str
+    title: str
+    metric: str
+    places: int
+    drawn: bool
+    ascending: bool
+    is_overall: bool
+    values: list[Shown | None]
+    ranks: list[tuple[int, int, str] | None]
+    reasons: dict[int, str]
+    reached: float | None
+    reader: str
+    chance: float | None
+
+
+def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
+    """Return what the first screen draws.
+
+    ``columns`` and ``sentences`` are by filter; a topic without it shows its own first filter. ``ends`` says how
+    examples ended, by topic and run; ``totals`` has each run's sums over its benchmarks, and what to look at.
+    """
+    names = [run.name for run in runs]
+    shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
+    ranks_by_topic = ranks(shown) if len(names) > 1 else {}
+    columns = {
+        name: [
+            _column(topic, names, name if name in topic.filters else topic.filters[0], ranks_by_topic)
+            for topic in shown
+        ]
+        for name in filters
+    }
+    results = {topic.name: topic.results for topic in topics if topic.benchmark_name}
+    return {
+        "columns": columns,
+        "sentences": {name: _sentences(of_filter, names) for name, of_filter in columns.items()},
+        "outcomes": OUTCOMES,
+        "ends": {
+            topic: [_ends(by_run[name]) if name in by_run and by_run[name].samples else None for name in names]
+            for topic, by_run in results.items()
+        },
+        "totals": [_totals([by_run[name] for by_run in results.values() if name in by_run]) for name in names],
+    }
+
+
+def _column(
+    topic: Topic, names: Sequence[str], filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]
+) -> Column:
+    metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
+    by_run = {rank.run: rank for rank in ranks_by_topic.get((topic.name, filter_name), ())}
+    places = [
+        (by_run[name].best, by_run[name].worst, by_run[name].groups) if name in by_run else None for name in names
+    ]
+    is_drawn = metric.unit in ("share", "points")
+    return Column(
+        topic.name,
+        topic.label,
+        metric.name,
+        1 if is_drawn else 2,
+        is_drawn,
+        metric.higher_is_better is False,
+        topic.is_overall,
+        [shown_value(topic.estimate(name, filter_name, metric.name), metric) for name in names],
+        places,
+        topic.numbered_reasons(names, filter_name, metric.name),
+        None if reached is None else reached.value * metric.scale,
+        "" if reached is None else words(reached.reader),
+        _chance(topic, metric.name),
+    )
+
+
+def _chance(topic: Topic, metric: str) -> float | None:
+    """Return the accuracy of guessing in per cent, which is an equal share for each answer but those that abstain."""
+    benchmark = topic.benchmark
+    if benchmark is None or metric not in ("acc", "macro_acc"):
+        return None
+    abstaining = {UNANSWERED, benchmark.abstention.answer} if benchmark.abstention else {UNANSWERED}
+    choices = set(benchmark.answers) - abstaining
+    return 100 / len(choices) if choices else None
+
+
+# ---- how examples ended
+
+
+def _ends(result: RunResult) -> dict[str, Any]:
+    """Return the percentage of examples by outcome, their number, and the mean tokens of an example."""
+    counts = outcomes(result)
+    total = sum(counts.values()) or 1.0
+    percent = [round(100 * counts.get(name, 0.0) / total, 2) for name in OUTCOMES]
+    return {"percent": percent, "n": len(result.samples), "tokens": _tokens([result])}
+
+
+def _tokens(results: Sequence[RunResult]) -> float | None:
+    """Return the mean number of tokens that an example took, over all its replies; None if it is unknown."""
+    of_examples = [
+        sum(count or 0 for count in sample.tokens)
+        for result in results
+        for sample in result.samples
+        if sample.tokens and None not in sample.tokens
+    ]
+    return round(sum(of_examples) / len(of_examples), 1) if of_examples else None
+
+
+def _totals(results: Sequence[RunResult]) -> dict[str, Any]:
+    """Return what a run lost over all benchmarks, in per cent of its examples, and how many examples to look at."""
+    counts: Counter[str] = Counter()
+    wrong = by_form = cut = replies = cut_replies = 0
+    for result in results:
+        counts.update(outcomes(result))
+        for sample in result.samples:
+            of_filters = [sample.scores_of(name, "acc") for name in (STRICT, FLEXIBLE)]
+            strict, flexible = ([score or 0.0 for score in scores] for scores in of_filters)
+            wrong += bool(strict) and not any(strict)
+            by_form += sum(flexible) > sum(strict) and bool(strict)
+            known = [ending for ending in sample.endings if ending != "unknown"]
+            replies += len(known)
+            cut_replies += known.count("cut")
+            cut += "cut" in known
+    total = counts.total() or 1
+    return {
+        "form": round(100 * counts["right, lost to its form"] / total, 2),
+        "none": round(100 * (counts["no answer found"] + counts["cut"]) / total, 2),
+        "cut": round(100 * cut_replies / replies, 2) if replies else None,
+        "tokens": _tokens(results),
+        "look": {"never": wrong, "format": by_form, "cut": cut},
+    }
+
+
+# ---- who is first
+
+
+def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
+    """Return who is first where, where that is open, and which runs are not comparable and why."""
+    led: dict[str, list[str]] = defaultdict(list)
+    tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    too_few: list[str] = []
+    incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for column in columns:
+        title = "the mean of all benchmarks" if column.is_overall else column.title
+        for number, reason in column.reasons.items():
+            incomparable[names[number], reason.split(" (")[0]].append(title + _would_lead(column, number))
+        first = tuple(names[number] for number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
+        if len(first) == 1:
+            led[first[0]].append(title)
+        elif first:
+            tied[first].append(title)
+        elif len(_comparable_values(column)) > 1:
+            too_few.append(title)
+    sentences = [f"{run} leads in {listed(titles)}." for run, titles in led.items()]
+    sentences += [f"In {listed(titles)}, no run leads clearly: {listed(runs)}." for runs, titles in tied.items()]
+    if too_few:
+        sentences.append(f"In {listed(too_few)}, there are too few examples to rank.")
+    for (run, reason), titles in incomparable.items():
+        sentences.append(f"{run} is not comparable in {listed(titles)}: {reason}.")
+    return sentences
+
+
+def _comparable_values(column: Column) -> list[float]:
+    return [value.value for number, value in enumerate(column.values) if value and number not in column.reasons]
+
+
+def _would_lead(column: Column, number: int) -> str:
+    """Return a remark if the value of an incomparable run is better than all comparable ones, else an empty text."""
+    shown, others = column.values[number], _comparable_values(column)
+    if shown is None or not others:
+        return ""
+    is_better = shown.value < min(others) if column.ascending else shown.value > max(others)
+    return f" (its {shown.value:.{column.places}f} would be the best)" if is_better else ""
