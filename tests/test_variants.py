@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import TASKS, Row, lm_eval, load, saved_results, saved_samples, table
+from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
 
 from medtasks_utils.benchmarks import benchmarks
@@ -133,6 +135,51 @@ def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path: Path, caplog: py
     assert manager.task_index["variant"].cfg["benchmark"] == "medhallu"
     assert manager.task_index["medexqa_be"].tags == {"medexqa_biomedical_engineering"}
     assert "from None" not in caplog.text
+
+
+FIELDS = [
+    (field, benchmark, yaml, outcome)
+    for field, names, yaml, outcome in table("variant_fields")
+    for benchmark in (BASES if names == "*" else names.split())
+]
+
+
+@pytest.mark.parametrize(("field", "benchmark", "yaml", "outcome"), FIELDS)
+def test_each_field_happens_or_is_one_error(
+    tmp_path: Path, field: str, benchmark: str, yaml: str, outcome: dict[str, Any] | str
+) -> None:
+    """An outcome is a part of the error's message, or what the task then has."""
+    if isinstance(outcome, str):
+        with pytest.raises(MedtasksError) as caught:
+            made(tmp_path, benchmark, yaml).build_all_requests(limit=1)
+        assert outcome in str(caught.value)
+        return
+    task = made(tmp_path, benchmark, yaml)
+    task.build_all_requests(limit=1)
+    request = task.instances[0]
+    has: dict[str, Callable[[Any], bool]] = {
+        "name": lambda name: task.config.task == name,
+        "task_alias": lambda alias: task.config.task_alias == alias,
+        "tagged": lambda names: sorted(manager_for(["my_tag"], str(tmp_path)).task_index["my_tag"].tags) == names,
+        "field": lambda pair: {doc[pair[0]] for doc in task.eval_docs} == {pair[1]},
+        "examples": lambda number: len(task.eval_docs) == number,
+        "split": lambda name: task.split == name,
+        "requests": lambda number: len(task.instances) == number,
+        "shots": lambda number: len(task.sampler.sample(number)) == number and task.config.num_fewshot == number,
+        "prompt": lambda text: text in str(request.args[0]),
+        "target": lambda text: task.doc_to_target(request.doc).endswith(text),
+        "generation": lambda settings: settings.items() <= request.args[1].items(),
+        "filters": lambda names: task.filter_names == names,
+        "metrics": lambda names: sorted(task.aggregation()) == names,
+        "unsafe": lambda value: value is task.UNSAFE_CODE,
+        "signed": lambda text: all(text in line for line in task.config.metadata["signature"].values()),
+    }
+    assert [name for name, expected in outcome.items() if not has[name](expected)] == []
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+def test_the_table_has_every_field(benchmark: str) -> None:
+    assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
 
 ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}

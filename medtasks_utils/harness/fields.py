@@ -162,7 +162,7 @@ def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
-    """Render the templates of a task over an example, and refuse those that fail or have no field in them.
+    """Render the templates of a task over an example, and refuse those that fail, and a prompt without a field.
 
     Args:
         task: the task.
@@ -176,14 +176,15 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
         template = settings.get(name)
         if not isinstance(template, str) or template in doc:
             continue
-        problem = "" if "{" in template or not name.startswith("doc_") else "is neither a field nor a template"
+        is_constant = name == "doc_to_text" and "{" not in template  # the same prompt for every example
+        problem = "is neither a field nor a template" if is_constant else ""
         try:
             env.from_string(template).render(**doc)
         except Exception as error:  # whatever an expression in a template raises
-            problem = reason_of(error)
+            problem = f"does not work: {reason_of(error)}"
         if problem:
             shown = one_line(template)[:200]
-            raise field_error(task, settings, name, f"{shown!r}: {problem}; the fields are {', '.join(doc)}")
+            raise field_error(task, settings, name, f"{shown!r} {problem}; the fields are {', '.join(doc)}")
 
 
 def metrics_of(
