@@ -14,9 +14,9 @@ import argparse
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import combinations
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
 from drawing import (
@@ -49,6 +49,8 @@ from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, RAT
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
+from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.sequential import decision, levels, look_sizes, random_order, repeated_interval
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 
@@ -410,7 +412,82 @@ def difference_cells() -> Iterator[Coverage]:
         )
 
 
+# ---- stopping early
+
+
+class Stopped(NamedTuple):
+    """A run that was stopped: the share of the examples asked, and whether its decision and its interval are right."""
+
+    share: float
+    is_wrong: bool
+    is_covered: bool
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """Runs that stop against a saved one, of so many examples."""
+
+    name: str
+    examples: int
+    draw: Callable[[Rng], Stopped]
+
+
+def stopped(first: MetricScores, second: MetricScores, metric: Metric, within: float = 0.02) -> Stopped:
+    """Ask in a random order until it is decided; the truth is the difference over all examples."""
+    order = random_order(first.clusters, first.strata * metric.aggregation.averages_parts)
+    sizes = look_sizes(len(order.examples), order.strata)
+    whole = contrast(first, second, metric)
+    assert whole is not None
+    truth = whole.difference
+    for size, level in zip(sizes, [*levels(tuple(sizes)), 1.0], strict=True):
+        places = sorted(chain.from_iterable(order.examples[:size]))
+        found = contrast(first[places], second[places], metric) if size < sizes[-1] else whole
+        if found is None or found.sensitivity is None:
+            continue
+        interval = repeated_interval(found.difference, found.sensitivity, size / sizes[-1], level)
+        verdict = decision(interval, within)
+        if verdict != "undecided":
+            break
+    is_right = {"better": truth > 0, "worse": truth < 0, "within": abs(truth) <= within + 1e-9, "undecided": True}
+    is_covered = interval.low - 1e-9 <= truth <= interval.high + 1e-9
+    return Stopped(len(places) / len(first), not is_right[verdict], is_covered)
+
+
+def early_stops() -> Iterator[EarlyStop]:
+    """Differences of 0 to 10 points, of independent examples, pairs, macro averages and repeats."""
+    designs = {
+        "independent": (1, 1, 1, (100, 940, 2000, 4183)),
+        "pairs": (2, 1, 1, (2000,)),
+        "macro average of 5": (1, 5, 1, (100, 940)),
+        "4 repeats": (1, 1, 4, (940,)),
+    }
+    for name, (per_cluster, strata, repeats, sizes) in designs.items():
+        metric = Metric("acc", MACRO if strata > 1 else MEAN)
+        for n, points in product(sizes, (0, 1, 2, 3, 5, 10)):
+
+            def draw(rng: Rng, m: Any = (per_cluster, strata, repeats, n, points / 100, metric)) -> Stopped:
+                per_cluster, strata, repeats, n, gap, metric = m
+                clusters, strata_of = np.arange(n) // per_cluster, np.arange(n) // per_cluster % strata
+                shared = rng.random((n, 1))[clusters]
+                luck = np.where(rng.random((n, repeats)) < 0.3 * (per_cluster > 1), shared, rng.random((n, repeats)))
+                gained = luck < 0.1 + gap / 2  # a discordance of 20 %, and more where the difference needs it
+                lost = (luck >= 0.1 + gap / 2) & (luck < max(0.2, gap))
+                both = luck > 0.5
+                sides = (as_scores(plain(x | both), clusters, strata_of) for x in (lost, gained))
+                return stopped(*sides, metric)
+
+            yield EarlyStop(f"{name}; {n:,} examples, {points} points", n, draw)
+
+
 # ---- the tables
+
+
+def stop(cell: EarlyStop, draws: int, seed: int) -> tuple[str, float]:
+    """A row: the share of the examples asked, of wrong decisions, and of intervals that hold the truth."""
+    rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
+    found = [cell.draw(rng) for _ in range(draws)]
+    asked, wrong, covered = (float(np.mean(values)) for values in zip(*found, strict=True))
+    return f"| {cell.name} | {asked:.0%} | {wrong:.1%} | {covered:.1%} | {draws:,} |", wrong
 
 
 def cover(cell: Coverage, draws: int, seed: int) -> tuple[str, float | None]:
@@ -438,7 +515,8 @@ def reject(cell: Rejection, draws: int, seed: int) -> tuple[str, float]:
     return f"| {cell.name} | {share:.1%} | {1 - len(known) / draws:.0%} | {draws:,} |", share
 
 
-PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Coverage]] | Callable[[], Iterator[Rejection]], ...]]] = {
+PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Any]], ...]]] = {
+    "against": ("runs that stop early | asked | wrong decisions | coverage | draws", (early_stops,)),
     "tests": (
         "tests at 5 % of equal models | reject | not tested | draws",
         (nulls, macro_nulls, judged_repeats_nulls, macro_f1_nulls, family_nulls),
@@ -473,6 +551,8 @@ def main() -> None:
                 draws = given.draws * (1 + (cell.examples <= 131))
                 if isinstance(cell, Coverage):
                     row, found[cell.name] = cover(cell, draws, given.seed)
+                elif isinstance(cell, EarlyStop):
+                    row, found[cell.name] = stop(cell, draws, given.seed)
                 else:
                     row, found[cell.name] = reject(cell, draws, given.seed)
                 print(row, flush=True)

@@ -100,7 +100,7 @@ def test_runs_that_cannot_be_compared_are_an_error(
 def test_looks_grow_and_spend_five_per_cent(clusters: int, strata: int) -> None:
     sizes = look_sizes(clusters, strata)
     assert sizes == sorted(set(sizes))
-    assert (sizes[-1], len(sizes) <= 17) == (clusters, True)
+    assert (sizes[-1], len(sizes) <= 16) == (clusters, True)
     of_looks = levels(tuple(sizes))
     assert len(of_looks) == len(sizes) - 1
     if of_looks:

@@ -37,9 +37,15 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
         clusters: of the whole benchmark.
         strata: the number of strata whose mean the metric is.
     """
-    smallest = min(clusters, max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata))
+    smallest = max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata)
     sizes = [math.ceil(clusters * (look / _LOOKS) ** _GROWTH) for look in range(1, _LOOKS)]
-    return sorted({smallest, *(size for size in sizes if size > _SMALLEST_STEP * smallest), clusters})
+    return sorted(
+        {
+            min(clusters, max(smallest, sizes[0])),
+            *(size for size in sizes if _SMALLEST_STEP * smallest < size < clusters),
+            clusters,
+        }
+    )
 
 
 @lru_cache(maxsize=64)
