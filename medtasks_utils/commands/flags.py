@@ -50,7 +50,8 @@ class Command(ABC):
             descriptions |= _FIELD.findall(str(getdoc(ancestor)))
         for field in (field for field in fields(cls) if field.init):
             kind, is_required = kinds[field.name], field.default is MISSING
-            settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": descriptions[field.name]}
+            description = descriptions[field.name].replace("%", "%%")
+            settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": description}
             if kind is bool:
                 settings["action"] = "store_true"
             elif get_origin(kind) in _NARGS:
