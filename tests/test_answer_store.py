@@ -113,7 +113,7 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
         words = command(served, tmp_path, "plain", connections=1)
         _, errors = run(words, capsys, code=1)
         assert re.search(
-            r"10 answers are kept in .*to continue where it stopped\n.*error: .*503.*out of breath.*\n$", errors
+            r"error: .*503.*out of breath.*; 10 answers are kept in .*to continue where it stopped\n$", errors
         )
         assert "Traceback" not in errors
         refuses[0] = False

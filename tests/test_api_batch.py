@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
+import re
 import threading
 import time
 
@@ -11,9 +13,11 @@ import pytest
 from conftest import documents, load, samples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from local_server import Fault, LocalServer, Request
+from local_server import HANG_UP, Fault, LocalServer, Request
 from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
+
+from medtasks_utils.harness import api_batch
 
 
 def caller(body: Request) -> str:
@@ -81,6 +85,26 @@ def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used(
 
 
 # ---- retries, headers, failures
+
+
+def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    reported = threading.Event()
+    wait = asyncio.wait
+
+    def warn(message: str, *values: object) -> None:
+        lines.append(message % values)
+        if len(lines) == 3:
+            reported.set()
+
+    monkeypatch.setattr(
+        api_batch.asyncio, "wait", lambda futures, timeout: wait(futures, timeout=0 if len(lines) < 3 else None)
+    )
+    monkeypatch.setattr(api_batch.logger, "warning", warn)
+    with LocalServer(lambda body: "<answer>4</answer>" if reported.wait(60) else HANG_UP) as server:
+        run(server, limit=1)
+    seconds = [re.findall(r"has sent no reply for (\d+) s; .*timeout=300", line) for line in lines[:3]]
+    assert seconds == [["30"], ["60"], ["120"]]
 
 
 def test_retries_and_headers_are_the_harness_s() -> None:

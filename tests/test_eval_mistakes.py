@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import requests
+from aiohttp import ClientPayloadError, ServerDisconnectedError
 from conftest import exit_code, one_line, table
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
+from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
+from medtasks_utils.harness.model_server import ServerUnavailable
+from medtasks_utils.harness.models import explaining_failures
 from medtasks_utils.sweep.plan import as_words
 
 
@@ -55,6 +62,16 @@ def the_line(capsys: pytest.CaptureFixture[str]) -> str:
     return one_line(errors)
 
 
+def bare_model(folder: Path) -> None:
+    """Write the configuration and the tokenizer of a model without a chat template, and none of its weights."""
+    from tokenizers import Tokenizer, models
+    from transformers import GPT2Config, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(folder)
+    GPT2Config(n_positions=4096).save_pretrained(folder)
+
+
 # Each line of the table: what differs from a run that works, the exit code, and what the error has to say. Null leaves
 # a flag out; AT stands for the server.
 USUAL = {
@@ -70,13 +87,37 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
 def test_a_mistake_is_one_line_with_the_way_out(
-    changed: dict[str, Any], code: int, says: list[str], server: LocalServer, capsys: pytest.CaptureFixture[str]
+    changed: dict[str, Any],
+    code: int,
+    says: list[str],
+    server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     if changed.get("model") == "hf":
-        pytest.importorskip("torch", reason="the hf model needs torch")
+        torch = pytest.importorskip("torch", reason="the hf model needs torch")
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        bare_model(Path("bare"))
     assert run(changed, server) == code
     line = the_line(capsys)
-    assert [text for text in says if text not in line] == []
+    assert [text for text in says if text.replace("AT/", f"{server.base}/") not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ServerDisconnectedError(), "ServerDisconnectedError: Server disconnected"),
+        (ClientPayloadError("half a body"), "half a body"),
+        (asyncio.TimeoutError(), "TimeoutError)"),
+        (requests.TooManyRedirects("31 of them"), "31 of them"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failing_connection_names_the_server_and_the_settings_that_help(error: Exception, says: str) -> None:
+    model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
+    line = f"http://a/v1 does not answer .*{re.escape(says)}.*timeout.*60 s"
+    with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
+        raise error
 
 
 def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:

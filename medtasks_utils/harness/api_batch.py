@@ -14,12 +14,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from medtasks_utils.errors import MedtasksError, logger, reason_of
+from medtasks_utils.errors import MedtasksError, logger
 
 from . import model_server
 from .answer_store import AnswerStore
 from .lm_eval_names import Instance
-from .models import refusal_of, request_body, without_thoughts
+from .models import explaining_failures, refusal_of, request_body, without_thoughts
 from .replies import MAX_BODY, Reply, as_reply
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
@@ -32,6 +32,7 @@ spent: Counter[str] = Counter()
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _MIN_THREADS = 32  # for tool calls
+_FIRST_SILENCE = 30.0  # seconds without a reply after which the log says so; then after twice as long, and so on
 
 
 class ApiBatch:
@@ -47,6 +48,7 @@ class ApiBatch:
         self._answers = answers
         self._cache_hook = model.cache_hook  # that of --use_cache
         self._conversations: dict[str, Any] = {}
+        self._answered = 0
 
     def join(self, task: str, turns: Any) -> None:
         """Continue the conversations of a task too, given its :class:`.tool_turns.ToolTurns`."""
@@ -95,11 +97,23 @@ class ApiBatch:
                 if self._answers is not None:
                     loop.call_soon(self._answers.explain)  # after each task has looked for its answer
                 try:
-                    await asyncio.gather(*tasks)
+                    await self._reporting_silence(asyncio.gather(*tasks))
                 finally:  # otherwise each of the others would fail too, on a connection that is closed
                     for task in tasks:
                         task.cancel()
         return [first_replies[id(request)] for request in requests]
+
+    async def _reporting_silence(self, conversations: "asyncio.Future[Any]") -> None:
+        """Wait until the conversations are over; as long as no further reply comes, log how long none has come."""
+        silence = 0.0
+        while not conversations.done():
+            number, pause = self._answered, silence or _FIRST_SILENCE
+            await asyncio.wait([conversations], timeout=pause)
+            silence = silence + pause if self._answered == number else 0.0
+            if silence and not conversations.done():
+                message = "%s has sent no reply for %.0f s; requests are given up after timeout=%d s (--model_args)"
+                logger.warning(message, self._model.base_url, silence, self._model.timeout)
+        await conversations
 
     async def _replies(self, ask: Ask, request: Any, prompt: Any) -> list[Reply]:
         """Return the replies to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
@@ -113,6 +127,7 @@ class ApiBatch:
         if refusal is None:
             try:
                 replies = await ask(prompt, settings)
+                self._answered += 1
             except model_server.PromptTooLong as error:
                 refusal = str(error)
         if refusal is not None:
@@ -131,7 +146,7 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
 
     The model itself makes the body and the headers, and says how many attempts and connections there are.
     """
-    from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+    from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
     connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
     slots = asyncio.Semaphore(max(model._concurrent, 1))
@@ -139,11 +154,9 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
     async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 
         async def ask_once(body: dict[str, Any]) -> list[Reply]:
-            try:
+            with explaining_failures(model):
                 async with slots, session.post(url, json=body, headers=model.header) as response:
                     sent = await _read_bounded(response, url)
-            except (ClientError, asyncio.TimeoutError) as error:
-                raise model_server.ServerUnavailable(f"{url} does not answer: {reason_of(error)}") from None
             return read_replies(model, url, response.status, sent, body, response.headers.get("Retry-After"))
 
         async def ask_again(body: dict[str, Any]) -> list[Reply]:

@@ -30,7 +30,7 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import context_of_arguments, context_of_server, is_api, model_to_probe, probe_of
+from .models import HF, check_tokenizer, context_of_arguments, context_of_server, is_api, model_to_probe, probe_of
 from .settings import SAMPLING, check_arguments, check_generation, check_room, remark_on_reasoning
 from .sources import BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
@@ -38,7 +38,7 @@ from .task_options import defaults_of, info_of, options_of, without_effect
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 _TRIAL_BYTES = 1 << 20  # enough for a full disk to refuse
-_HF = ("hf", "hf-auto", "huggingface")
+_DEFAULT_DEVICE = "cuda:0"  # which lm_eval takes only where it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
@@ -96,6 +96,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
         if completion and any(reply.reasoning for reply in completion.replies):
             for line in filter(None, (remark_on_reasoning(*each) for each in lengths)):
                 logger.warning(line)
+    check_tokenizer(config.model, config.model_args, bool(config.apply_chat_template))
     return manager
 
 
@@ -160,7 +161,7 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
 def _check_model_is_named(config: EvaluatorConfig) -> None:
     """Check that the model's arguments name a model, and the address of its server."""
     arguments = config.model_args
-    if config.model in _HF and "pretrained" not in arguments:
+    if config.model in HF and "pretrained" not in arguments:
         raise UsageError(
             f"no model is named: give --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
             "--model hf --model_args pretrained=NAME for a model of the hub"
@@ -189,7 +190,14 @@ def _check_generation_settings(config: EvaluatorConfig) -> None:
 
 
 def _check_chat(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check what models that only take chats need."""
+    """Check that chats reach the model as such, and that a model which only takes chats gets nothing else."""
+    arguments = config.model_args
+    sends_text = arguments.get("tokenized_requests") is False or arguments.get("tokenizer_backend") in ("None", "none")
+    if config.model == "local-completions" and config.apply_chat_template and sends_text:
+        raise UsageError(
+            "--model local-completions renders a chat only with a tokenizer and tokenized_requests=True: use --model "
+            "local-chat-completions and the server's /v1/chat/completions, or leave --apply_chat_template out"
+        )
     if not config.model.endswith("chat-completions"):
         return
     if not config.apply_chat_template:
@@ -286,7 +294,17 @@ def check_model(config: EvaluatorConfig) -> None:
         closest = difflib.get_close_matches(config.model, beginnings, n=1)
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    if is_api(kind) or config.model in _HF:
+    device = str(config.model_args.get("device") or config.device)
+    if config.model in HF and device.startswith("cuda") and device != _DEFAULT_DEVICE and not _has_cuda():
+        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use what there is")
+    if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:
         raise MedtasksError("--wandb_args needs wandb: pip install wandb")
+
+
+def _has_cuda() -> bool:
+    """Return whether torch can use a CUDA device."""
+    import torch
+
+    return torch.cuda.is_available()

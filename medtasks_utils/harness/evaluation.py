@@ -23,6 +23,7 @@ from .api_batch import spent
 from .catalog import listings
 from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
+from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
 from .stepwise import ReplayedAnswers, SavedRun, evaluate_in_steps
 
@@ -126,6 +127,8 @@ class Evaluation:
                 harness(argparse.Namespace(**asdict(self.config)))
             except StoppedBeforeReplies:
                 raise
+            except ServerUnavailable as error:
+                raise ServerUnavailable(f"{error}; {self._way_on}") from None
             except BaseException:
                 log.warning(self._way_on)
                 if self.answers is not None:

@@ -1,5 +1,6 @@
 """Read what this package needs to know of a model: its kind, what it sends, and how many processes share it."""
 
+import asyncio
 import atexit
 import json
 import threading
@@ -9,7 +10,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 
 from . import model_server
 from .lm_eval_names import LM, TemplateAPI, get_model
@@ -17,6 +18,8 @@ from .replies import Reply, as_reply
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
+HF = ("hf", "hf-auto", "huggingface")
+"""The names that ``--model`` takes for a model of transformers."""
 
 
 # ---- kinds of models
@@ -207,6 +210,45 @@ def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
         return None
 
 
+def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
+    """Check that a model's tokenizer can be loaded, and renders chats if it has to.
+
+    Args:
+        kind: the name that ``--model`` takes.
+        arguments: the model's arguments.
+        needs_template: whether the run applies a chat template.
+
+    Raises:
+        MedtasksError: if the tokenizer cannot be loaded.
+        UsageError: if it has no chat template.
+    """
+    model_class = get_model(kind)
+    name = arguments.get("tokenizer") or arguments.get("pretrained") or arguments.get("model")
+    try:
+        if is_api(model_class) and not kind.endswith("chat-completions"):
+            tokenizer = model_class.create_from_arg_obj(arguments).tokenizer
+        elif kind in HF and needs_template and "gguf_file" not in arguments:
+            from transformers import AutoTokenizer
+
+            trusted = bool(arguments.get("trust_remote_code"))
+            revision = arguments.get("revision")
+            tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        else:
+            return
+    except OSError as error:
+        raise MedtasksError(
+            f"--model_args: the tokenizer {name} cannot be loaded: {reason_of(error)} Name one as tokenizer=NAME, a "
+            "folder or a model of the hub; a server needs none with tokenizer_backend=none"
+        ) from None
+    except (ValueError, ImportError):  # which the model's own loading explains better
+        return
+    if needs_template and getattr(tokenizer, "chat_template", "") is None:
+        raise UsageError(
+            f"--apply_chat_template: the tokenizer {name} has no chat template: leave the flag out, as base models "
+            "need, or name the tokenizer of a model that chats as tokenizer=NAME"
+        )
+
+
 def learn_context(model: Any) -> None:
     """Let an API model that is sent tokens know how many its server takes; without it, lm_eval takes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
@@ -249,6 +291,26 @@ def asking_what_fits(model: Any) -> Callable[..., list[Reply]]:
 
 
 # ---- trying a server
+
+
+@contextmanager
+def explaining_failures(model: Any) -> Iterator[None]:
+    """Within this context, raise failures of an API model's connection as :class:`.model_server.ServerUnavailable`."""
+    if not isinstance(model, TemplateAPI):
+        yield
+        return
+    from aiohttp import ClientError
+    from requests import RequestException
+
+    try:
+        yield
+    except (ClientError, RequestException, asyncio.TimeoutError) as error:
+        message = f": {reason_of(error)}" if str(error) else ""
+        raise model_server.ServerUnavailable(
+            f"{model.base_url} does not answer ({type(error).__name__}{message}): its log may say why; in "
+            f"--model_args, timeout (now {model.timeout} s) gives replies more time, and max_retries (now "
+            f"{model.max_retries}) more attempts"
+        ) from None
 
 
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:

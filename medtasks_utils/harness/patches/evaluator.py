@@ -13,6 +13,7 @@ from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, T
 from medtasks_utils.harness.models import (
     asking_what_fits,
     can_be_asked_singly,
+    explaining_failures,
     learn_context,
     model_of_the_run,
     number_processes,
@@ -38,6 +39,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         with ExitStack() as stack:
             stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
             stack.callback(api_batch.reset, api_batch.set(batch))
+            stack.enter_context(explaining_failures(model))
             learn_context(model)
             read_by_ours(model)
             stack.enter_context(knowing_ends(model))
