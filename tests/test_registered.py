@@ -30,17 +30,12 @@ def changed(**attributes: Any) -> Benchmark:
 def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(MedHallu, attribute)
     (problem,) = problems_of(MedHallu(), "medhallu")
-    assert problem.startswith(f"{attribute} is missing (expected ") and problem.count(": ") == 1
+    assert problem.startswith(f"{attribute} is missing (") and problem.endswith(")")
 
 
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"metrics": (ACC, "answered")}, "expected tuple[Metric, ...]: every metric that its tasks may report"),
-        ({"compared": "acc"}, "compared is 'acc' (expected tuple[str, ...]: "),
-        ({"options": MedHallu()}, "(expected type[Options]: the class of its options)"),
-        ({"repositories": {"hub": "a/b"}}, "expected Mapping[str, Repository]"),
-        ({"cluster": 1}, "cluster is 1 (expected str | None"),
         ({"name": "medhalu"}, "name is 'medhalu', and it is registered as 'medhallu'"),
         ({"title": ""}, "title is empty (the name that its authors write)"),
         ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not among metrics (f1, acc"),
@@ -49,14 +44,10 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
         ({"metrics": (ACC, *MedHallu.metrics)}, "metrics has acc 2 times"),
         ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, and the metric mean"),
         (
-            {"metrics": (*MedHallu.metrics, Metric("other", "f1"))},  # type: ignore[arg-type]
-            "the metric other has the aggregation 'f1' (expected an object such as those in medtasks_utils.statistics",
-        ),
-        (
             {"abstention": Abstention("maybe", "unsure_rate")},
             "abstention.answer is 'maybe', which is not among answers",
         ),
-        ({"abstention": Abstention("2", "unsure")}, "abstention names the metric 'unsure'"),
+        ({"abstention": Abstention("2", "unsure")}, "abstention names unsure (did you mean unsure_rate?)"),
         ({"rewarded": "prize"}, "rewarded names prize"),
         ({"marks": {"tool_error": "failed"}}, "marks names tool_error"),
         ({"written": "answer"}, "written is 'answer', and has to have %s once"),

@@ -9,8 +9,8 @@ that give the label. It takes the errors of runs as independent: those of relate
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -48,13 +48,23 @@ class DoubtedItem(NamedTuple):
 
 
 class _Vote(NamedTuple):
-    """What a run answers to an item: its most frequent answer, the response with it, and whether the label says so."""
+    """The most frequent answer of a run to an item.
+
+    Attributes:
+        run: the run's name.
+        sample: the item as the run saved it.
+        answer: the answer as logged.
+        response: the first response with this answer.
+        is_right: True if it is the label.
+        values: what it may stand for; empty for no answer and for the label.
+    """
 
     run: str
     sample: Sample
     answer: str
     response: str
     is_right: bool
+    values: list[Any]
 
 
 _Item = Sequence[_Vote]
@@ -73,36 +83,41 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs {FEWEST_RUNS} runs or more, of models as unlike as can be, and got {len(runs)}")
-    votes: dict[str, dict[tuple[str, int], list[_Vote]]] = defaultdict(lambda: defaultdict(list))
-    known: dict[str, Benchmark] = {}
-    for run in runs:
-        for name, task in run.tasks.items():
-            if task.benchmark is not None:
-                known[name] = task.benchmark
+    doubted: list[DoubtedItem] = []
+    count = 0
+    for name in dict.fromkeys(name for run in runs for name in run.tasks):
+        votes: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
+        for run in runs:
+            task = run.tasks.get(name)
+            if task and task.benchmark:
                 for key, place in task.examples.items():
-                    votes[name][key] += _votes(run.name, task.samples[place], filter_name)
-    shared = {task: [item for item in by_key.values() if len(item) >= FEWEST_RUNS] for task, by_key in votes.items()}
-    count = sum(map(len, shared.values()))
+                    votes[key] += _votes(run.name, task.benchmark, task.samples[place], filter_name)
+                benchmark = task.benchmark
+        items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
+        if items:
+            count += len(items)
+            doubted += _doubted(name, benchmark, items)
     if not count:
         raise MedtasksError(
             f"no example is in {FEWEST_RUNS} of the runs with an answer under {filter_name}; give runs of the same "
             "tasks of this pack, saved with --log_samples"
         )
-    found = [doubt for task, items in shared.items() for doubt in _doubts_of(task, known[task], items)]
-    return sorted(found, key=lambda doubt: -doubt.support), count
+    return sorted(doubted, key=lambda item: -item.support), count
 
 
-def _votes(run: str, sample: Sample, filter_name: str) -> list[_Vote]:
-    """Return a run's vote on an item; nothing where the sample has no scores under the filter."""
+def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> Iterator[_Vote]:
+    """Yield a run's vote on an item; nothing where the sample has no scores under the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
-    if not answers or len(scores) != len(answers):
-        return []
-    place = answers.index(Counter(answers).most_common(1)[0][0])
-    return [_Vote(run, sample, answers[place], sample.responses[place], scores[place] == 1.0)]
+    if answers and len(scores) == len(answers):
+        answer = Counter(answers).most_common(1)[0][0]
+        place = answers.index(answer)
+        is_right = scores[place] == 1.0
+        values = [] if is_right or answer == UNANSWERED else benchmark.values_of(answer, sample.doc)
+        yield _Vote(run, sample, answer, sample.responses[place], is_right, values)
 
 
-def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[DoubtedItem]:
-    """Return a task's items that most of their runs answer alike and against the label."""
+def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
+    """Yield a task's items that most of their runs answer alike and against the label."""
     camps_of = [_camps(item, benchmark) for item in items]
     weights = _weights(items, camps_of)
 
@@ -112,26 +127,28 @@ def _doubts_of(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> list[
     def names(votes: _Item) -> str:
         return ", ".join(vote.run for vote in votes)
 
-    found = []
     for item, camps in zip(items, camps_of, strict=True):
         camp = max(camps, key=support, default=[])
         for_label = [vote for vote in item if vote.is_right]
         surplus = round(support(camp) - support(for_label), 3)
         if 2 * len(camp) > len(item) and surplus > 0:
-            _, sample, answer, response, _ = max(camp, key=lambda vote: weights[vote.run])
+            first = max(camp, key=lambda vote: weights[vote.run])
             others = ", ".join(f"{vote.run}: {vote.answer}" for vote in item if vote not in [*camp, *for_label])
-            cells = (task, sample.doc_id, sample.target, answer, surplus, names(camp), names(for_label), others)
-            found.append(DoubtedItem(*cells, sample.doc.get(KNOWN_ISSUES, ""), sample.prompt, response[-_END:]))
-    return found
+            sample = first.sample
+            yield DoubtedItem(
+                *(task, sample.doc_id, sample.target, first.answer, surplus, names(camp), names(for_label), others),
+                known_issues=sample.doc.get(KNOWN_ISSUES, ""),
+                prompt=sample.prompt,
+                response=first.response[-_END:],
+            )
 
 
 def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
     """Return for each wrong answer to an item the wrong answers that are the same within the tolerance of labels."""
-    wrong = [vote for vote in item if not vote.is_right and vote.answer != UNANSWERED]
-    values = {vote.run: benchmark.values_of(vote.answer, vote.sample.doc) for vote in wrong}
+    wrong = [vote for vote in item if vote.values]
 
     def agree(vote: _Vote, other: _Vote) -> bool:
-        pairs = itertools.product(values[vote.run], values[other.run])
+        pairs = itertools.product(vote.values, other.values)
         return any(benchmark.is_close(value, theirs, vote.sample.doc) for value, theirs in pairs)
 
     return [[vote for vote in wrong if agree(vote, leader)] for leader in wrong]

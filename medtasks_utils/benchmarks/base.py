@@ -9,7 +9,7 @@ import itertools
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
@@ -129,13 +129,10 @@ class Abstention:
     rows: tuple[AbstentionRow, ...] = ()
     lead: str = ""
 
-    def problems(self, answers: Container[str], metrics: Container[str]) -> Iterator[str]:
-        """Yield what it names that the benchmark does not have among its answers and metrics."""
-        if self.answer not in answers:
-            yield f"abstention.answer is {self.answer!r}, which is not among answers"
-        for metric in dict.fromkeys([self.rate_metric, *(row.metric for row in self.rows)]):
-            if metric not in metrics:
-                yield f"abstention names the metric {metric!r}, which is not among metrics"
+    @property
+    def metrics(self) -> list[str]:
+        """The names of the metrics that it mentions."""
+        return [self.rate_metric, *(row.metric for row in self.rows)]
 
 
 class AuditQuestion(NamedTuple):
@@ -255,8 +252,9 @@ class LoadReport:
     def with_text(self, examples: Sequence[Example], *fields: str) -> list[Example]:
         """Return the examples with text in all ``fields``, and count the others as left out."""
         for name in fields:
-            self.left_out += Counter(f"no {name}" for example in examples if not example[name].strip())
-            examples = [example for example in examples if example[name].strip()]
+            with_text = [example for example in examples if example[name].strip()]
+            self.left_out += Counter({f"no {name}": len(examples) - len(with_text)})
+            examples = with_text
         return list(examples)
 
     def warnings(self) -> list[str]:

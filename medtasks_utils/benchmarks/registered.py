@@ -4,15 +4,11 @@ import pkgutil
 import re
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from inspect import formatannotation
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
 
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
-from medtasks_utils.statistics.aggregation import Aggregation
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 
 from .base import Benchmark, Example
@@ -43,14 +39,16 @@ class Benchmarks(Registry):
             raise KeyError(name)
         if name not in self._checked:
             self._checked[name] = self._checked_or_error(name)
-        found = self._checked[name]
-        if isinstance(found, DataError):
-            raise found
-        return found
+        benchmark = self._checked[name]
+        if isinstance(benchmark, DataError):
+            raise benchmark
+        return benchmark
 
     def _checked_or_error(self, name: str) -> Benchmark | DataError:
+        """Import and check a benchmark; return it, or the error that says what is wrong with it."""
         try:
             benchmark: Benchmark = super().__getitem__(name)
+            problems = problems_of(benchmark, name)
         except Exception as error:
             logger.debug("benchmark %s", name, exc_info=True)
             place = traceback.extract_tb(error.__traceback__)[-1]
@@ -58,7 +56,6 @@ class Benchmarks(Registry):
                 f"benchmark {name} cannot be imported from {self._paths[name]}: {type(error).__name__}: "
                 f"{reason_of(error)} ({place.filename}, line {place.lineno})"
             )
-        problems = problems_of(benchmark, name)
         return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
 
     def named(self, name: object, place: str) -> Benchmark:
@@ -101,34 +98,9 @@ def problems_of(benchmark: object, name: str) -> list[str]:
     """Return what is wrong with the benchmark that is registered by a name, in clauses; empty if nothing is."""
     if not isinstance(benchmark, Benchmark):
         return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
-    problems = []
-    for attribute, kind in get_type_hints(Benchmark).items():
-        expected = f"expected {_written(kind)}: {_MEANINGS.get(attribute, '')}".rstrip(": ")
-        if not hasattr(benchmark, attribute):
-            problems.append(f"{attribute} is missing ({expected})")
-        elif not _fits(getattr(benchmark, attribute), kind):
-            problems.append(f"{attribute} is {getattr(benchmark, attribute)!r:.80} ({expected})")
+    missing = [attribute for attribute in Benchmark.__annotations__ if not hasattr(benchmark, attribute)]
+    problems = [f"{attribute} is missing ({_MEANINGS[attribute]})" for attribute in missing]
     return problems or list(_contradictions(benchmark, name))
-
-
-def _written(kind: Any) -> str:
-    """Return a type as annotations write it, without modules."""
-    return re.sub(r"\b(\w+\.)+(?=\w)", "", formatannotation(kind))
-
-
-def _fits(value: object, kind: Any) -> bool:
-    """Return whether a value is of a type, as annotations of a benchmark write it."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is UnionType:
-        return any(_fits(value, each) for each in arguments)
-    if origin is type:
-        return isinstance(value, type) and issubclass(value, arguments[0])
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(item, arguments[0]) for item in value)
-    if origin is Mapping:
-        key_kind, value_kind = arguments
-        return isinstance(value, Mapping) and all(_fits(k, key_kind) and _fits(v, value_kind) for k, v in value.items())
-    return isinstance(value, kind)
 
 
 def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
@@ -137,44 +109,41 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
         yield f"name is {benchmark.name!r}, and it is registered as {name!r}; the two have to be the same"
     for attribute in ("title", "truth", "default_task", "checked_tasks", "repositories", "metrics"):
         if not getattr(benchmark, attribute):
-            yield f"{attribute} is empty ({_MEANINGS.get(attribute, '')})"
+            yield f"{attribute} is empty ({_MEANINGS[attribute]})"
     if benchmark.written.count("%s") != 1:
-        yield f"written is {benchmark.written!r}, and has to have %s once ({_MEANINGS.get('written', '')})"
+        yield f"written is {benchmark.written!r}, and has to have %s once ({_MEANINGS['written']})"
     yield from _contradictions_of_metrics(benchmark)
-    if benchmark.abstention is not None:
-        yield from benchmark.abstention.problems(benchmark.answers, {metric.name for metric in benchmark.metrics})
+    if benchmark.abstention and benchmark.abstention.answer not in benchmark.answers:
+        yield f"abstention.answer is {benchmark.abstention.answer!r}, which is not among answers"
     for attribute in ("tasks", "sample"):
         folder = getattr(benchmark, attribute)
         if folder is None and name not in OWN:
-            yield f"{attribute} is missing (expected Path: {_MEANINGS.get(attribute, '')})"
+            yield f"{attribute} is missing ({_MEANINGS[attribute]})"
         elif folder is not None and not folder.is_dir():
             yield f"{attribute} is {folder}, and there is no such folder"
 
 
 def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
+    """Yield what is declared twice, named and not declared, or not aggregated as the benchmark allows."""
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
             yield f"metrics has {name} {count} times; those of repeats are added by the task"
-    mentions = {
+    mentions: dict[str, Iterable[str]] = {
         "compared": benchmark.compared,
         "headline_metrics": benchmark.headline_metrics,
-        "marks": tuple(benchmark.marks),
+        "marks": benchmark.marks,
+        "rewarded": (benchmark.rewarded,),
+        "abstention": benchmark.abstention.metrics if benchmark.abstention else (),
     }
-    mentions["rewarded"] = (benchmark.rewarded,)
     mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
     for place, mentioned in mentions.items():
-        for name in mentioned:
+        for name in dict.fromkeys(mentioned):
             if name not in names:
                 near = did_you_mean(name, names)
                 yield f"{place} names {name}{near}, which is not among metrics ({', '.join(names)})"
     for metric in benchmark.metrics:
-        if not isinstance(metric.aggregation, Aggregation):
-            yield (
-                f"the metric {metric.name} has the aggregation {metric.aggregation!r} "
-                f"(expected an object such as those in {Aggregation.__module__})"
-            )
-        elif metric.aggregation.uses_strata and benchmark.stratum is None:
+        if metric.aggregation.uses_strata and benchmark.stratum is None:
             yield f"stratum is missing, and the metric {metric.name} is aggregated over strata"
 
 

@@ -42,13 +42,13 @@ class Selfcheck(Command):
         from medtasks_utils.report.page import build_page
         from medtasks_utils.results import read_runs
         from medtasks_utils.selfcheck import check
-        from medtasks_utils.selfcheck.selfcheck_result import SelfcheckResult
         from medtasks_utils.writing import write_whole
 
         log = partial(print, file=sys.stderr, flush=True)
         runs, page = self.output / "runs", self.output / "report.html"
         try_folder(runs, "--output")
-        results = check.run(self.data, self.limit, runs, log)
+        result = check.run(self.data, self.limit, runs, log)
         log("writing the report …")
         write_whole(page, build_page(read_runs([runs])))
-        return SelfcheckResult(results, runs, page, every_score=self.table)
+        result.page, result.every_score = page, self.table
+        return result

@@ -7,7 +7,6 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,72 +16,14 @@ from medtasks_utils.errors import did_you_mean
 from medtasks_utils.writing import counted
 
 from .answer_server import Answers, prompt_key, serving
-from .known_answers import (
-    BEHAVIOURS,
-    KnownAnswer,
-    expected_scores,
-    known_answer,
-    missing_metrics,
-    undeclared_scores,
-)
+from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_scores, known_answer, metric_problems
+from .selfcheck_result import CheckedScore, SelfcheckResult
 
 AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
 """The examples with their answers, by task and behaviour."""
 
-_TOLERANCE = 1e-9
 
-
-@dataclass(frozen=True)
-class CheckedScore:
-    """A score of a run, and what it must be.
-
-    Attributes:
-        task: the task or group.
-        metric: the metric's name.
-        filter_name: the filter's name.
-        behaviour: how the server answered.
-        value: the score that the harness reports; ``N/A`` for a category without examples.
-        expected: the value that it must have; None if there must be no such score.
-    """
-
-    task: str
-    metric: str
-    filter_name: str
-    behaviour: str
-    value: Any
-    expected: float | None
-
-    @property
-    def is_as_expected(self) -> bool:
-        """True if the score has the value that it must have."""
-        if self.value == "N/A" or self.expected is None:
-            return self.value == "N/A" and self.expected is None
-        return bool(abs(self.value - self.expected) <= _TOLERANCE)
-
-
-@dataclass(frozen=True)
-class CheckResults:
-    """The results of a check.
-
-    Attributes:
-        scores: every score of every run.
-        problems: what benchmarks lack or contradict, a line each.
-        answers: how many answers were served.
-        seconds: how long the check took.
-    """
-
-    scores: list[CheckedScore]
-    problems: list[str]
-    answers: int
-    seconds: float
-
-    @property
-    def missed(self) -> list[CheckedScore]:
-        """The scores that are not as expected."""
-        return [score for score in self.scores if not score.is_as_expected]
-
-
-def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]) -> CheckResults:
+def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]) -> SelfcheckResult:
     """Run the harness with every behaviour on all checked tasks, and compare the scores.
 
     Args:
@@ -98,36 +39,33 @@ def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     usable = benchmarks().usable()
-    manager = our_manager(
-        {DATA_KEY: data, **{benchmark.name: benchmark.options.without_costly() for benchmark in usable}}
-    )
+    without_costly = {benchmark.name: benchmark.options.without_costly() for benchmark in usable}
+    manager = our_manager({DATA_KEY: data, **without_costly})
     problems = [*benchmarks().problems, *_unknown_tasks(usable, manager.all_tasks)]
     names = [name for benchmark in usable for name in benchmark.checked_tasks if name in manager.all_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
     results = _run_harness(answers, names, manager, limit, folder, log)
-    for name, task in tasks.items():
-        reported = {key.partition(",")[0] for key in results["right"][name]}
-        problems += undeclared_scores(task.benchmark, task.options, examples[name, "right"], name)
-        problems += missing_metrics(task.benchmark.metrics_of(task.info, task.options), reported, name)
     scores: list[CheckedScore] = []
-    for behaviour, reported_scores in results.items():
-        expected: dict[str, dict[str, float | None]] = {}
+    for behaviour, reported in results.items():
+        expected: dict[str, ExpectedScores] = {}
         for name, task in tasks.items():
             expected[name] = expected_scores(task.benchmark, task.options, examples[name, behaviour])
             if behaviour == "right":
                 expected[name]["acc"] = 1.0
+                metrics = task.benchmark.metrics_of(task.info, task.options)
+                problems += metric_problems(name, task.benchmark, metrics, expected[name], reported[name])
         for group in [name for name in names if name not in tasks]:
             expected[group] = _unweighted_means([expected[member] for member in loaded["group_map"][group]])
         for name, expected_values in expected.items():
-            for key, value in reported_scores[name].items():
+            for key, value in reported[name].items():
                 metric, comma, filter_name = key.partition(",")
                 if comma and not metric.endswith("_stderr"):
                     score = CheckedScore(name, metric, filter_name, behaviour, value, expected_values.get(metric))
                     scores.append(score)
-    answer_count = sum(map(len, examples.values()))
-    return CheckResults(scores, list(dict.fromkeys(problems)), answer_count, time.perf_counter() - start)
+    problems = list(dict.fromkeys(problems))
+    return SelfcheckResult(scores, problems, sum(map(len, examples.values())), time.perf_counter() - start, folder)
 
 
 def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterator[str]:
@@ -188,9 +126,9 @@ def _run_harness(
     return scores
 
 
-def _unweighted_means(tasks: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
     """Return the mean of each metric over a group's tasks that report it; None where one of them has no value."""
-    means: dict[str, float | None] = {}
+    means: ExpectedScores = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
         values = [expected[name] for expected in tasks if name in expected]
         known = [value for value in values if value is not None]

@@ -6,13 +6,13 @@ definition. So the parts that are checked are not used here: the harness, the fi
 
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 from medtasks_utils.errors import did_you_mean
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import REPLY_METRICS, Metric
 
 BEHAVIOURS = {
     "right": "always right",
@@ -22,6 +22,10 @@ BEHAVIOURS = {
     "unsure": "that the model is unsure",
 }
 """The ways in which the server answers: names, and descriptions that complete "answers are …"."""
+
+
+ExpectedScores = dict[str, float | None]
+"""Values by metric; None where a metric has no value."""
 
 
 class KnownAnswer(NamedTuple):
@@ -55,7 +59,7 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
 
 def expected_scores(
     benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]]
-) -> dict[str, float | None]:
+) -> ExpectedScores:
     """Return the value that each metric of a task must have; None where it must have none."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
@@ -73,35 +77,34 @@ def expected_scores(
             if score is not None:
                 scores[name].append(score)
                 strata[name].append(scored.stratum or "")
-    expected: dict[str, float | None] = {}
+    expected: ExpectedScores = {}
     for name, values in scores.items():
         aggregation = metric_of(name, benchmark.name).aggregation
         expected[name] = aggregation.by_definition(values, strata[name]) if values else aggregation.empty_value
     return expected
 
 
-def undeclared_scores(
-    benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]], task: str
-) -> list[str]:
-    """Return a line for each score that the benchmark computes but does not declare, which no run would report."""
-    declared = {metric.name for metric in benchmark.metrics}
-    computed: dict[str, None] = {}
-    for example, known in examples:
-        answer = benchmark.content(known.answer, example, options, known.text)
-        computed |= dict.fromkeys(benchmark.score(answer, example, options).values)
-    return [
-        f"{task}: score() returns {name}{did_you_mean(name, declared)}, which no run reports, since the benchmark "
-        f"{benchmark.name} does not declare it: add it to its metrics"
-        for name in computed
-        if name not in declared
-    ]
+def metric_problems(
+    task: str, benchmark: Benchmark, declared: Iterable[Metric], computed: Iterable[str], reported: Iterable[str]
+) -> Iterator[str]:
+    """Yield a line for each score that is computed but not declared, and for each metric that is declared but lacking.
 
-
-def missing_metrics(declared: Iterable[Metric], reported: Collection[str], task: str) -> list[str]:
-    """Return a line for each metric that a task declares and its results lack."""
-    return [
-        f"{task}: the metric {metric.name} is declared but never computed: return it from score(), or leave it out in "
-        "metrics_of()"
-        for metric in declared
-        if metric.name not in reported
-    ]
+    Args:
+        task: the task's name.
+        benchmark: the task's benchmark.
+        declared: the metrics that the task declares.
+        computed: names of the scores that the benchmark computes, and of the metrics of replies.
+        reported: the keys of the task's results, such as ``acc,strict-match``.
+    """
+    known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
+    for name in computed:
+        if name not in known:
+            yield (
+                f"{task}: score() returns {name}{did_you_mean(name, known)}, which no run reports, since the benchmark "
+                f"{benchmark.name} does not declare it: add it to its metrics"
+            )
+    for lacking in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
+        yield (
+            f"{task}: the metric {lacking} is declared but never computed: return it from score(), or leave it out in "
+            "metrics_of()"
+        )

@@ -9,68 +9,102 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.writing import counted, table
 
-from .check import CheckedScore, CheckResults
 from .known_answers import BEHAVIOURS
+
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
+class CheckedScore:
+    """A score of a run, and what it must be.
+
+    Attributes:
+        task: the task or group.
+        metric: the metric's name.
+        filter_name: the filter's name.
+        behaviour: how the server answered.
+        value: the score that the harness reports; ``N/A`` for a category without examples.
+        expected: the value that it must have; None if there must be no such score.
+    """
+
+    task: str
+    metric: str
+    filter_name: str
+    behaviour: str
+    value: Any
+    expected: float | None
+
+    @property
+    def is_as_expected(self) -> bool:
+        """True if the score has the value that it must have."""
+        if self.value == "N/A" or self.expected is None:
+            return self.value == "N/A" and self.expected is None
+        return bool(abs(self.value - self.expected) <= _TOLERANCE)
+
+
+@dataclass
 class SelfcheckResult:
     """The result of ``medtasks selfcheck``.
 
     Attributes:
-        results: the scores, with what they must be.
+        scores: every score of every run.
+        problems: what benchmarks lack or contradict, a line each.
+        answers: how many answers were served.
+        seconds: how long the check took.
         runs: the folder with the runs.
         page: the file with the report on the runs.
         every_score: True to print every score, not only those that miss.
     """
 
-    results: CheckResults
+    scores: list[CheckedScore]
+    problems: list[str]
+    answers: int
+    seconds: float
     runs: Path
-    page: Path
+    page: Path = Path()
     every_score: bool = False
+
+    @property
+    def missed(self) -> list[CheckedScore]:
+        """The scores that are not as expected."""
+        return [score for score in self.scores if not score.is_as_expected]
 
     @property
     def failed(self) -> bool:
         """True if any score misses, or a benchmark has a problem."""
-        return bool(self.results.missed or self.results.problems)
+        return bool(self.missed or self.problems)
 
     def to_data(self) -> dict[str, Any]:
         """Return whether all passed, every score, and the paths of the runs and the report."""
-        results = self.results
         return {
             "passed": not self.failed,
-            "answers": results.answers,
-            "seconds": results.seconds,
-            "problems": results.problems,
-            "scores": [{**asdict(score), "as_expected": score.is_as_expected} for score in results.scores],
+            "answers": self.answers,
+            "seconds": self.seconds,
+            "problems": self.problems,
+            "scores": [{**asdict(score), "as_expected": score.is_as_expected} for score in self.scores],
             "runs": str(self.runs),
             "report": str(self.page),
         }
 
     def to_text(self) -> str:
         """Return what was checked, the accuracy of each kind of answer, the scores that miss, and the report's path."""
-        lines = [_table(self.results.scores) + "\n"] if self.every_score else []
-        return "\n".join([*lines, *_summary(self.results), f"report: {self.page.resolve()} (open it in a browser)"])
-
-
-def _summary(results: CheckResults) -> list[str]:
-    """Return lines on what was checked, the accuracy of each behaviour, the scores that miss, and problems."""
-    scores, missed = results.scores, results.missed
-    verdict = f"{len(missed)} of {len(scores)} scores are not" if missed else f"all {len(scores)} scores are"
-    metrics = {(score.task, score.metric) for score in scores}
-    tasks = {score.task for score in scores}
-    lines = [
-        f"{verdict} as expected: lm_eval asked {counted(results.answers, 'question')} of a server with known answers "
-        f"({results.seconds:.1f} s)",
-        f"checked: {counted(len(metrics), 'metric')} of {len(tasks)} tasks and groups, under both filters",
-        f"accuracy ({DEFAULT_FILTER}) if answers are",
-    ]
-    width = max(map(len, BEHAVIOURS.values()))
-    for behaviour, description in BEHAVIOURS.items():
-        lines.append(f"  {description:<{width}}  {_accuracies(scores, behaviour)}")
-    if missed:
-        lines.append(_table(missed))
-    return [*lines, *results.problems]
+        missed, count = self.missed, len(self.scores)
+        tasks = {score.task for score in self.scores}
+        metrics = {(score.task, score.metric) for score in self.scores}
+        verdict = f"{len(missed)} of {count} scores are not" if missed else f"all {count} scores are"
+        lines = [_table(self.scores) + "\n"] if self.every_score else []
+        lines += [
+            f"{verdict} as expected: lm_eval asked {counted(self.answers, 'question')} of a server with known answers "
+            f"({self.seconds:.1f} s)",
+            f"checked: {counted(len(metrics), 'metric')} of {len(tasks)} tasks and groups, under both filters",
+            f"accuracy ({DEFAULT_FILTER}) if answers are",
+        ]
+        width = max(map(len, BEHAVIOURS.values()))
+        for behaviour, description in BEHAVIOURS.items():
+            lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
+        if missed:
+            lines.append(_table(missed))
+        return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])
 
 
 def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
