@@ -5,6 +5,7 @@
 1.0
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -85,8 +86,7 @@ class Scorer:
             UsageError: for a row that makes several examples.
             DataError: for a row that cannot be read.
         """
-        (found,) = self.many([row], [response], shown=shown)
-        return found
+        return self.many([row], [response], shown=shown)[0]
 
     def many(
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
@@ -96,23 +96,25 @@ class Scorer:
         Raises:
             UsageError: for a response that is not a text, or numbers of rows and responses that differ.
         """
-        readers = self.benchmark.readers
-        found = []
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
             raise UsageError(
                 f"{self.info.name}: {len(rows)} rows, but {len(responses)} responses: give one to each row"
             )
+        examples: list[Example] = []
+        answers: list[tuple[Example, Answer]] = []
         for row, text in zip(rows, responses, strict=True):
             if not isinstance(text, str):
                 raise UsageError(f"{self.info.name}: a response is a text, not {text!r:.50}; give '' for none")
             example, response = self.example(row, shown), printable(text)
-            found.append((example, {name: read(response, example, self.options) for name, read in readers.items()}))
+            examples.append(example)
+            answers += [(example, read(response, example, self.options)) for read in self.benchmark.readers.values()]
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, [example for example, _ in found])
+            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, examples)
         if self._batch_scorer is not None:
-            self._batch_scorer.score([(example, answer) for example, own in found for answer in own.values()])
-        return [{name: self._scored(example, answer) for name, answer in own.items()} for example, own in found]
+            self._batch_scorer.score(answers)
+        scored = itertools.starmap(self._scored, answers)
+        return [dict(zip(self.benchmark.readers, scored, strict=False)) for _ in examples]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """Return the example that a row makes, or of several the one that ``shown`` tells apart.
@@ -126,13 +128,14 @@ class Scorer:
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
         field = self.benchmark.told_apart_by
-        values = [example[field] if field else None for example in examples]
-        chosen = [example for example, value in zip(examples, values, strict=True) if shown in (None, value)]
+        if field is None:
+            if shown is not None:
+                raise UsageError(f"{self.info.name}: a row makes one example, so shown={shown!r} means nothing")
+            return examples[0]
+        chosen = [example for example in examples if shown in (None, example[field])]
         if len(chosen) == 1:
             return chosen[0]
-        if field is None:
-            raise UsageError(f"{self.info.name}: a row makes {len(examples)} examples; nothing is told apart by shown")
-        listed = " or shown=".join(map(repr, values))
+        listed = " or shown=".join(repr(example[field]) for example in examples)
         raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
 
     def blank_example(self, kind: str | None = None) -> Example:
@@ -151,7 +154,7 @@ class Scorer:
         return self.benchmark.blank_example(kinds[0] if kind is None else kind)
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
-        """In lines, what each filter reads in a response and how it was found; with ``explain`` the candidates too.
+        """Yield lines on what each filter reads in a response and how; with ``explain``, on the candidates too.
 
         Of each candidate, the heaviest first, these are shown: weight, value, cue, evidence, and its place.
         """
@@ -163,11 +166,13 @@ class Scorer:
         reading = self.benchmark.read(response, example, self.options)
         if reading.value is not None:
             yield f"certainty {reading.certainty:.2f}"
-        for one in sorted(reading.candidates, key=lambda one: -one.weight)[:_SHOWN]:
-            value = "{} weeks, {} days".format(*one.value) if isinstance(one.value, tuple) else one.value
-            evidence = {one.cue: one.support, **one.evidence}
-            found = ", ".join(f"{name} {weight:+g}" for name, weight in evidence.items())
-            yield f"{one.weight:6g}  {value}  {found}  {_place(one)}"
+        for candidate in sorted(reading.candidates, key=lambda candidate: -candidate.weight)[:_SHOWN]:
+            value = candidate.value
+            if isinstance(value, tuple):
+                value = "{} weeks, {} days".format(*value)
+            evidence = {candidate.cue: candidate.support, **candidate.evidence}
+            weights = ", ".join(f"{name} {weight:+g}" for name, weight in evidence.items())
+            yield f"{candidate.weight:6g}  {value}  {weights}  {_place(candidate)}"
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
@@ -176,7 +181,7 @@ class Scorer:
 
 
 def _place(candidate: Candidate) -> str:
-    """The candidate's text, and what is around it."""
+    """Return the candidate's text and what is around it, on one line."""
     text, start, end = candidate.text, candidate.start, candidate.end
     shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
     return " ".join(shown.replace(BOLD, "**").split())
@@ -193,7 +198,7 @@ Reward = Callable[..., list[float]]
 
 
 def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | None = None, **options: Any) -> Reward:
-    """A reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
+    """Return a reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
 
     Args:
         benchmark: a benchmark, or a task of it.
@@ -213,16 +218,17 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
         raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
-    wanted = metric or scorer.benchmark.rewarded
+    name = metric or scorer.benchmark.rewarded
     told_apart_by = scorer.benchmark.told_apart_by or ""
-    if wanted not in scorer.metrics:
-        raise UsageError(f"reward: {benchmark} has no metric {wanted!r}; it has {', '.join(sorted(scorer.metrics))}")
+    if name not in scorer.metrics:
+        raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        listed = {name: values for name, values in columns.items() if isinstance(values, list | tuple)}
-        found = []
+        """Return one number for each completion."""
+        listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
+        numbers = []
         for index, completion in enumerate(completions):
-            row = {name: values[index] for name, values in listed.items()}
+            row = {column: values[index] for column, values in listed.items()}
             try:
                 scored = scorer(row, _text(completion), shown=row.get(told_apart_by))
             except DataError as error:
@@ -230,15 +236,15 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
                     f"reward: {error}. Columns of the data set reach a reward only if the trainer keeps them "
                     "(remove_unused_columns=False)"
                 ) from None
-            found.append(scored[filter_name].metrics.get(wanted) or 0.0)
-        return found
+            numbers.append(scored[filter_name].metrics.get(name) or 0.0)
+        return numbers
 
-    rewards.__name__ = f"{scorer.benchmark.name}_{wanted}"
+    rewards.__name__ = f"{scorer.benchmark.name}_{name}"
     return rewards
 
 
 def _text(completion: Any) -> str:
-    """A completion's text: itself, or the content of the last of its messages."""
+    """Return a completion's text: itself, or the content of the last of its messages."""
     if isinstance(completion, str):
         return completion
     if isinstance(completion, Sequence) and completion and isinstance(completion[-1], Mapping):
@@ -247,18 +253,18 @@ def _text(completion: Any) -> str:
 
 
 def _single_task(name: str) -> dict[str, Any]:
-    """The settings of the task that a name stands for.
+    """Return the settings of the task that a name stands for.
 
     Raises:
         UsageError: for a name that is none, stands for several benchmarks, or for tasks that read no text.
     """
-    found = tasks_named(name)
-    if not found:
+    tasks = tasks_named(name)
+    if not tasks:
         hint = did_you_mean(name, benchmarks())
         raise UsageError(f"there is no task {name!r}{hint}; medtasks eval --help lists all")
-    named = list(dict.fromkeys(settings["benchmark"] for settings in found))
+    named = dict.fromkeys(settings["benchmark"] for settings in tasks)
     if len(named) > 1:
         raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(named)}")
-    if found[0]["output_type"] != "generate_until":
-        raise UsageError(f"{name} scores log-likelihoods, no text: name {found[0]['task'].removesuffix('_logits')}")
-    return found[0]
+    if tasks[0]["output_type"] != "generate_until":
+        raise UsageError(f"{name} scores log-likelihoods, no text: name {tasks[0]['task'].removesuffix('_logits')}")
+    return tasks[0]

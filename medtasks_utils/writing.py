@@ -10,6 +10,9 @@ from typing import Any, Protocol
 
 from medtasks_utils.errors import MedtasksError
 
+JsonObject = dict[str, Any]
+"""An object of JSON, or settings in that form."""
+
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 

@@ -20,13 +20,13 @@ from saved_runs import right_in, sample_file, save_run
 from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.audit import disagreements, read_audit
 from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import read_runs
+from medtasks_utils.results.runs import read_audit
 
 __all__ = ["no_keys_and_no_waits"]
 Command = Callable[..., int]
@@ -184,7 +184,8 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
         assert filter_["misread"]["high"] - filter_["misread"]["low"] < 0.12
     stated = sum(draw(f"example {number}").choice("ABCD") == "A" for number in range(600)) / 600
     assert found["accuracy_as_read"]["low"] <= stated <= found["accuracy_as_read"]["high"]
-    assert len(list(disagreements(found))) == sum(row["doc_id"] < wrong * 600 for row in found["readings"])
+    readings = found["readings"]
+    assert [row["differs"] for row in readings] == [row["doc_id"] < wrong * 600 for row in readings]
     assert len(found["readings"]) == 150 and found["readings"][0]["stratum"] == "others"
     assert "misread" in capsys.readouterr().out
 

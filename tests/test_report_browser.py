@@ -14,9 +14,9 @@ from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first
 from conftest import table
 from saved_runs import right_in, sample_file, save_run, save_two
 
-from medtasks_utils.audit import audit_file
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run, Sample, read_runs
+from medtasks_utils.results.runs import audit_file
 
 pytestmark = needs_browser
 

@@ -1,37 +1,14 @@
-"""Print audits as text and as JSON."""
+"""Audits as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
-
-from .auditing import disagreements
 
 _SHOWN = 20  # disagreements of each audit
 
 
-@dataclass(frozen=True)
-class AuditSummary:
-    """The result of ``medtasks audit``: audits as :func:`.auditing.audit` returns them."""
-
-    audits: Sequence[dict[str, Any]]
-
-    @property
-    def failed(self) -> bool:
-        """True if the LLM could read no response."""
-        return not any(stratum["read"] for audited in self.audits for stratum in audited["strata"].values())
-
-    def to_data(self) -> Sequence[dict[str, Any]]:
-        """Return what the audits' files hold."""
-        return self.audits
-
-    def to_text(self) -> str:
-        """Return each audit's strata, error rates, accuracy and first disagreements."""
-        return "\n".join(_lines(self.audits))
-
-
-def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the lines of :meth:`AuditSummary.to_text`."""
+def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield each audit's strata, error rates, accuracy and first disagreements, a line each."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():
@@ -42,7 +19,7 @@ def _lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
         yield f"  accuracy: {by_rules}, as the LLM reads {_percent(audited['accuracy_as_read'])}"
-        for row in islice(disagreements(audited), _SHOWN):
+        for row in islice((row for row in audited["readings"] if row["differs"]), _SHOWN):
             readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
             end = " ".join(row["end"].split())[-120:]
             yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{end}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
 from medtasks_utils.errors import MedtasksError
@@ -15,7 +15,7 @@ from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.judging import JudgeSettings, judge_all
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.runs import audit_file
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import JsonObject, write_whole
 
 from .auditor import AuditCase, Auditor, right, same
 from .estimate import Counts, changed, share
@@ -66,11 +66,11 @@ class Item:
 def audit(
     runs: Iterable[Run],
     settings: JudgeSettings,
-    sample: int = 200,
-    doubtful: int = 1000,
-    task: str | None = None,
-    log: Callable[[str], object] = lambda line: None,
-) -> list[dict[str, Any]]:
+    sample: int,
+    doubtful: int,
+    task: str | None,
+    log: Callable[[str], object],
+) -> list[JsonObject]:
     """Audit the generation tasks of runs, or one task, and write a file beside each sample log.
 
     Args:
@@ -82,7 +82,7 @@ def audit(
         log: receives a line for each task left out.
 
     Returns:
-        The contents of the files, as :func:`read_audit` returns them.
+        The contents of the files, as ``results.runs.read_audit`` returns them, each with its ``path``.
 
     Raises:
         MedtasksError: if there is nothing to audit.
@@ -116,7 +116,7 @@ def _items(task: TaskRun) -> Iterator[Item]:
 
 def _audit_task(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Audit one task and write its file; ``limits`` has the maximum number of responses to read, by stratum."""
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
@@ -164,9 +164,9 @@ class Stratum(NamedTuple):
         return {"responses": self.responses, "drawn": self.drawn, "read": len(self.facts)}
 
 
-def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> dict[str, Any]:
+def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> JsonObject:
     """Return the error rates and the accuracy of each filter, and the accuracy as the LLM reads."""
-    filters: dict[str, dict[str, Any]] = {}
+    filters: dict[str, JsonObject] = {}
     for name in FILTERS:
         rates = {kind: share([stratum.counts(f"{kind} {name}") for stratum in strata]) for kind in _ERRORS}
         accuracy = sum(item.is_right(name) for item in items) / len(items)
@@ -179,7 +179,7 @@ def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> dict[str, Any]
 
 def _reading(
     item: Item, stratum: str, stated: str | None, facts: Mapping[str, bool], failure: str | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return one entry of ``readings`` in the audit's file."""
     return {
         "doc_id": item.sample.doc_id,
@@ -204,8 +204,3 @@ def _facts(item: Item, stated: str) -> dict[str, bool]:
         facts[f"missed {name}"] = differs and answer == UNANSWERED
         facts[f"misread {name}"] = differs and answer != UNANSWERED
     return facts
-
-
-def disagreements(audited: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the readings in which the LLM and a filter differ."""
-    return (row for row in audited["readings"] if row["differs"])

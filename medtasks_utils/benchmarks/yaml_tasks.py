@@ -3,9 +3,10 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
+
+from medtasks_utils.writing import JsonObject
 
 from . import benchmarks
 from .registered import OWN
@@ -25,7 +26,7 @@ def task_folders() -> list[Path]:
 
 
 @cache
-def tasks_named(name: str) -> list[dict[str, Any]]:
+def tasks_named(name: str) -> list[JsonObject]:
     """Return the settings of the tasks behind the name of a task, tag, group or benchmark; empty if unknown."""
     paths = [path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
     known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, paths)}
@@ -41,17 +42,17 @@ def tasks_named(name: str) -> list[dict[str, Any]]:
 
 
 @cache
-def _settings(path: Path) -> dict[str, Any]:
+def _settings(path: Path) -> JsonObject:
     """Return the settings of a file, merged over those of the files that it includes; later includes win."""
-    stated: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    settings: dict[str, Any] = {}
+    stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    settings: JsonObject = {}
     for included in _included(stated):
         settings |= _settings(path.parent / included)
     stated.pop("include", None)
     return settings | stated
 
 
-def _included(stated: dict[str, Any]) -> list[str]:
+def _included(stated: JsonObject) -> list[str]:
     """Return the files that a file includes, given its own settings."""
     named = stated.get("include", [])
     return named if isinstance(named, list) else [named]

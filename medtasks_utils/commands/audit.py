@@ -2,14 +2,10 @@
 
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import PositiveInt
 
-from .flags import JudgeCommand, warn
-
-if TYPE_CHECKING:
-    from medtasks_utils.audit import AuditSummary
+from .flags import JudgeCommand, Printout, warn
 
 
 @dataclass
@@ -36,10 +32,12 @@ class Audit(JudgeCommand):
     sample: PositiveInt = 200
     doubtful: PositiveInt = 1000
 
-    def run(self) -> "AuditSummary":
+    def run(self) -> Printout:
         """Audit the runs and write the files; the result failed if nothing could be read."""
-        from medtasks_utils.audit import AuditSummary, audit
+        from medtasks_utils.audit.audit_summary import summary_lines
+        from medtasks_utils.audit.auditing import audit
         from medtasks_utils.results import read_runs
 
         audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
-        return AuditSummary(audits)
+        was_read = any(stratum["read"] for audited in audits for stratum in audited["strata"].values())
+        return Printout("\n".join(summary_lines(audits)), audits, failed=not was_read)

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
-from medtasks_utils.writing import CommandResult
-
-from .flags import Command
+from .flags import Command, Printout
 
 
 @dataclass
@@ -39,17 +37,19 @@ class Sweep(Command):
 
         return f"{super().help()}\n\n{EXAMPLE}"
 
-    def run(self) -> CommandResult:
+    def run(self) -> Printout:
         """Run the jobs that are not done; the result failed if any job did."""
         import logging
 
         from medtasks_utils.sweep.local_executor import Machine
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.scheduler import JobList, SweepResult, report, sweep
+        from medtasks_utils.sweep.scheduler import job_records, job_table, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
         if self.dry_run:
-            return JobList(plan)
+            records = job_records(plan)
+            return Printout(job_table(records), records)
         failures = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)
-        return SweepResult(plan, failures, report(plan, failures))
+        page = report(plan, failures)
+        return Printout(str(page or "no report: no job is done"), job_records(plan), failed=bool(failures))

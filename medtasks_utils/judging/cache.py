@@ -9,7 +9,8 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+from medtasks_utils.writing import JsonObject
 
 from .judge_settings import JudgeError
 
@@ -44,15 +45,15 @@ class Cache:
                 f"cannot write the judge's cache {path} ({error}): name another file with judge_cache"
             ) from None
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> JsonObject | None:
         """Return the object stored under a key; None if there is none, or it is damaged."""
         with suppress(ValueError, sqlite3.DatabaseError):
             row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
-            value: dict[str, Any] | None = row and json.loads(row[0])
+            value: JsonObject | None = row and json.loads(row[0])
             return value
         return None
 
-    def put(self, key: str, value: dict[str, Any]) -> None:
+    def put(self, key: str, value: JsonObject) -> None:
         """Store an object and commit it."""
         self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time()))
 

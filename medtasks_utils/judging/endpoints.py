@@ -7,7 +7,7 @@ from typing import Any
 import openai
 
 from medtasks_utils.errors import HINTS_BY_STATUS
-from medtasks_utils.writing import SECRETS, one_line, printable, shortened
+from medtasks_utils.writing import SECRETS, JsonObject, one_line, printable, shortened
 
 from .judge import CallError, Schema
 from .judge_settings import JudgeError, JudgeSettings
@@ -27,14 +27,14 @@ _HINTS = {
 """What to check, by failure kind."""
 
 
-def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> dict[str, Any]:
+def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
     """Return the arguments of a chat completion, without those that the endpoint refuses.
 
     Newer OpenAI models take ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
     temperature.
     """
     limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-    arguments: dict[str, Any] = {limit: max_tokens, "temperature": 0.0}
+    arguments: JsonObject = {limit: max_tokens, "temperature": 0.0}
     if schema:
         form = {"name": schema.get("title", "reply"), "strict": True, "schema": schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": form}

@@ -7,12 +7,13 @@ from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from medtasks_utils.registry import Registry
+from medtasks_utils.writing import JsonObject
 
 from .judge_settings import JudgeError
 
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]
-Schema = dict[str, Any] | None
+Schema = JsonObject | None
 """JSON schema of the reply, for endpoints that can enforce one."""
 
 
@@ -63,7 +64,7 @@ class Judgement:
     score: float | None
     failure: str | None = None
     error: str | None = None
-    output: dict[str, Any] = field(default_factory=dict)
+    output: JsonObject = field(default_factory=dict)
     tokens: Tokens = field(default_factory=Tokens)
     calls: int = 0
 
@@ -79,7 +80,7 @@ class CallError(Exception):
     def __init__(self, message: str = "", kind: str = "unreadable") -> None:
         super().__init__(message)
         self.kind = kind
-        self.output: dict[str, Any] = {}
+        self.output: JsonObject = {}
 
 
 Ask = Callable[..., Awaitable[Any]]

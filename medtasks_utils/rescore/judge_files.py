@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
@@ -26,46 +26,54 @@ from medtasks_utils.writing import printable, table, write_whole
 from .judged_responses import Response
 
 Log = Callable[[str], object]
-JudgedRow = dict[str, str]
 
 STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
 
 
-@dataclass(frozen=True)
-class Rescoring:
-    """The result of ``medtasks rescore``.
+class RunScore(NamedTuple):
+    """What a judge makes of a run.
 
     Attributes:
-        scores: by judge and run, the mean over the examples, 0–100; a wrong answer counts 0.
-        statuses: by judge and run, the number of responses judged, wrong, failed and skipped.
-        paths: the files written.
+        judge: the judge's name.
+        run: the run.
+        mean: the mean over the examples, 0–100; a wrong answer counts 0.
+        statuses: the number of responses judged, wrong, failed and skipped.
     """
 
-    scores: dict[tuple[str, str], Estimate]
-    statuses: dict[tuple[str, str], Counter[str]]
+    judge: str
+    run: str
+    mean: Estimate
+    statuses: Counter[str]
+
+
+@dataclass(frozen=True)
+class Rescoring:
+    """The result of ``medtasks rescore``: a score for each judge and run, and the files written."""
+
+    scores: list[RunScore]
     paths: list[Path]
 
     @property
     def failed(self) -> bool:
         """True if judges were asked and none gave a score."""
-        totals = sum(self.statuses.values(), Counter[str]())
+        totals = sum((score.statuses for score in self.scores), Counter[str]())
         return bool(totals[FAILED]) and not totals[JUDGED]
 
     def to_data(self) -> dict[str, Any]:
         """Return the scores and the paths in JSON types."""
         scores = [
             {"judge": judge, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low, "high": mean.high}
-            | {"few": mean.few, "examples": mean.n, "statuses": dict(self.statuses[judge, run])}
-            for (judge, run), mean in self.scores.items()
+            | {"few": mean.few, "examples": mean.n, "statuses": dict(statuses)}
+            for judge, run, mean, statuses in self.scores
         ]
         return {"scores": scores, "written": list(map(str, self.paths))}
 
     def to_text(self) -> str:
         """Return a table of the scores, and the paths."""
         rows = []
-        for key, mean in self.scores.items():
+        for judge, run, mean, statuses in self.scores:
             numbers = ["–" if number is None else f"{number:.2f}" for number in (mean.value, mean.stderr)]
-            rows.append((*key, *numbers, mean.n, *(self.statuses[key][status] for status in STATUSES)))
+            rows.append((judge, run, *numbers, mean.n, *(statuses[status] for status in STATUSES)))
         text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
@@ -75,8 +83,8 @@ def rescore(
     judges: Sequence[Judge],
     settings: JudgeSettings,
     prefix: str,
-    log: Log = lambda line: None,
-    verbose: bool = False,
+    log: Log,
+    verbose: bool,
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
 
@@ -94,7 +102,7 @@ def rescore(
         JudgeError: before anything is judged, if the model cannot be used.
         MedtasksError: before anything is judged, if a file cannot be written.
     """
-    result = Rescoring({}, {}, [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
+    result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
         write_whole(path, path.read_bytes() if path.exists() else b"", make_folder=True)
     for judge, path in zip(judges, result.paths, strict=True):
@@ -107,8 +115,8 @@ def rescore(
         write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
             of_run = [(response, judgement) for response, judgement in judged if response.run == run]
-            result.statuses[judge.name, run] = Counter(itertools.starmap(_status, of_run))
-            result.scores[judge.name, run] = _mean(of_run)
+            statuses = Counter(itertools.starmap(_status, of_run))
+            result.scores.append(RunScore(judge.name, run, _mean(of_run), statuses))
     return result
 
 
@@ -124,6 +132,7 @@ def _judged(
     same = list(places.values())
 
     def add(index: int, judgement: Judgement) -> None:
+        """Keep a judgement for every response that it is of, and log it."""
         first, *duplicates = same[index]
         judgements[first] = judgement
         for place in duplicates:
@@ -158,7 +167,7 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
     return estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
 
 
-def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> JudgedRow:
+def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
     """Return a line of a judge's file. Scores and rates in the environment's columns are 0–1; ``score`` is 0–100."""
     case = response.case
     status = _status(response, judgement)

@@ -34,10 +34,7 @@ class Runs(list[Run]):
         """Return all runs as two frames."""
         import pandas as pd
 
-        return Frames(
-            pd.DataFrame([row for run in self for row in _values(run)]),
-            pd.DataFrame([row for run in self for row in _samples(run)]),
-        )
+        return Frames(*(pd.DataFrame(chain.from_iterable(map(rows, self))) for rows in (_values, _samples)))
 
 
 def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
@@ -51,6 +48,7 @@ def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
 
 
 def _values(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run in the frame of runs."""
     parts: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
     for name, part in parts.items():
         task = run.tasks.get(name)
@@ -69,25 +67,27 @@ def _values(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _samples(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run in the frame of samples."""
     for task in run.tasks.values():
-        for sample, filter_name in ((each, name) for each in task.samples for name in each.answers):
-            yield {
-                "run": run.name,
-                "task": task.task,
-                "benchmark": task.benchmark_name,
-                "doc_id": sample.doc_id,
-                "doc_hash": sample.doc_hash,
-                "filter": filter_name,
-                "target": sample.target,
-                "prompt": sample.prompt,
-                "response": _only(sample.responses),
-                "answer": _only(sample.answers[filter_name]),
-                "found_by": _only(sample.found_by.get(filter_name, [])),
-                "ended": _only(sample.ended),
-                "tokens": _only(sample.tokens),
-                "reasoning": _only(sample.reasoning),
-                **sample.metrics[filter_name],
-            }
+        for sample in task.samples:
+            for filter_name, answers in sample.answers.items():
+                yield {
+                    "run": run.name,
+                    "task": task.task,
+                    "benchmark": task.benchmark_name,
+                    "doc_id": sample.doc_id,
+                    "doc_hash": sample.doc_hash,
+                    "filter": filter_name,
+                    "target": sample.target,
+                    "prompt": sample.prompt,
+                    "response": _only(sample.responses),
+                    "answer": _only(answers),
+                    "found_by": _only(sample.found_by.get(filter_name, [])),
+                    "ended": _only(sample.ended),
+                    "tokens": _only(sample.tokens),
+                    "reasoning": _only(sample.reasoning),
+                    **sample.metrics[filter_name],
+                }
 
 
 def _only(values: Sequence[Any]) -> Any:

@@ -75,9 +75,8 @@ class TaskRun:
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
-        return integer_codes(sample.cluster for sample in self.samples), integer_codes(
-            sample.stratum or "" for sample in self.samples
-        )
+        clusters = integer_codes(sample.cluster for sample in self.samples)
+        return clusters, integer_codes(sample.stratum or "" for sample in self.samples)
 
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:
@@ -89,11 +88,8 @@ class TaskRun:
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
         breakdowns = self.benchmark.breakdowns if self.benchmark else ()
-        return {division.name: list(map(division.key, self._documents)) for division in breakdowns}
-
-    @property
-    def _documents(self) -> list[Row]:
-        return [sample.doc for sample in self.samples]
+        documents = [sample.doc for sample in self.samples]
+        return {division.name: list(map(division.key, documents)) for division in breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples, in order; a sample without a value has none."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.writing import JsonObject
 
 from .run import GroupRun, Metrics, Run, TaskRun, Value
 from .samples import mapping, number
@@ -78,7 +79,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
 
 
 def as_run(
-    results: dict[str, Any],
+    results: JsonObject,
     path: Path,
     date: str = "",
     logs: Mapping[str, Path] | None = None,
@@ -116,7 +117,7 @@ def as_run(
     )
 
 
-def _task(name: str, values: Mapping[str, Any], config: dict[str, Any], samples: Path | None) -> TaskRun:
+def _task(name: str, values: Mapping[str, Any], config: JsonObject, samples: Path | None) -> TaskRun:
     signatures = mapping(mapping(config.get("metadata")).get("signature"))
     return TaskRun(name, benchmark_of(name, config), _metrics(values), config, samples, signatures)
 
@@ -187,7 +188,7 @@ def audit_file(samples: Path) -> Path:
     return samples.with_name(f"audit_{samples.stem.removeprefix('samples_')}.json")
 
 
-def read_audit(samples: Path | None) -> dict[str, Any] | None:
+def read_audit(samples: Path | None) -> JsonObject | None:
     """Return the audit of a sample log (see ``docs/audit.md``); None if there is no audit or no log."""
     path = audit_file(samples) if samples else None
     return json.loads(path.read_text(encoding="utf-8")) if path and path.exists() else None

@@ -102,7 +102,7 @@ class Sample:
     @property
     def tokens(self) -> list[int | None]:
         """The tokens of each reply, None where that is not known; none where the run does not say."""
-        return [count if isinstance(count, int) else None for count in self._of_replies("tokens")]
+        return self._of_replies("tokens")
 
     @property
     def reasoning(self) -> list[str | None]:
@@ -110,8 +110,9 @@ class Sample:
         return self._of_replies("reasoning")
 
     def _of_replies(self, name: str) -> list[Any]:
-        found = next(iter(self.details.values()), {}).get(name)
-        return found if isinstance(found, list) else []
+        """Return a logged field with a value for each reply; empty where the run has none."""
+        values = next(iter(self.details.values()), {}).get(name)
+        return values if isinstance(values, list) else []
 
     def way_found(self, filter_name: str) -> str | None:
         """Return how the first generation's answer was found; None if the run did not log it."""

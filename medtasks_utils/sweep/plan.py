@@ -15,6 +15,7 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.writing import JsonObject
 
 EXAMPLE = """\
 example of a plan:
@@ -71,11 +72,11 @@ class Resources(_Part):
 
 class _Named(_Part):
     name: Name
-    flags: dict[str, Any] = {}
+    flags: JsonObject = {}
 
     @field_validator("flags")
     @classmethod
-    def _not_reserved(cls, flags: dict[str, Any]) -> dict[str, Any]:
+    def _not_reserved(cls, flags: JsonObject) -> JsonObject:
         reserved = sorted(_RESERVED & flags.keys())
         if reserved:
             raise ValueError(f"{', '.join(reserved)} is set by the sweep itself")
@@ -86,7 +87,7 @@ class RunPart(_Named):
     """A run: tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
 
     tasks: list[str] = Field(min_length=1)
-    options: dict[str, dict[str, Any]] = {}
+    options: dict[str, JsonObject] = {}
 
     @field_validator("tasks", mode="before")
     @classmethod
@@ -98,7 +99,7 @@ class ModelPart(_Named):
     """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all)."""
 
     model: str
-    model_args: dict[str, Any] = {}
+    model_args: JsonObject = {}
     resources: Resources = Resources()
     runs: list[str] | None = Field(None, min_length=1)
 
@@ -158,7 +159,7 @@ class Job:
         return self.plan.output / self.model.name / f"{self.run.name}-{digest(parts)}"
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
         model, run = self.model, self.run
         metadata = {DATA_KEY: self.plan.data, **run.options}

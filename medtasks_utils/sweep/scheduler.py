@@ -11,15 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 from filelock import FileLock, Timeout
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.writing import table, write_whole
+from medtasks_utils.writing import JsonObject, table, write_whole
 
 from .job_size import size_of
 from .local_executor import LocalExecutor, Machine
@@ -32,55 +30,26 @@ _MOST_ATTEMPTS_AFTER = {2: 1, LOST: 6}
 """Exceptions by exit code: wrong usage (2) is not retried, a lost node is retried more often."""
 
 
-@dataclass(frozen=True)
-class JobList:
-    """The result of ``medtasks sweep --dry_run``: the jobs of a plan."""
-
-    plan: Plan
-    failed: ClassVar[bool] = False
-
-    def to_data(self) -> list[dict[str, Any]]:
-        """Return each job's name, folder, tasks, number of requests, resources, and whether it is done."""
-        return [
-            {
-                "name": job.name,
-                "folder": str(job.folder),
-                "tasks": ",".join(job.run.tasks),
-                "requests": size_of(job),
-                "gpus": job.model.resources.gpus,
-                "cpus": job.model.resources.cpus,
-                "done": is_done(job),
-            }
-            for job in self.plan.jobs()
-        ]
-
-    def to_text(self) -> str:
-        """Return the jobs as a table, without their folders."""
-        jobs = self.to_data()
-        columns = [name for name in jobs[0] if name != "folder"]
-        return table([[job[name] for name in columns] for job in jobs], columns, left=2)
+def job_records(plan: Plan) -> list[JsonObject]:
+    """Return each job's name, folder, tasks, number of requests, resources, and whether it is done."""
+    return [
+        {
+            "name": job.name,
+            "folder": str(job.folder),
+            "tasks": ",".join(job.run.tasks),
+            "requests": size_of(job),
+            "gpus": job.model.resources.gpus,
+            "cpus": job.model.resources.cpus,
+            "done": is_done(job),
+        }
+        for job in plan.jobs()
+    ]
 
 
-@dataclass(frozen=True)
-class SweepResult:
-    """The result of ``medtasks sweep``: its jobs, those that failed, and the report, None if no job is done."""
-
-    plan: Plan
-    failures: Sequence[Job]
-    page: Path | None
-
-    @property
-    def failed(self) -> bool:
-        """True if any job failed."""
-        return bool(self.failures)
-
-    def to_data(self) -> list[dict[str, Any]]:
-        """Return the jobs, as :class:`JobList` does."""
-        return JobList(self.plan).to_data()
-
-    def to_text(self) -> str:
-        """Return the report's path."""
-        return str(self.page or "no report: no job is done")
+def job_table(records: Sequence[JsonObject]) -> str:
+    """Return the records of jobs as a table, without their folders."""
+    columns = [name for name in records[0] if name != "folder"]
+    return table([[record[name] for name in columns] for record in records], columns, left=2)
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:

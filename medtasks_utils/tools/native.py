@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from medtasks_utils.writing import printable
+from medtasks_utils.writing import JsonObject, printable
 
 from .calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understood
 
@@ -33,7 +33,7 @@ class ParsedReply:
     text: str
     rest: str
     calls: list[Call]
-    message: dict[str, Any]
+    message: JsonObject
 
 
 def as_one_text(text: str, calls: Sequence[Any]) -> str:
@@ -92,10 +92,10 @@ def _parts(reply: str) -> tuple[str, list[Any]]:
     return (text, decoded) if isinstance(decoded, list) else (reply, [])
 
 
-def _native(native_call: Any, tools: Tools) -> tuple[Call, dict[str, Any]]:
+def _native(native_call: Any, tools: Tools) -> tuple[Call, JsonObject]:
     """Return a call of ``tool_calls``, and the entry that goes back: valid even if the server's own is not."""
-    entry: dict[str, Any] = native_call if isinstance(native_call, dict) else {}
-    function: dict[str, Any] = entry["function"] if isinstance(entry.get("function"), dict) else {}
+    entry: JsonObject = native_call if isinstance(native_call, dict) else {}
+    function: JsonObject = entry["function"] if isinstance(entry.get("function"), dict) else {}
     call, arguments = understood(function, tools), function.get("arguments")
     if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
