@@ -18,7 +18,6 @@ from scripts import whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.rescore import find_responses
-from medtasks_utils.rescore.judge_files import JudgedRow
 
 TASK = "medexqa_clinical_psychology"
 
@@ -60,12 +59,12 @@ def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer
     return run
 
 
-def table(folder: Path, judge: str = "geval") -> list[JudgedRow]:
+def table(folder: Path, judge: str = "geval") -> list[dict[str, str]]:
     with (folder / "out" / f"judged_{judge}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def with_status(rows: Sequence[JudgedRow], status: str) -> list[JudgedRow]:
+def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, str]]:
     return [row for row in rows if row["status"] == status]
 
 

@@ -1,7 +1,6 @@
 """Audits as text."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 _SHOWN = 20  # disagreements of each audit
@@ -19,7 +18,8 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
         yield f"  accuracy: {by_rules}, as the LLM reads {_percent(audited['accuracy_as_read'])}"
-        for row in islice((row for row in audited["readings"] if row["differs"]), _SHOWN):
+        differing = [row for row in audited["readings"] if row["differs"]]
+        for row in differing[:_SHOWN]:
             readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
             end = " ".join(row["end"].split())[-120:]
             yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{end}"

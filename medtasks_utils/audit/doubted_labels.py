@@ -10,6 +10,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Benchmark
@@ -85,7 +86,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
         raise UsageError(f"doubt needs {FEWEST_RUNS} runs or more, of models as unlike as can be, and got {len(runs)}")
     doubted: list[DoubtedItem] = []
     count = 0
-    for name in dict.fromkeys(name for run in runs for name in run.tasks):
+    for name in dict.fromkeys(itertools.chain.from_iterable(run.tasks for run in runs)):
         votes: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
         for run in runs:
             task = run.tasks.get(name)
@@ -147,18 +148,19 @@ def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
     """Return for each wrong answer to an item the wrong answers that are the same within the tolerance of labels."""
     wrong = [vote for vote in item if vote.values]
 
-    def agree(vote: _Vote, other: _Vote) -> bool:
-        pairs = itertools.product(vote.values, other.values)
+    def agree(leader: _Vote, vote: _Vote) -> bool:
+        pairs = itertools.product(vote.values, leader.values)
         return any(benchmark.is_close(value, theirs, vote.sample.doc) for value, theirs in pairs)
 
-    return [[vote for vote in wrong if agree(vote, leader)] for leader in wrong]
+    return [list(filter(partial(agree, leader), wrong)) for leader in wrong]
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
     """Return what each run's answer adds to the support of an item."""
-    asked = Counter(vote.run for item in items for vote in item)
-    right = Counter(vote.run for item in items for vote in item if vote.is_right)
-    agreeing = sum(len(camp) - 1 for camps in camps_of for camp in camps)
+    votes = list(itertools.chain.from_iterable(items))
+    asked = Counter(vote.run for vote in votes)
+    right = Counter(vote.run for vote in votes if vote.is_right)
+    agreeing = sum(len(camp) - 1 for camp in itertools.chain.from_iterable(camps_of))
     pairs = sum(len(camps) * (len(camps) - 1) for camps in camps_of)
     chance = (agreeing + 1) / (pairs + 2)
     odds = {run: (right[run] + 1) / (count - right[run] + 1) for run, count in asked.items()}

@@ -36,17 +36,10 @@ def share(strata: Sequence[Counts]) -> EstimatedShare | None:
     Drawn responses that could not be read are assumed to resemble the others of their stratum. In a stratum where none
     was read, the share is unknown, 0 to 1.
     """
-    if not any(stratum.read for stratum in strata):
-        return None
-    value = below = above = 0.0
-    for estimate, weight, unknown in _weighted(strata):
-        value += weight * estimate.value
-        below += unknown * (estimate.value - estimate.low) ** 2
-        above += unknown * (estimate.high - estimate.value) ** 2
-    return _within(value, math.sqrt(below), math.sqrt(above))
+    return changed(0.0, strata)
 
 
-def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts]) -> EstimatedShare | None:
+def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ()) -> EstimatedShare | None:
     """Estimate a known share plus gains minus losses, which are counted in the same strata; None if none was read.
 
     A response that is a gain is no loss. So the two shares of a stratum, g and l of n responses, have the covariance
@@ -54,14 +47,17 @@ def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts]) -> E
     """
     if not any(stratum.read for stratum in gains):
         return None
+    total = sum(stratum.responses for stratum in gains)
+    lost = _shares(losses) or [_StratumShare(0.0, 0.0, 0.0)] * len(gains)
     value, below, above = base, 0.0, 0.0
-    parts = zip(_weighted(gains), _weighted(losses), gains, strict=True)
-    for (gain, weight, unknown), (loss, _, _), counts in parts:
-        value += weight * (gain.value - loss.value)
+    for gain, loss, counts in zip(_shares(gains), lost, gains, strict=True):
+        weight = counts.responses / total
+        unknown = weight**2 * (1 - counts.read / counts.responses) if counts.responses else 0.0
         covariance = 2 * Z**2 * gain.value * loss.value / counts.read if counts.read else 0.0
+        value += weight * (gain.value - loss.value)
         below += unknown * ((gain.value - gain.low) ** 2 + (loss.high - loss.value) ** 2 + covariance)
         above += unknown * ((gain.high - gain.value) ** 2 + (loss.value - loss.low) ** 2 + covariance)
-    return _within(value, math.sqrt(below), math.sqrt(above))
+    return EstimatedShare(value=value, low=max(0.0, value - math.sqrt(below)), high=min(1.0, value + math.sqrt(above)))
 
 
 class _StratumShare(NamedTuple):
@@ -70,20 +66,12 @@ class _StratumShare(NamedTuple):
     high: float
 
 
-def _weighted(strata: Sequence[Counts]) -> list[tuple[_StratumShare, float, float]]:
-    """Return each stratum's share with its Wilson interval, its weight, and its squared weight times what is
-    unknown."""
-    total, all_read = sum(stratum.responses for stratum in strata), sum(stratum.read for stratum in strata)
+def _shares(strata: Sequence[Counts]) -> list[_StratumShare]:
+    """Return each stratum's share with its Wilson interval."""
+    all_read = sum(stratum.read for stratum in strata)
     shares = []
-    for hits, read, responses in strata:
+    for hits, read, _ in strata:
         estimate = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
         low, high = share_interval(estimate, read) if read else (0.0, 1.0)
-        weight = responses / total
-        unknown = weight**2 * (1 - read / responses) if responses else 0.0
-        shares.append((_StratumShare(estimate, low, high), weight, unknown))
+        shares.append(_StratumShare(estimate, low, high))
     return shares
-
-
-def _within(value: float, below: float, above: float) -> EstimatedShare:
-    """Return a share whose interval reaches so far below and above, within 0 to 1."""
-    return EstimatedShare(value=value, low=max(0.0, value - below), high=min(1.0, value + above))

@@ -18,14 +18,9 @@ def benchmarks() -> Benchmarks:
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return the benchmark's metric of this name, else any benchmark's, else one for tasks outside this pack."""
-    if benchmark is None:
-        return metric_of_other_task(name)
-    # The benchmark itself comes first, so that the others are imported only if it has no such metric.
-    for candidate in sorted(benchmarks(), key=lambda key: key != benchmark):
-        if benchmarks().problem(candidate) is not None:
-            continue
-        for metric in (*benchmarks()[candidate].metrics, *REPLY_METRICS, *REPEAT_METRICS):
+    """Return the benchmark's metric of this name, else one for tasks outside this pack."""
+    if benchmark is not None:
+        for metric in (*benchmarks()[benchmark].metrics, *REPLY_METRICS, *REPEAT_METRICS):
             if metric.name == name:
                 return metric
     return metric_of_other_task(name)

@@ -27,8 +27,8 @@ class Reached(NamedTuple):
 @cache
 def measured(path: Path) -> dict[str, Any]:
     """Return what a ``shortcuts.json`` holds."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    figures: dict[str, Any] = json.loads(path.read_bytes())
+    return figures
 
 
 def content_hash(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> str:
@@ -39,7 +39,8 @@ def content_hash(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -
 def most_reached(path: Path, content: str, metric: str) -> Reached | None:
     """Return the best reader's value of a metric on rows of this hash; None where it was not measured."""
     readers = measured(path)["parts"].get(content, {}).get("readers", {})
-    return max((Reached(own[metric][0], name) for name, own in readers.items() if metric in own), default=None)
+    reached = [Reached(values[metric][0], name) for name, values in readers.items() if metric in values]
+    return max(reached, default=None)
 
 
 def verdicts(path: Path, examples: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[bool] | None:
@@ -54,4 +55,4 @@ def verdicts(path: Path, examples: Sequence[Mapping[str, Any]], fields: Sequence
 
 
 def _contents(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> list[str]:
-    return [json.dumps([example[name] for name in fields]) for example in examples]
+    return [json.dumps(list(map(example.get, fields))) for example in examples]

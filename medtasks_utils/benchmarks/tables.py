@@ -81,11 +81,13 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     """
     files = find_split(folder, *splits)
     if not files:
-        wanted = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
+        names = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         present = ", ".join(sorted(path.name for path in folder.iterdir()))
-        raise DataError(f"{folder} has no file {wanted}; it has {present[:400] or 'nothing'}")
-    path = files[0] if len(files) == 1 else files[0].parent
-    return Table([row for file in files for row in read_rows(file, columns)], path)
+        raise DataError(f"{folder} has no file {names}; it has {present[:400] or 'nothing'}")
+    rows: list[Row] = []
+    for file in files:
+        rows += read_rows(file, columns)
+    return Table(rows, files[0] if len(files) == 1 else files[0].parent)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:

@@ -1,6 +1,7 @@
 """``medtasks audit``: estimate how often the filters misread saved responses (:mod:`medtasks_utils.audit`)."""
 
 from dataclasses import KW_ONLY, dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from pydantic import PositiveInt
@@ -39,5 +40,6 @@ class Audit(JudgeCommand):
         from medtasks_utils.results import read_runs
 
         audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
-        was_read = any(stratum["read"] for audited in audits for stratum in audited["strata"].values())
-        return Printout("\n".join(summary_lines(audits)), audits, failed=not was_read)
+        strata = chain.from_iterable(audited["strata"].values() for audited in audits)
+        has_failed = not any(stratum["read"] for stratum in strata)
+        return Printout("\n".join(summary_lines(audits)), audits, failed=has_failed)

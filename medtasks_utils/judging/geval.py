@@ -13,7 +13,7 @@ from . import templates
 from .judge import Ask, Case, Judgement
 from .judge_replies import UnreadableError, only_json
 
-SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_text(encoding="utf-8"))
+SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_bytes())
 _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 

@@ -121,8 +121,8 @@ def _responses(run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter
     """Yield each response of a task's samples under a filter."""
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
-        for generation, (text, given) in enumerate(zip(sample.responses, answers, strict=False)):
-            is_right = given == str(sample.doc[benchmark.truth])
+        for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
+            is_right = answer == str(sample.doc[benchmark.truth])
             example = str(sample.doc.get("id", sample.doc_id))
             case = benchmark.case_of(sample.doc, text)
-            yield Response(path, run, task.task, example, generation, given, is_right, text, case)
+            yield Response(path, run, task.task, example, generation, answer, is_right, text, case)

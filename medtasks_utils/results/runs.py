@@ -191,4 +191,4 @@ def audit_file(samples: Path) -> Path:
 def read_audit(samples: Path | None) -> JsonObject | None:
     """Return the audit of a sample log (see ``docs/audit.md``); None if there is no audit or no log."""
     path = audit_file(samples) if samples else None
-    return json.loads(path.read_text(encoding="utf-8")) if path and path.exists() else None
+    return json.loads(path.read_bytes()) if path and path.exists() else None

@@ -147,7 +147,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
 def is_done(job: Job) -> bool:
     """Return True if the job's last process ended with exit code 0."""
     with suppress(OSError):
-        return bool(json.loads((job.folder / "job.json").read_text(encoding="utf-8"))["code"] == 0)
+        return bool(json.loads((job.folder / "job.json").read_bytes())["code"] == 0)
     return False
 
 

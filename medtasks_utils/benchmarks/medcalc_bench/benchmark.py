@@ -219,14 +219,15 @@ class MedCalcBench(Benchmark):
         """Read an answer in any usual form, in the tag or box or stated clearly without one."""
         reading = self.read(text, example, options)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
-        own = without_continuation(text)
-        form, content = next((each for each in _contents(own, options) if each[1] is not None), ("statement", None))
+        own_text = without_continuation(text)
+        filled = [(form, content) for form, content in _contents(own_text, options) if content is not None]
+        form, content = filled[0] if filled else ("statement", None)
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # Such as a range, of whose two ends the authors take the last.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
         abstains = False
         if options.is_corrected or example.get("other_label"):
-            abstains = states_not_available(final_text(own) if content is None else content)
+            abstains = states_not_available(final_text(own_text) if content is None else content)
             abstains |= content is not None and says_not_available(content)
         if abstains and options.is_corrected:
             found_by, certainty = form, 1.0
@@ -279,7 +280,7 @@ class MedCalcBench(Benchmark):
             return [float(answer)]
         value = self.value(answer.lower(), example, self.options())
         shown = [float(answer[:-1])] if re.fullmatch(f"{NUMBER}%", answer) else []
-        return [each for each in (value, *shown) if each is not None]
+        return [number for number in (value, *shown) if number is not None]
 
     def is_same(self, value: Any, other: Any) -> bool:
         """Return whether two values are the same answer; numbers are, to six digits."""
@@ -327,12 +328,12 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 
-def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **told: Any) -> Answer:
+def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **reading: Any) -> Answer:
     """Make the answer, ``N/A`` if the response abstains where it may, and score it by the other label."""
     if abstains and options.is_corrected:
         value = NOT_AVAILABLE
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
-    answer = Answer(value, shown=shown, **told)
+    answer = Answer(value, shown=shown, **reading)
     if "other_label" in example:
         other = example["other_label"]
         right = other and is_right(NOT_AVAILABLE if abstains else value, other)

@@ -18,7 +18,8 @@ from .kinds import (
     is_right,
 )
 
-_CALCULATORS = {key: calculator for calculator in CALCULATORS for key in (str(calculator.id), calculator.name.lower())}
+_CALCULATORS = {str(calculator.id): calculator for calculator in CALCULATORS}
+_CALCULATORS |= {calculator.name.lower(): calculator for calculator in CALCULATORS}
 _CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # as the first release writes it
 
 

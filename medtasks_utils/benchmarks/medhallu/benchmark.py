@@ -248,15 +248,14 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
     Those on which it errs come first, then the others in an order that is the same on every machine. Both answers of a
     row stay, so the share over all examples is also its macro average over true and hallucinated answers.
     """
-
-    told = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
+    right_in = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
 
     def rank(place: int) -> tuple[int, str]:
-        return told[place], hashlib.sha256(pairs[place][0]["question"].encode()).hexdigest()
+        return right_in[place], hashlib.sha256(pairs[place][0]["question"].encode()).hexdigest()
 
     ranked = sorted(range(len(pairs)), key=rank)
-    told_so_far = accumulate(told[place] for place in ranked)
-    count = sum(right <= AT_CHANCE * 2 * rows for rows, right in enumerate(told_so_far, 1))
+    right_so_far = accumulate(right_in[place] for place in ranked)
+    count = sum(right <= AT_CHANCE * 2 * rows for rows, right in enumerate(right_so_far, 1))
     return [pairs[place] for place in sorted(ranked[:count])]
 
 

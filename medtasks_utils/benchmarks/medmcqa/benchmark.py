@@ -196,6 +196,7 @@ def _lines(options: Sequence[str], order: str) -> str:
 
 
 def _example(row: Row) -> Example:
+    """Convert a row, without its label."""
     options = [text_of(row[column]) for column in _OPTION_COLUMNS]
     identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {
