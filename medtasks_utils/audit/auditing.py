@@ -4,7 +4,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +25,7 @@ _END = 300
 _ERRORS = ("misread", "missed")
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """A response to audit: its benchmark, its sample, and the index of the generation."""
 
     benchmark: Benchmark

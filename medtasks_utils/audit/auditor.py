@@ -3,9 +3,8 @@
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 from medtasks_utils.judging.judge import Ask, Judgement
@@ -18,8 +17,7 @@ _LONGEST = 12_000
 """The number of final characters of a response to show; answers stand at the end."""
 
 
-@dataclass(frozen=True)
-class AuditCase:
+class AuditCase(NamedTuple):
     """A response, and the example of a benchmark that it answers."""
 
     benchmark: Benchmark

@@ -113,8 +113,7 @@ class AbstentionRow(NamedTuple):
     rescore: Callable[[str, Row], Score] | None = None
 
 
-@dataclass(frozen=True)
-class Abstention:
+class Abstention(NamedTuple):
     """How a response abstains, and what the report shows of the cost.
 
     Attributes:

@@ -7,7 +7,6 @@ explanation (``factscore_cover.md``); the score is then the mean of both rates.
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -42,7 +41,7 @@ class FActScore:
     async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output holds the claims, their labels and the rates, 0–100."""
         output: dict[str, Any] = {}
-        fields = dataclasses.asdict(case)
+        fields = case._asdict()
 
         async def rate(name: str, texts: Sequence[str], prompt: str, prefix: str = "") -> None:
             """Extract the claims of the texts, verify each, and store claims, labels and rate in the output."""

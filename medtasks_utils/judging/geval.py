@@ -4,7 +4,6 @@ The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema get
 counts if ``final_score`` is a number or a string that spells one; the rest of the object is kept as the judge wrote it.
 """
 
-import dataclasses
 import json
 import re
 from typing import Any
@@ -30,7 +29,7 @@ class GEval:
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output is the judge's JSON object."""
-        messages = templates.load("geval").messages(**dataclasses.asdict(case))
+        messages = templates.load("geval").messages(**case._asdict())
         output = await ask(messages, read_object, SCHEMA)
         return Judgement(float(output["final_score"]), output=output)
 

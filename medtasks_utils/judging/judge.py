@@ -17,8 +17,7 @@ Schema = JsonObject | None
 """JSON schema of the reply, for endpoints that can enforce one."""
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """The explanation of a right answer, with everything it is judged against.
 
     Attributes:

@@ -3,7 +3,6 @@
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +13,7 @@ from medtasks_utils.judging import Case
 from medtasks_utils.results import TaskRun, read_runs
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(NamedTuple):
     """One response of a model, with the case for the judge.
 
     Attributes:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -120,8 +120,7 @@ class Sample:
         return ways[0] if ways else None
 
 
-@dataclass
-class SampleLog:
+class SampleLog(NamedTuple):
     """The samples of a file in order, and its problems in words."""
 
     samples: list[Sample]

@@ -1,11 +1,10 @@
 """A process's output as text of bounded length: decoded, cleaned and cut on the trusted side."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class ExecutionResult:
+class ExecutionResult(NamedTuple):
     """The result of running a piece of code.
 
     Attributes:

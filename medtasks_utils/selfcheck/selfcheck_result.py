@@ -1,9 +1,9 @@
 """The result of a check as text and as JSON."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.filters import DEFAULT_FILTER
@@ -14,8 +14,7 @@ from .known_answers import BEHAVIOURS
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True)
-class CheckedScore:
+class CheckedScore(NamedTuple):
     """A score of a run, and what it must be.
 
     Attributes:
@@ -81,7 +80,7 @@ class SelfcheckResult:
             "answers": self.answers,
             "seconds": self.seconds,
             "problems": self.problems,
-            "scores": [{**asdict(score), "as_expected": score.is_as_expected} for score in self.scores],
+            "scores": [{**score._asdict(), "as_expected": score.is_as_expected} for score in self.scores],
             "runs": str(self.runs),
             "report": str(self.page),
         }

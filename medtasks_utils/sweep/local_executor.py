@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from medtasks_utils.errors import UsageError
 
@@ -16,8 +16,7 @@ from .plan import Job
 _POLL_INTERVAL = 0.5  # seconds
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """The resources of a machine: processors, and GPUs as ``CUDA_VISIBLE_DEVICES`` names them."""
 
     cpus: float

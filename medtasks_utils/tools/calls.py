@@ -16,8 +16,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.think import final_span
 from medtasks_utils.writing import printable
@@ -51,8 +50,7 @@ Tools = Mapping[str, Tool | type[Tool]]
 """The available tools by name."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A call in a reply.
 
     Attributes:

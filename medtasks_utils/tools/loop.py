@@ -9,7 +9,7 @@ calls in the text go back in one user message, each in ``<tool_response>`` tags:
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from .calls import MAX_CALLS, Call, ReadCalls, read_calls
 from .native import understand
@@ -84,8 +84,7 @@ class Conversation:
         self.tool_errors += sum(outcome.failed for outcome in outcomes)
 
 
-@dataclass(frozen=True)
-class Dialogue:
+class Dialogue(NamedTuple):
     """The rules by which a task's conversations continue.
 
     Attributes:

@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.writing import JsonObject, printable
 
@@ -18,8 +17,7 @@ from .calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understo
 _START, _END = "<tool_calls>", "</tool_calls>"
 
 
-@dataclass(frozen=True)
-class ParsedReply:
+class ParsedReply(NamedTuple):
     """A reply of the model, taken apart.
 
     Attributes:
@@ -66,7 +64,7 @@ def understand(
         for native_call in native_calls:
             call, field = _native(native_call, tools)
             if len(calls) >= MAX_CALLS:
-                call = replace(call, problem=f"not run: at most {MAX_CALLS} calls are run of one reply")
+                call = call._replace(problem=f"not run: at most {MAX_CALLS} calls are run of one reply")
             calls.append(call)
             fields.append(field)
         content = text or None
