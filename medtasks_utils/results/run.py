@@ -81,15 +81,20 @@ class TaskRun:
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:
         """The index of each sample, by its key (:func:`content_keys`)."""
-        keys = content_keys(self._documents, self.benchmark, [sample.doc_hash for sample in self.samples])
+        keys = content_keys(
+            [sample.doc for sample in self.samples], self.benchmark, [sample.doc_hash for sample in self.samples]
+        )
         return {key: place for place, key in enumerate(keys)}
 
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
         breakdowns = self.benchmark.breakdowns if self.benchmark else ()
-        documents = [sample.doc for sample in self.samples]
-        return {division.name: list(map(division.key, documents)) for division in breakdowns}
+        return {division.name: list(map(division.key, self._documents)) for division in breakdowns}
+
+    @property
+    def _documents(self) -> list[Row]:
+        return [sample.doc for sample in self.samples]
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples, in order; a sample without a value has none."""
