@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import lxml.etree
 import lxml.html
 import pytest
 from saved_runs import drawn, right_in, save_run, save_two
@@ -18,9 +19,10 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
 from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.answer_tables import found_by_table
 from medtasks_utils.report.outcomes import outcomes
-from medtasks_utils.report.page import build_page
+from medtasks_utils.report.page import build_page, leaderboard_figure
 from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.run_settings import settings_table
 from medtasks_utils.report.topics import topics_of
@@ -262,6 +264,26 @@ def test_keys_are_not_shown(runs: list[Run]) -> None:
 
 
 # ---- the command
+
+
+def test_the_leaderboard_as_a_figure(folder: Path, tmp_path: Path) -> None:
+    """A paper's figure has a row for each run with scores, and a dot for each of its values; names are text."""
+    runs = read_runs(folder)
+    runs[0].name = "<b>&"
+    root = lxml.etree.fromstring(leaderboard_figure(runs).encode())
+    texts = ["".join(text.itertext()) for text in root.iter("{*}text")]
+    assert texts[:2] == ["<b>&", "second"] and "third" not in texts
+    dots = [circle.get("fill") for circle in root.iter("{*}circle")]
+    assert len(dots) == 2 * len({text for text in texts if text.startswith("Med")}) == 8
+    run = runs[0].results["results"]["medhallu"]["f1,strict-match"]
+    assert any(text.startswith(f"{100 * run:.1f}") for text in texts)
+    signed(runs[0], "medhallu", prompt="abc")
+    assert leaderboard_figure(read_runs(folder)[:1] + runs[:1]).count('fill="#fff"') == 1, "hollow: not comparable"
+    with pytest.raises(MedtasksError, match="no figure: no run has a score"):
+        leaderboard_figure(runs[2:])
+    figure = tmp_path / "board.svg"
+    assert main(["report", str(folder), "-o", str(tmp_path / "r.html"), "--figure", str(figure)]) == 0
+    assert figure.read_text(encoding="utf-8").startswith("<svg ")
 
 
 def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

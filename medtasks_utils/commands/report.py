@@ -18,6 +18,7 @@ class Report(Command):
     Attributes:
         paths: results files, or folders, which are searched recursively
         output: the file to write; default: report.html
+        figure: another file to write: the leaderboard as an SVG, for a paper
         split: keep prompts and responses in a folder beside the page, <name>_files
         compare: with more than eight runs: those that are drawn and compared at first, named as for --baseline;
             default: the first eight (others can be chosen in the page)
@@ -28,13 +29,14 @@ class Report(Command):
     paths: tuple[Path, ...]
     _: KW_ONLY
     output: Path = Path("report.html")
+    figure: Path | None = None
     split: bool = False
     compare: tuple[str, ...] = ()
     baseline: str | None = None
 
     def run(self) -> Printout:
         """Write the page; return where it is, its size and how long it took."""
-        from medtasks_utils.report.page import build_page
+        from medtasks_utils.report.page import build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
         from medtasks_utils.results import read_runs
@@ -53,6 +55,8 @@ class Report(Command):
         for problem in warnings:
             warn(problem)
         write_whole(output, page)
+        if self.figure:
+            write_whole(self.figure, leaderboard_figure(runs))
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
         gc.freeze()  # no scan at exit either
         data = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": warnings}

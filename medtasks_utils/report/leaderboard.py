@@ -1,5 +1,6 @@
 """The first screen: every run's value at every benchmark, who is first and how surely, and how examples ended."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,6 +50,14 @@ class Column:
     reached: float | None
     reader: str
     chance: float | None
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The ends of an axis that holds all values, intervals and marks, in tens; None without values."""
+        marks = [mark for mark in (self.reached, self.chance) if mark is not None]
+        for shown in filter(None, self.values):
+            marks += [end for end in shown[:3] if end is not None]
+        return (10 * math.floor(min(marks) / 10), 10 * math.ceil(max(marks) / 10 + 0.01)) if any(self.values) else None
 
 
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.filters import FILTERS, STRICT
+from medtasks_utils.filters import DEFAULT_FILTER, FILTERS, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
@@ -100,8 +100,25 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     )
 
 
-def _rendered(**parts: Any) -> str:
-    """Return the template filled in, with its style sheets and scripts."""
+def leaderboard_figure(runs: Sequence[Run]) -> str:
+    """Return the leaderboard under the published rules as an SVG for a paper; best runs of the first column first.
+
+    Raises:
+        MedtasksError: if no run has scores.
+    """
+    runs = [run for run in runs if has_scores(run)]
+    columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER] if runs else []
+    drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
+    if not drawn:
+        raise MedtasksError("no figure: no run has a score that is a share or points")
+    first = drawn[0][0]
+    order = sorted(range(len(runs)), key=lambda run: -(first.values[run] or (-1.0,))[0])
+    template = _environment().get_template("leaderboard.svg")
+    return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip()
+
+
+def _environment() -> Environment:
+    """Return the templates' environment, in which all values are escaped."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -110,6 +127,11 @@ def _rendered(**parts: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["visible"] = visible
+    return environment
+
+
+def _rendered(**parts: Any) -> str:
+    """Return the page's template filled in, with its style sheets and scripts."""
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
@@ -119,8 +141,10 @@ def _rendered(**parts: Any) -> str:
         f"default-src 'none'; script-src '{_digest(script)}'{beside}; style-src '{_digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return environment.get_template("template.html").render(
-        policy=policy, style=Markup(style), script=Markup(script), **parts
+    return (
+        _environment()
+        .get_template("template.html")
+        .render(policy=policy, style=Markup(style), script=Markup(script), **parts)
     )
 
 
