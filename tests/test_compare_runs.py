@@ -148,6 +148,7 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
         assert need["examples"] == own.sensitivity.examples_needed(0.05) < need["examples_of_family"]
         assert need["detectable"] == pytest.approx(100 * own.detectable)
     assert sum(need["parts"].values()) == need["n"] and list(need["parts"]) == found.a.groups["medtasks"].tasks
+    assert needs["medhallu", "acc"]["until_decided"] == needs["medhallu", "acc"]["of"], "too few to stop early"
     (again,) = (n for n in plan(found, need["detectable"]).needs if (n["task"], n["metric"]) == ("medtasks", "acc"))
     assert again["examples"] == need["n"], "what the runs detect takes as many examples as they have"
     text = plan(found, 5).to_text()

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from medtasks_utils.results import Run
 
 
-_WITHIN = 2.0  # points
-
-
 @dataclass(kw_only=True)
 class HarnessCommand(Command):
     """A command that takes every flag of ``lm_eval run``.
@@ -110,7 +107,7 @@ class Eval(HarnessCommand):
         if self.against is not None:
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds
 
-            saved_run = Against(self.against, config.tasks, _WITHIN if self.within is None else self.within)
+            saved_run = Against(self.against, config.tasks, self.within)
         elif self.within is not None:
             raise UsageError("--within says when --against RUN may stop; it has no effect by itself")
         evaluation = Evaluation(

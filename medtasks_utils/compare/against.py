@@ -20,6 +20,7 @@ from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.statistics.scores import Score
 from medtasks_utils.statistics.sequential import (
+    WITHIN,
     Decision,
     decision,
     levels,
@@ -176,15 +177,15 @@ class Against:
     Args:
         path: a results file, or a folder with one run.
         tasks: the names that the new run was given.
-        within: the largest difference that does not matter, in percentage points.
+        within: the largest difference that does not matter, in percentage points; None for two.
 
     Raises:
         MedtasksError: if there is no such run, or several.
     """
 
-    def __init__(self, path: str, tasks: Sequence[str], within: float) -> None:
+    def __init__(self, path: str, tasks: Sequence[str], within: float | None = None) -> None:
         self._run = one_run(path, tasks)
-        self._within = within
+        self._within = WITHIN if within is None else within
 
     def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
         """Return the comparison of one task; see :class:`TaskAgainst`.

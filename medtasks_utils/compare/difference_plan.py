@@ -7,12 +7,14 @@ between examples, which repeats do not reduce, and that within them
 (:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import VarianceComponents, variance_components
+from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
 from medtasks_utils.writing import table
 
 from .comparing import Comparison
@@ -30,7 +32,9 @@ parts                  for a group, the number of independent examples by task; 
                        proportions; null for a task
 detectable             the smallest true difference that n detect with a power of 80 %, in percentage points
 examples               how many detect the planned difference, with as many repeats as now; may be more than there are
-examples_of_family     the same after Holm's correction among all whole tasks and metrics of the comparison
+until_decided          how many of the benchmark's ``medtasks eval --against`` asks on average until it is decided; null
+                       if ``of`` is
+examples_of_family     as many as ``examples``, after Holm's correction among all whole tasks and metrics
 repeats                how many repeats each run needs with the examples at hand; null if no number is enough, or if the
                        variance within examples is unknown
 spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null if
@@ -89,15 +93,19 @@ def _need(comparison: Comparison, difference: MetricDifference, planned: float, 
     target = planned * highest
     components = _components(comparison, difference)
     stderr = sensitivity.stderr * target / sensitivity.detectable
+    of = _number_in_benchmark(comparison.a, difference.task, result.clusters)
+    deviation = sensitivity.stderr * math.sqrt(result.clusters)
+    margin = WITHIN / 100 * highest
     return {
         "task": difference.task,
         "filter": difference.filter,
         "metric": difference.metric.name,
         "n": result.clusters,
-        "of": _number_in_benchmark(comparison.a, difference.task, result.clusters),
+        "of": of,
         "parts": _parts(comparison, difference),
         "detectable": 100 * sensitivity.detectable / highest,
         "examples": sensitivity.examples_needed(target),
+        "until_decided": of and round(expected_clusters(target, deviation, of, margin)),
         "examples_of_family": sensitivity.examples_needed(target, comparisons),
         "repeats": components.repeats_needed(stderr) if components else None,
         "spread": components and components._asdict(),
@@ -145,9 +153,10 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
             repeats = 1 if need["examples"] <= need["n"] else "unknown" if need["metric"] == "acc" else "only for acc"
         label = f"{need['task']} {need['metric']} ({need['filter']})"
         numbers = (f"{need[name]:,}" for name in ("examples", "examples_of_family"))
-        all_examples = "" if need["of"] is None else f"{need['of']:,}"
-        rows.append((label, f"{need['n']:,}", all_examples, f"{need['detectable']:.2f}", *numbers, repeats))
-    yield table(rows, ("", "n now", "of", "MDE now", "n needed", "n corrected", "repeats needed with n now"))
+        all_examples, until = ("" if need[name] is None else f"{need[name]:,}" for name in ("of", "until_decided"))
+        rows.append((label, f"{need['n']:,}", all_examples, f"{need['detectable']:.2f}", *numbers, until, repeats))
+    head = ("", "n now", "of", "MDE now", "n needed", "corrected", "until decided", "repeats needed with n now")
+    yield table(rows, head)
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
@@ -156,7 +165,9 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
         if need["spread"]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
     yield "of: how many the benchmark has; if more are needed, repeats or a further benchmark help."
-    yield "n corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
+    yield f"until decided: what medtasks eval --against asks on average, of all, to call it better, worse or within {WITHIN:g}"
+    yield "points; some need fewer and some more, where the n needed are asked in any case."
+    yield "corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: examples that share a question or a note count once."
     if any(need["spread"] is None for need in needs):
         yield "repeats: unknown without two generations an example, and as many of each, in both runs (repeats=2)."

@@ -22,6 +22,9 @@ from .ratio import ALPHA, Array, Codes, Interval
 
 Decision = Literal["better", "worse", "within", "undecided"]
 
+WITHIN = 2.0
+"""The largest difference that does not matter, in percentage points, unless another is named."""
+
 _LOOKS = 16
 _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples: early looks are close together
 _SMALLEST_LOOK = 24  # clusters
