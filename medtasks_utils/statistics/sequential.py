@@ -152,7 +152,8 @@ def expected_clusters(difference: float, deviation: float, clusters: int, within
     reach = stderr * scipy.special.ndtri(1 - np.array(levels(tuple(sizes))) / 2)
     seen = difference + stderr * _standard_paths(tuple(sizes))
     is_decided = (np.abs(seen) > reach) | (np.abs(seen) + reach <= within)
-    first = np.where(is_decided.any(axis=1), is_decided.argmax(axis=1), len(sizes) - 1)
+    at_the_end = np.ones((len(is_decided), 1), dtype=bool)
+    first = np.hstack([is_decided, at_the_end]).argmax(axis=1)
     return float(np.array(sizes)[first].mean())
 
 
