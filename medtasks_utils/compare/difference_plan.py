@@ -165,7 +165,7 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
         if need["spread"]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
     yield "of: how many the benchmark has; if more are needed, repeats or a further benchmark help."
-    yield "until decided: what medtasks eval --against asks on average, of all, until the run is better, worse or within"
+    yield "until decided: what medtasks eval --against asks on average until the run is better, worse or within"
     yield f"{WITHIN:g} points; without it, the n needed are always asked."
     yield "corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
     yield "n counts independent examples: examples that share a question or a note count once."
