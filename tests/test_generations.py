@@ -6,19 +6,21 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Scripted, documents, evaluate, load, manager, right_answer
+from conftest import Scripted, documents, evaluate, exit_code, load, manager, right_answer, samples
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import LocalServer, Request
-from scripts import together
+from local_server import Answer, LocalServer, Request
+from scripts import refusal, together
 
 from medtasks_utils.benchmarks.base import order_of
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
@@ -158,3 +160,73 @@ def test_what_generations_tell_by_counting(answers: list[str | None], target: st
     assert found["maj@k"] == pytest.approx((target in best) / len(best) if best else 0)
     assert found["all@k"] <= found["maj@k"] <= found["any@k"]
     assert found == pytest.approx(scores_together(answers[::-1], right[::-1]))
+
+
+# ---- in one request
+
+
+SAMPLED = "do_sample=true,temperature=0.7,max_gen_toks=64"
+AT_ONCE = {"medmcqa": {"repeats": 4, "repeats_in_one_request": True}}
+
+
+def choices(body: Request) -> Answer:
+    """As many choices as are requested, each with a letter of its own."""
+    return {
+        "choices": [{"message": {"content": f"\\boxed{{{'ABCD'[place % 4]}}}"}} for place in range(body.get("n", 1))]
+    }
+
+
+def test_all_generations_are_requested_at_once() -> None:
+    with LocalServer(choices) as server:
+        result = evaluate("medmcqa_openmed", chat_model(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
+    _, *requests = server.requests  # the first asks whether choices differ
+    assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
+    assert [sample["filtered_resps"] for sample in samples(result)] == [list("ABCD")] * 5
+    (signature, *_) = result["configs"]["medmcqa_openmed"]["metadata"]["signature"].values()
+    assert "|repeats:4+in_one_request|" in signature
+
+
+@pytest.mark.parametrize(
+    ("answer", "gen_kwargs", "options", "says"),
+    [
+        (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 choices"),
+        (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal choices"),
+        (choices, "max_gen_toks=64", {}, "decoding is greedy"),
+        (choices, SAMPLED, {"vary_order": True}, "a prompt or a conversation of its own"),
+        (refusal(400, "n must be 1"), SAMPLED, {}, "n must be 1"),
+    ],
+    ids=["fewer", "equal", "greedy", "orders", "refused"],
+)
+def test_what_cannot_be_requested_at_once_is_one_line(
+    answer: Any, gen_kwargs: str, options: dict[str, Any], says: str
+) -> None:
+    at_once = {"medmcqa": {**AT_ONCE["medmcqa"], **options}}
+    with (
+        LocalServer(answer if callable(answer) else lambda body: answer) as server,
+        pytest.raises(MedtasksError, match=says),
+    ):
+        evaluate("medmcqa_openmed", chat_model(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
+    assert len(server.requests) <= 1
+
+
+def chat_model(server: LocalServer) -> Any:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 2, "max_retries": 1}
+    return LocalChatCompletion.create_from_arg_obj(arguments, {"batch_size": 1})
+
+
+def test_generations_of_one_request_are_kept_and_taken_over_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(*words: str) -> int:
+        before = len(server.requests)
+        flags = ["--data", "sample", "--tasks", "medmcqa_openmed", "--gen_kwargs", SAMPLED, *server.flags(), *words]
+        assert exit_code(["eval", *flags, "--output_path", str(tmp_path), "--extend"]) == 0
+        return len(server.requests) - before - 1
+
+    at_once = ["--set", "medmcqa.repeats_in_one_request=true", "--set"]
+    with LocalServer(choices) as server:
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 3
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2
+        assert "12 answers taken over" in capsys.readouterr().err
+        assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
+        assert "5 with other n" in capsys.readouterr().err

@@ -19,6 +19,7 @@ class Options(BaseModel):
 
     Attributes:
         repeats: generations per example; metrics are means over them
+        repeats_in_one_request: request all generations of an example at once, as n choices, if the server can
         revision: revision of the hub repository; the pinned one if none
     """
 
@@ -27,7 +28,7 @@ class Options(BaseModel):
     # How signatures treat options: some only choose rows; some change no score, or another field of the signature
     # covers them. Results that differ in any other option are not comparable.
     choose_rows: ClassVar[frozenset[str]] = frozenset()
-    not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "revision"})
+    not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "repeats_in_one_request", "revision"})
 
     # Options that leave rows out. Scoring a single row ignores them, since the caller has chosen the row.
     leave_out: ClassVar[frozenset[str]] = frozenset()
@@ -40,6 +41,7 @@ class Options(BaseModel):
     """Switches of scores that need downloads, models or paid calls; by switch, the options that also request them."""
 
     repeats: PositiveInt = 1
+    repeats_in_one_request: bool = False
     revision: str | None = None
 
     @classmethod

@@ -336,13 +336,13 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     return model
 
 
-def probe_of(model: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ``requests.post`` that ask an API model for one token, as the run will ask it."""
+def probe_of(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> dict[str, Any]:
+    """Return the arguments of ``requests.post`` that ask an API model for few tokens, as the run will ask it."""
     is_chat = "Chat" in type(model).__name__
-    prompt = model.apply_chat_template([{"role": "user", "content": "Hi"}]) if is_chat else "Hi"
+    prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
     return {
         "url": model.base_url,
-        "json": request_body(model, prompt, {**settings, "max_gen_toks": 1}),
+        "json": request_body(model, prompt, {**settings, "max_gen_toks": tokens}),
         "headers": model.header,
         "verify": model.ca_cert_path or model.verify_certificate,
     }

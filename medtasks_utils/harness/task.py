@@ -241,9 +241,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
+        in_one_request = self.options.repeats_in_one_request
         self._check_prompts()
         if self.info.generates and self.options.repeats > 1:
-            generations.make_independent(self.info.name, self.instances, self.model, self._reordered is not None)
+            have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
+            generations.make_independent(self.info.name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns is not None:
             self.turns.requests_are_built()
 
@@ -324,7 +326,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "chat": "yes" if self._has_chat_template else "no",
             "shots": self.config.num_fewshot or 0,
             "gen": generation_as_signed(self.config.generation_kwargs or {}),
-            "repeats": self.options.repeats,
+            "repeats": f"{self.options.repeats}{'+in_one_request' * self.options.repeats_in_one_request}",
             "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NO_VALUE,
         }
         signatures = {}
