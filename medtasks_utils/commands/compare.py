@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.writing import CommandResult
 
-from .flags import Command
+from .flags import Command, Printout
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Compare(Command):
         """Compare the runs, or plan a comparison."""
         from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
         from medtasks_utils.compare.difference_plan import plan
-        from medtasks_utils.compare.verdicts import VerdictsTable, compare_verdicts
+        from medtasks_utils.compare.verdicts import as_text, compare_verdicts
         from medtasks_utils.results import name_apart
 
         tasks = []
@@ -62,7 +62,7 @@ class Compare(Command):
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
             verdicts = compare_verdicts(a, FILTERS if "both" in self.filter else self.filter, self.metric)
-            return VerdictsTable(verdicts, self.show)
+            return Printout(as_text(verdicts, self.show), verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(

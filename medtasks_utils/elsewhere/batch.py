@@ -6,7 +6,6 @@ run. The import runs lm_eval with these flags once more, on the replies in the f
 samples are those of a run through a server.
 """
 
-import argparse
 import json
 import re
 from collections import defaultdict
@@ -22,9 +21,8 @@ from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.batch_model import FORMS, Answering, answering
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import requested
-from medtasks_utils.harness.command_line import add_flags_of_run
 from medtasks_utils.harness.evaluation import Evaluation, StoppedBeforeReplies
-from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, Instance, get_model
+from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, Instance, Run, get_model
 from medtasks_utils.harness.model_server import PromptTooLong
 from medtasks_utils.harness.models import request_body
 from medtasks_utils.harness.replies import Reply
@@ -47,7 +45,8 @@ def write_requests(
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
         file: where they are written; more than ``max_requests`` go into files whose names end in ``_1``, ``_2``, ….
-        form: a key of :data:`.batch_model.FORMS`.
+        form: ``chat`` or ``completions``.
+        max_requests: the most lines in a file.
 
     Raises:
         UsageError: for tasks that need the model between turns, or log-likelihoods.
@@ -93,12 +92,10 @@ def _write_lines(path: Path, lines: Iterable[Row]) -> None:
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
     """Run lm_eval on given answers; None if these stopped it."""
-    parser = argparse.ArgumentParser()
-    add_flags_of_run(parser)
     token = answering.set(answer)
     try:
         evaluation = Evaluation(config, settings, keep=False)
-        evaluation.run(parser.get_default("func"))
+        evaluation.run(Run._execute)
         return evaluation
     except StoppedBeforeReplies:
         return None
@@ -148,16 +145,15 @@ def import_responses(
     Raises:
         MedtasksError: if replies are missing, unless ``is_partial``.
     """
-    try:
-        config = EvaluatorConfig(**json.loads(_run_file(requests).read_bytes())["flags"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        problem = f"{_run_file(requests)}, which medtasks requests wrote beside it, cannot be read: {error}"
-        raise MedtasksError(f"--requests {requests}: {problem}") from None
+    run_file = _run_file(requests)
+    if not run_file.is_file():
+        raise MedtasksError(f"--requests {requests}: no file {run_file}, which medtasks requests wrote beside it")
+    config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     config.output_path, config.log_samples = str(folder), True
     config.metadata |= {} if data is None else {DATA_KEY: data}
     responses = BatchResponses(paths)
     evaluation = _run(config, (), responses.answer)
-    if missing is not None:
+    if missing and responses.unanswered:
         _write_lines(missing, responses.unanswered.values())
     if evaluation is None and is_partial:
         examples = responses.keep_answered()
@@ -192,20 +188,16 @@ class BatchResponses:
         self._errors: dict[str, str] = {}
         self._requests: list[Instance] = []
         self._ids: dict[str, str] = {}  # by the place of the request
+        self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
         for path in paths:
-            try:
-                for number, line in numbered_lines(path):
-                    self._add(line, f"{path.name} line {number}")
-            except OSError as error:
-                raise MedtasksError(f"{path} cannot be read: {error.strerror or error}") from None
-
-    def _add(self, line: bytes, place: str) -> None:
-        """Keep a line under its custom id."""
-        try:
-            values = from_json(line)
-            self._responses[str(values["custom_id"])].append(values)
-        except (ValueError, LookupError, TypeError):
-            self._unreadable.append(place)
+            if not path.is_file():
+                raise MedtasksError(f"no file {path}")
+            for number, line in numbered_lines(path):
+                try:
+                    values = from_json(line)
+                    self._responses[str(values["custom_id"])].append(values)
+                except (ValueError, LookupError, TypeError):
+                    self._unreadable.append(f"{path.name} line {number}")
 
     def answer(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
@@ -226,6 +218,7 @@ class BatchResponses:
             reply = self._reply(model, custom_id, body)
             if reply is None:
                 self.unanswered[custom_id] = line
+                self._incomplete.add((request.task_name, request.doc_id))
             else:
                 replies.append(reply)
         if len(replies) < len(requests):
@@ -235,10 +228,12 @@ class BatchResponses:
     def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
         """Return the first reply among the responses to a request, read as that of a server; None if there is none."""
         for line in self._responses.get(custom_id, ()):
-            response = line.get("response") or line.get("result") or {"error": line.get("error")}
+            response = line.get("response") or line.get("result")
+            if not isinstance(response, dict):
+                response = {"error": line.get("error") or "no response"}
             sent = response.get("body") or response.get("message") or response
-            status = response.get("status_code") or 200
             try:
+                status = int(response.get("status_code") or 200)
                 (reply,) = read_replies(model, custom_id, status, json.dumps(sent), body)
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
@@ -251,17 +246,11 @@ class BatchResponses:
 
     def keep_answered(self) -> dict[str, list[int]]:
         """Keep the examples all of whose generations have replies, and return their places in the run, by task."""
-        incomplete = {
-            (request.task_name, request.doc_id)
-            for request in self._requests
-            if self._ids[_place(request)] in self.unanswered
-        }
-        self._requests = [
-            request for request in self._requests if (request.task_name, request.doc_id) not in incomplete
-        ]
+        kept = [request for request in self._requests if (request.task_name, request.doc_id) not in self._incomplete]
         places: dict[str, dict[int, None]] = defaultdict(dict)
-        for request in self._requests:
+        for request in kept:
             places[request.task_name][request.doc_id] = None
+        self._requests = kept
         return {task: list(of_task) for task, of_task in places.items()}
 
     def problems(self) -> list[str]:
@@ -272,7 +261,7 @@ class BatchResponses:
         twice = [custom_id for custom_id in self._ids.values() if len(self._responses.get(custom_id, ())) > 1]
         kinds = {
             "requests without a response": [name for name in self.unanswered if name not in self._errors],
-            "errors in place of a reply": [f"{name} ({words})" for name, words in self._errors.items()],
+            "errors in place of a reply": [*self._errors.values()],
             "lines that are not JSON with a custom_id": self._unreadable,
             "requests with several responses, of which the first reply counts": twice,
             "responses to another prompt than this installation sends": changed,
