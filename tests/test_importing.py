@@ -126,46 +126,19 @@ def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path)
 # ---- other harnesses
 
 
-def inspect_sample(doc: Row, response: str) -> Row:
-    """A sample as inspect_ai logs it, scored C by one scorer and 0 by another."""
-    chat = [
-        {"role": "user", "content": f"{doc['note']}\n{doc['question']}"},
-        {"role": "assistant", "content": response},
-    ]
-    choice = {"message": chat[1], "stop_reason": "max_tokens"}
-    output = {"choices": [choice], "usage": {"input_tokens": 5, "output_tokens": 9}}
-    return {"messages": chat, "output": output, "scores": {"match": {"value": "C"}, "number": {"value": 0}}}
+OTHERS = Path(__file__).parent / "other_harnesses"
 
 
-def write_inspect(path: Path, docs: list[Row]) -> Path:
-    header = {"eval": {"task": "medcalc_bench", "model": "org/m", "created": "2026-03-04T05:06:07+00:00"}}
-    samples = [inspect_sample(doc, right_answer(doc)) for doc in docs]
-    if path.suffix == ".json":
-        path.write_text(json.dumps({**header, "samples": [*samples, {"messages": []}]}))
-        return path
+def packed(folder: Path) -> Path:
+    """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
+    log = json.loads((OTHERS / "log.json").read_text(encoding="utf-8"))
+    path = folder / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("header.json", json.dumps(header))
-        for number, sample in enumerate([*samples, {"messages": []}]):
-            name, packed = (
-                f"samples/{number}.json",
-                pyarrow.compress(json.dumps(sample).encode(), codec="zstd", asbytes=True),
-            )
-            archive.writestr(name, packed)
-            archive.getinfo(name).compress_type = 93  # as inspect_ai writes them
-    return path
-
-
-def write_helm(path: Path, docs: list[Row]) -> Path:
-    states = []
-    for number, doc in enumerate(docs):
-        instance = {"input": {"text": f"{doc['note']}\n{doc['question']}"}, "id": f"id{number}"}
-        completion = {"text": right_answer(doc), "finish_reason": {"reason": "length"}}
-        states.append({"instance": instance, "request": {}, "result": {"completions": [completion]}})
-    states.append({"instance": {"id": "id99"}, "result": {"completions": []}})
-    path.write_text(json.dumps({"adapter_spec": {"model": "org/m"}, "request_states": states}))
-    stats = [{"name": {"name": name}, "mean": value} for name, value in (("match", 1.0), ("num_tokens", 7))]
-    scores = [{"instance_id": f"id{number}", "stats": stats} for number in range(len(docs))]
-    path.with_name("per_instance_stats.json").write_text(json.dumps(scores))
+        archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
+        for sample in log["samples"]:
+            name = f"samples/{sample['id']}_epoch_1.json"
+            archive.writestr(name, pyarrow.compress(json.dumps(sample).encode(), codec="zstd", asbytes=True))
+            archive.getinfo(name).compress_type = 93
     return path
 
 
@@ -173,27 +146,21 @@ def write_helm(path: Path, docs: list[Row]) -> Path:
 def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_run = write_helm if name.startswith("scenario") else write_inspect
-    run, (problem,) = imported(write_run(tmp_path / name, rows("medcalc_bench")), tmp_path, task="medcalc_bench")
+    score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
+    path = packed(tmp_path) if name == "log.eval" else OTHERS / name
+    run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
     assert run.model == "org/m" and "left out 1 records without a response that is text: " in problem
-    metrics = run.tasks["medcalc_bench"].metrics
-    prefix = "helm" if name.startswith("scenario") else "inspect"
-    assert [metrics[metric, STRICT].value for metric in ("acc", "cut", f"{prefix}_match")] == [1, 1, 1]
-    sample = run.tasks["medcalc_bench"].samples[0]
-    other_scores = {f"{prefix}_match": 1.0} if prefix == "helm" else {"inspect_match": 1.0, "inspect_number": 0.0}
-    assert sample.details[STRICT]["other_scores"] == other_scores
-    assert sample.tokens == [None if prefix == "helm" else 9]
-    (folder,) = {path.parent for path in tmp_path.rglob("results_*.json")}
-    assert cli.main(["compare", str(folder), "--json"]) == 0
-    compared = [entry for entry in json.loads(capsys.readouterr().out) if entry["score"] == f"{prefix}_match"]
-    assert [entry["verdict"] for entry in compared] == ["both right"] * len(rows("medcalc_bench"))
-    if prefix == "inspect":
-        assert cli.main(["compare", str(folder), "--metric", "inspect_number"]) == 0
-        text = capsys.readouterr().out
-        assert "0.0 % of 24 verdicts agree" in text and "only ours right  tag" in text
-    (tmp_path / name).write_text("{}")
+    task = run.tasks["medcalc_bench"]
+    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
+    assert [sample.details[STRICT]["other_scores"][score] for sample in task.samples] == [0, 1, 1]
+    assert task.samples[0].tokens == [tokens]
+    assert cli.main(["compare", str(run.path)]) == 0
+    text = capsys.readouterr().out
+    assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
+    bad = tmp_path / f"bad{path.suffix}"
+    bad.write_text("{}")
     with pytest.raises(MedtasksError, match="neither a log of inspect_ai nor"):
-        imported(tmp_path / name, tmp_path)
+        imported(bad, tmp_path)
 
 
 IDS = {  # the fields of a document that the file's id is made of, and the benchmark
@@ -212,42 +179,26 @@ def test_lines_of_any_form_are_matched_by_an_id(
     names = fields if len(fields) > 1 else ("Key",)
     written = []
     for doc in rows(benchmark):
-        key = dict(zip(names, (doc[field] for field in fields), strict=True))
-        written.append({**key, "text": right_answer(doc), "score": 0})
-    written += [written[0], {**written[1], names[0]: "nowhere"}]
+        written.append([*(doc[field] for field in fields), right_answer(doc), 0])
+    written += [written[0], ["nowhere", *written[1][1:]]]
     path = tmp_path / f"x.{form}"
     with path.open("w", newline="") as file:
         if form == "csv":
-            writer = csv.DictWriter(file, [*names, "text", "score"])
-            writer.writeheader()
-            writer.writerows(written)
+            csv.writer(file).writerows([[*names, "text", "score"], *written])
         else:
-            file.writelines(json.dumps(line) + "\n" for line in [*written, {**written[0], "text": 7}])
+            lines = [dict(zip((*names, "text", "score"), values, strict=True)) for values in written]
+            file.writelines(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "text": 7}])
             file.write("no JSON\n")
     task = ENVIRONMENTS[benchmark][2]
-    words = [
-        "import",
-        str(path),
-        "--data",
-        "sample",
-        "-o",
-        str(tmp_path),
-        "--id",
-        ",".join(names),
-        "--response",
-        "text",
-    ]
-    assert cli.main([*words, "--task", task]) == 0
+    words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
+    assert cli.main([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err
-    assert "1 of " in errors and "responses, whose id is that of no or several documents" in errors
+    assert "responses, whose id is that of no or several documents" in errors
     assert "1 documents with several responses, taken as generations" in errors
-    assert (
-        ("1 lines that are not JSON" in errors)
-        == ("records without a response that is text" in errors)
-        == (form == "jsonl")
-    )
+    for kind in ("1 lines that are not JSON", "1 records without a response that is text"):
+        assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     metrics = run.tasks[task].metrics
-    assert metrics["acc", STRICT].value == 1 and metrics["their_score", STRICT].value == 0
+    assert (metrics["acc", STRICT].value, metrics["their_score", STRICT].value) == (1, 0)
     assert len(run.tasks[task].samples) == len(rows(benchmark))
     assert cli.main(words) == 2 and "--task, --id and --response together" in capsys.readouterr().err
