@@ -132,7 +132,22 @@ def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, i
         for result, wanted in BY_SECOND.items():
             choose(page, run="second", result=result)
             assert shown(page) == count(runs, lambda run, _, s, w=wanted: run.name == "second" and w(s))  # type: ignore[misc]
-        choose(page, result="", certainty="0-0.5")
+        rights: dict[tuple[str, str], list[float]] = {}
+        for run in runs:
+            for name, task in run.tasks.items():
+                for sample in task.samples:
+                    rights.setdefault((name, sample.doc_hash), []).append(acc(sample))
+        choose(page, run="second", result="all-wrong", task="medhallu")
+        hard = [k for k, scores in rights.items() if k[0] == "medhallu" and 1 not in scores]
+        assert shown(page) == len(hard) > 0
+        choose(page, result="alone-right", task="medmcqa_openmed")
+        alone = [s for s in runs[1].tasks["medmcqa_openmed"].samples if acc(s) == 1]
+        assert shown(page) == sum(rights["medmcqa_openmed", s.doc_hash].count(1) == 1 for s in alone)
+        choose(page, result="", sort="failures")
+        first = page.locator("#list .row .others").first.locator(".mark").evaluate_all("all => all.map((e) => e.title)")
+        last = [min(scores) for k, scores in rights.items() if k[0] == "medmcqa_openmed" and 1 not in scores]
+        assert ("Right" not in first) == bool(last) and len(first) == 3, "a mark for each run that has the example"
+        choose(page, result="", sort="", task="", certainty="0-0.5")
         certain = count(
             runs, lambda run, _, s: run.name == "second" and s.details["flexible-extract"]["certainty"] < 0.5
         )

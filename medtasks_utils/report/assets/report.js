@@ -12,19 +12,23 @@ function bindSwitch(name, initial, set) {
   }
 }
 
-/** The benchmark that is open, under the names of all. */
-function drawTopic({ topics, board }, choice, leaderboard) {
+/** The names of all benchmarks, and the one that is open; on paper, all of them. */
+function drawTopics({ topics, board }, choice, leaderboard, isPaper) {
   const links = topics.map(({ id, title }) => el("a", { href: `#${id}`, id: `tab-${id}`, ...(id === choice.topic && { "aria-current": "true" }) }, title));
   document.getElementById("tabs").replaceChildren(...links);
-  const topic = topics.find(({ id }) => id === choice.topic);
-  if (!topic) return;
-  const shown = topic.blocks.filter(({ filter }) => filter === choice.filter || !choice.choices.includes(filter));
-  const ends = board.ends[topic.id.slice("unit-".length)];
-  const runs = choice.drawn.filter((run) => ends?.[run]);
+  const shown = topics.filter(({ id }) => isPaper || id === choice.topic);
+  document.getElementById("topic").replaceChildren(...shown.map((topic) => topicNode(topic, board.ends[topic.id.slice("unit-".length)], choice, leaderboard, isPaper)));
+}
+
+/** How a benchmark's examples ended, a bar for each run, and its figures and tables. */
+function topicNode({ id, title, subtitle, lead, blocks }, ends, choice, leaderboard, isPaper) {
+  const shown = blocks.filter(({ filter }) => filter === choice.filter || !choice.choices.includes(filter));
+  const runs = choice.runs.length > 1 ? choice.drawn.filter((run) => ends?.[run]) : [];
+  const heading = "How examples ended, %";
   const rows = runs.map((run) => el("tr", {}, el("th", { scope: "row" }, signNode(choice.numbers.get(run)), " ", el("bdi", {}, choice.runs[run])), el("td", { class: "ends" }, leaderboard.bar(ends[run]))));
-  const bars = choice.runs.length > 1 && rows.length ? [el("div", { class: "block" }, el("h3", {}, "How examples ended, %"), scrolled(el("table", { class: "one-run", "aria-label": "How examples ended" }, el("tbody", {}, rows)), { title: "How examples ended" }, 0), leaderboard.endsKey())] : [];
-  const lead = topic.lead || topic.subtitle ? [el("p", { class: "lead" }, [topic.subtitle, topic.lead].filter(Boolean).join(". "))] : [];
-  document.getElementById("topic").replaceChildren(el("section", { id: topic.id, "aria-label": topic.title }, ...lead, ...bars, ...shown.map((block) => blockNode(block, choice))));
+  const bars = rows.length > 0 && el("div", { class: "block" }, el("h3", {}, heading), scrolled(el("table", { class: "one-run", "aria-label": heading }, el("tbody", {}, rows)), { title: heading }, 0), leaderboard.endsKey());
+  const about = [subtitle, lead].filter(Boolean).join(". ");
+  return el("section", { id, "aria-label": title }, isPaper && el("h3", {}, title), about && el("p", { class: "lead" }, about), bars, shown.map((block) => blockNode(block, choice)));
 }
 
 function drawAbout({ about }, choice) {
@@ -43,9 +47,11 @@ async function start() {
   bindSwitch("filter", choice.filter, (filter) => choice.set({ filter }));
   bindSwitch("numbers", "", (kind) => choice.set({ isFull: kind === "all" }));
   const leaderboard = new Leaderboard(numbers.board, choice);
-  const draw = () => { drawTopic(numbers, choice, leaderboard); drawAbout(numbers, choice); };
-  choice.addEventListener("change", draw);
-  draw();
+  const draw = (isPaper) => { drawTopics(numbers, choice, leaderboard, isPaper); drawAbout(numbers, choice); };
+  choice.addEventListener("change", () => draw(false));
+  window.addEventListener("beforeprint", () => draw(true));
+  window.addEventListener("afterprint", () => draw(false));
+  draw(false);
   if (numbers.compared.pairs.length) new Comparison(numbers.compared, choice);
   if (index) window.browser = new SampleBrowser(JSON.parse(await unpack(index.textContent)), choice);
   root.dataset.ready = "true";

@@ -56,7 +56,7 @@ class SampleBrowser {
   buildColumns() {
     const names = Object.keys(this.index.samples.columns);
     const sorts = names.flatMap((name) => [[`-${name}`, `${name}, largest first`], [name, `${name}, smallest first`]]);
-    this.addSelect("sort", "Order", [["", "of the data"], ...sorts]);
+    this.addSelect("sort", "Order", [["", "of the data"], ["failures", "failures first"], ...sorts]);
     this.boxes = names.map((name) => el("input", { type: "checkbox", value: name }));
     for (const box of this.boxes) box.addEventListener("change", () => this.set({ columns: this.boxes.filter((b) => b.checked).map((b) => b.value).join(" ") }));
     const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
@@ -94,7 +94,7 @@ class SampleBrowser {
     const several = runs.length > 1;
     const [a, b] = this.selection.pair.map((run) => runs[run]);
     const offered = Object.entries(RESULTS).filter(([key]) => {
-      return key === "disagree" ? several : key !== "format" || (filters.includes("strict-match") && filters.includes("flexible-extract"));
+      return ["disagree", "all-wrong", "alone-right"].includes(key) ? several : key !== "format" || (filters.includes("strict-match") && filters.includes("flexible-extract"));
     });
     if (several) offered.push(["only-a", `only ${a} right`], ["only-b", `only ${b} right`], ["same-wrong", `${a}, ${b}: same wrong answer`]);
     const select = this.form.elements.result;
@@ -204,6 +204,8 @@ class SampleBrowser {
     const parts = [verdict === "right" ? answer : `${answer} (right: ${documents.target[document_]})`];
     if (runs.length > 1 && !this.selection.isPaired) parts.push(runs[samples.run[sample]]);
     parts.push(`${tasks[documents.task[document_]].name} ${documents.id[document_]}`);
+    const together = this.selection.byDocument[document_];
+    const others = together.length > 1 && together.length <= DRAWN ? together : [];
     const numbers = this.selection.columns.map((name) => `${name} ${number(samples.columns[name][sample] ?? NaN)}`);
     const row = el(
       "div",
@@ -216,6 +218,7 @@ class SampleBrowser {
         "aria-posinset": place + 1,
       },
       mark(verdict),
+      others.length > 0 && el("span", { class: "others" }, others.map((other) => mark(this.selection.verdict(other)))),
       el("bdi", { class: "snippet" }, documents.snippet[document_]),
       el("bdi", { class: "about" }, [...numbers, ...parts].join(" · ")),
     );

@@ -10,6 +10,8 @@ const RESULTS = {
   unanswered: "no answer found",
   format: "lost to format: right under flexible-extract only",
   disagree: "runs disagree",
+  "all-wrong": "all runs wrong",
+  "alone-right": "only this run right",
 };
 const CERTAINTIES = { "0-0.5": "below 0.5", "0.5-0.8": "0.5 to 0.8", "0.8-1": "0.8 to 1", "1-": "1" }; // from, and below what
 const PAIRED = ["only-a", "only-b", "same-wrong"]; // results of two runs together
@@ -99,8 +101,15 @@ class Selection {
     return Object.keys(this.index.samples.columns).filter((name) => this.state.columns.split(" ").includes(name));
   }
 
+  /** How right the runs are on a sample's example, on average; of what is not scored, 2. */
+  share(sample) {
+    const scores = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other)).filter((score) => score !== null);
+    return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : 2;
+  }
+
   /** By the column that the address names, a minus before it for downwards; what has no number comes last. */
   sorted(samples) {
+    if (this.state.sort === "failures") return samples.sort((a, b) => this.share(a) - this.share(b) || a - b);
     const numbers = this.index.samples.columns[this.state.sort.replace("-", "")];
     if (!numbers) return samples;
     const sign = this.state.sort.startsWith("-") ? -1 : 1;
@@ -138,8 +147,11 @@ class Selection {
     if (result === "never") return right === 0;
     if (result === "unanswered") return this.at("unanswered", sample) === true;
     if (result === "format") return this.at("acc", sample, "flexible-extract") > (this.at("acc", sample, "strict-match") ?? 1);
-    const own = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other) === 1);
-    return own.includes(true) && own.includes(false);
+    const runs = this.byDocument[this.index.samples.document[sample]];
+    const rightRuns = runs.filter((other) => this.at("acc", other) === 1).length;
+    if (result === "all-wrong") return rightRuns === 0;
+    if (result === "alone-right") return rightRuns === 1 && right === 1 && runs.length > 1;
+    return rightRuns > 0 && rightRuns < runs.length;
   }
 
   /** The samples of examples that two runs have with this result: of the run that is right, else of the first. */
