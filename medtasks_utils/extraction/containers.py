@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .boxes import spans
 from .patterns import later
-from .plain import asks_again, own_parts, stated, tidied
+from .plain import own_parts, stated, tidied
 from .weighing import NOTHING, Candidate, Reading
 
 _NEAR_BOX = later(
@@ -70,10 +70,7 @@ def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
     """Return the reading of the first part of a response that states something; ``read`` reads a part."""
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
-        next_question = asks_again(part)
-        reading = read(part[:next_question]) if next_question else NOTHING
-        if not reading.is_outright:
-            reading = read(part)
+        reading = read(part)
         if reading.value is not None:
             break
     return reading

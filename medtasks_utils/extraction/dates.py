@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from .patterns import later
-from .words import Mention, words_of
+from .words import Mention, word_pattern, words_of
 
 _MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
@@ -28,19 +28,16 @@ def _months() -> dict[str, int]:
     return numbers
 
 
-@lru_cache(maxsize=1)
-def _written() -> re.Pattern[str]:
-    """Return the pattern of a written date, whose groups ``y1 m1 d1`` to ``y5 m5 d5`` are year, month and day."""
-    month = "|".join(map(re.escape, sorted(_months(), key=len, reverse=True)))
-    return re.compile(
-        r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
-        r"|(?<![\d/.])(?P<m2>\d{1,2})\s?[-/.]\s?(?P<d2>\d{1,2})\s?[-/.]\s?(?P<y2>\d{4}|\d{2})(?![\d/])"
-        rf"|(?<![^\W\d_])(?P<m3>{month})(?![^\W\d_])\.?\s{{0,3}}(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\b,?\s{{0,3}}(?P<y3>\d{{4}})(?!\d)"
-        rf"|(?<!\d)(?P<d4>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?[\s-]{{0,3}}(?:of\s|de\s)?(?P<m4>{month})(?![^\W\d_])\.?,?[\s-]{{0,3}}"
-        r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
-        r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]",
-        re.IGNORECASE,
-    )
+_MONTH = "|".join(f"<<{notion}>>" for notion in _MONTHS)
+# A written date; its groups y1, m1 and d1 to y5, m5 and d5 are year, month and day.
+_WRITTEN = (
+    r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
+    r"|(?<![\d/.])(?P<m2>\d{1,2})\s?[-/.]\s?(?P<d2>\d{1,2})\s?[-/.]\s?(?P<y2>\d{4}|\d{2})(?![\d/])"
+    r"|(?<![^\W\d_])(?P<m3>MONTH)(?![^\W\d_])\.?\s{0,3}(?P<d3>\d{1,2})(?:st|nd|rd|th)?\b,?\s{0,3}(?P<y3>\d{4})(?!\d)"
+    r"|(?<!\d)(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]{0,3}(?:of\s|de\s)?(?P<m4>MONTH)(?![^\W\d_])\.?,?[\s-]{0,3}"
+    r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
+    r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]"
+).replace("MONTH", _MONTH)
 
 
 def written_dates(text: str) -> Iterator[Mention]:
@@ -52,7 +49,7 @@ def written_dates(text: str) -> Iterator[Mention]:
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
-    matches = list(_written().finditer(text.translate(_MARKS)))
+    matches = list(word_pattern(_WRITTEN).finditer(text.translate(_MARKS)))
     day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
         date = _of(match)
@@ -63,7 +60,7 @@ def written_dates(text: str) -> Iterator[Mention]:
 
 
 def _of(match: re.Match[str]) -> datetime.date | None:
-    """Return the date of a match of :func:`_written`; None where it is not valid."""
+    """Return the date of a match of :data:`_WRITTEN`; None where it is not valid."""
     form = next(form for form in "12345" if match[f"y{form}"])
     return _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
 

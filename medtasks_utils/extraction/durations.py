@@ -1,13 +1,11 @@
 """Read gestational ages in weeks and days as MedCalc-Bench's authors do, and as people write them."""
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .numbers import python_literal
 from .patterns import later
 from .quantities import in_words
-from .words import Mention, words_of
+from .words import Mention, word_pattern
 
 WeeksDays = tuple[int, int]
 
@@ -27,25 +25,18 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
     return (int(weeks), int(days)) if weeks is not None and days is not None else None
 
 
-@lru_cache(maxsize=1)
-def _written() -> re.Pattern[str]:
-    """Return the pattern of a written age.
-
-    Its groups are ``w1 d1`` to ``w6 d6`` for weeks and days together, and ``weeks`` or ``days`` for one alone.
-    """
-    week, day, conjunction = ("|".join(map(re.escape, words_of(notion))) for notion in ("week", "day", "and"))
-    week, day = rf"(?:{week})(?![A-Za-z])", rf"(?:{day})(?![A-Za-z])"
-    joined = rf"[\s,;&+'\"-]{{0,20}}(?:(?:{conjunction})\s{{0,3}}){{0,2}}['\"]?"
-    return re.compile(
-        rf"(?<![\d.])(?P<w1>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{week}{joined}(?P<d1>\d{{1,3}})[\s-]{{0,14}}{day}"
-        r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
-        r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
-        r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
-        rf"|[\"']?{week}[\"']?\s?[:=]\s?(?P<w6>\d{{1,3}}),?\s{{0,4}}[\"']?{day}[\"']?\s?[:=]\s?(?P<d6>\d{{1,2}})"
-        rf"|(?<![\d.])(?P<weeks>\d{{1,3}})[\s-]{{0,14}}(?:completed\s)?{week}"
-        rf"|(?<![\d.])(?P<days>\d{{1,4}})\s{{0,14}}{day}",
-        re.IGNORECASE,
-    )
+# A written age; its groups are w1 and d1 to w6 and d6 for weeks and days together, and weeks or days for one alone.
+_WRITTEN = (
+    r"(?<![\d.])(?P<w1>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:<<week>>)(?![A-Za-z])[\s,;&+'\"-]{0,20}(?:(?:<<and>>)\s{0,3}){0,2}"
+    r"['\"]?(?P<d1>\d{1,3})[\s-]{0,14}(?:<<day>>)(?![A-Za-z])"
+    r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
+    r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
+    r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
+    r"|[\"']?(?:<<week>>)(?![A-Za-z])[\"']?\s?[:=]\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?(?:<<day>>)(?![A-Za-z])[\"']?\s?[:=]\s?"
+    r"(?P<d6>\d{1,2})"
+    r"|(?<![\d.])(?P<weeks>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:<<week>>)(?![A-Za-z])"
+    r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?:<<day>>)(?![A-Za-z])"
+)
 
 
 def written_ages(text: str) -> Iterator[Mention]:
@@ -55,7 +46,7 @@ def written_ages(text: str) -> Iterator[Mention]:
     """
     for word in in_words(text):
         text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
-    for match in _written().finditer(text.translate(_MARKS)):
+    for match in word_pattern(_WRITTEN).finditer(text.translate(_MARKS)):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:

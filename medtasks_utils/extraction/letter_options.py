@@ -106,16 +106,6 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     return sorted(mentions, key=lambda mention: mention.start)
 
 
-def same_text(content: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the only option with the same words and digits.
-
-    >>> same_text("25\\\\%", ["5 %", "25 %"])
-    'B'
-    """
-    words, *names = (_FORM.sub("", text).lower() for text in (content, *options[: len(LETTERS)]))
-    return LETTERS[names.index(words)] if words and names.count(words) == 1 else None
-
-
 _ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: the least similarity of an option, and its least lead over the others
 
 

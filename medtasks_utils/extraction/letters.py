@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
-from .letter_options import latin_letters, mentions_of, same_text, similar_text
+from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -29,6 +29,7 @@ N = (?=[stop line close dash comma because colon is]|$)
 58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
 58 ticked: tick {L} @
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
+46 colon: (?<!options )[word the because] colon {L} @ (?=[stop close]* (?:line|$))
 F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [word right fill]{1,2}))
 66 false: {F} [^ stop line comma cand text not versus]{0,6}? is {L} <cand> (?=close|stop|line|comma|text|$)
 60 odd: (?:^|stop|line) fill [^ stop line comma cand text]{0,8} versus {L} @@ (?=close* (?:stop|line|$))
@@ -73,7 +74,6 @@ _BEFORE_ITEM = later(  # a mark of a list, "Option" or a number
     r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
-_AFTER_COLON, _LINE_END = later(rf":{JOINED}\W{{0,12}}$"), later(r"\W{0,4}?(?:\n|$)")
 _OF_AN_ITEM = ("answer", "correct", "ticked")  # cues that make an item of a list the answer
 _MOST_OF_CUE = {"ticked": 1, "correct": 2}  # options that a cue can speak for and still choose one
 
@@ -114,7 +114,6 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     _discard_unfinished(candidates, symbols, whole)
     _discard_several(candidates)
     _discard_walked(candidates, plain)
-    _raise_after_colon(candidates, plain)
     _discard_listed(candidates, symbols)
     reading = choose(candidates, _OPEN)
     if reading.value:
@@ -148,7 +147,7 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
     """Return the candidate that a box, tag or key holds."""
     content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag") or same_text(content, options)
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
     if letter is None:
         letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
     return container.candidate(letter, text)
@@ -237,15 +236,6 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
         elif candidate.value == "A":
             run = [candidate]
     return items
-
-
-def _raise_after_colon(candidates: Sequence[Candidate], plain: str) -> None:
-    """Count an option that is a whole line, after a line that ends in a colon, as stated."""
-    for candidate in candidates:
-        if 0 < candidate.support < 46 and not candidate.evidence:
-            led = _AFTER_COLON.search(plain, max(0, candidate.start - 20), candidate.start)
-            if led and _LINE_END.match(plain, candidate.end):
-                candidate.cue, candidate.support = "colon", 46.0
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols) -> None:

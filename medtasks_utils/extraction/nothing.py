@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .patterns import later
-from .words import Mention, Symbols, pattern, words_of
+from .words import Mention, Symbols, pattern, word_pattern
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
@@ -67,14 +66,8 @@ def gives_up(text: str) -> Iterator[Mention]:
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]
     """
-    for match in _none_words().finditer(text):
+    for match in word_pattern(r"(?<!\w)(?:<<none>>|<<cannot>>)(?!\w)").finditer(text):
         yield Mention("", match.start(), match.end())
-
-
-@lru_cache(maxsize=1)
-def _none_words() -> re.Pattern[str]:
-    words = "|".join(map(re.escape, (*words_of("none"), *words_of("cannot"))))
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
 
 def is_unfinished(symbols: Symbols) -> bool:

@@ -135,21 +135,12 @@ def own_parts(text: str) -> Iterator[str]:
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
     """
-    edges = [0, *(match.start() for match in _NEXT_QUESTION.finditer(text)), len(text)]
-    for start, end in islice(pairwise(edges), 2):
+    asked = _ASKS.search(text, 1)
+    edges = {0, *(match.start() for match in _NEXT_QUESTION.finditer(text)), asked.start() if asked else 0, len(text)}
+    for start, end in islice(pairwise(sorted(edges)), 3):
         part = text[start:end].strip()
         if part:
             yield part
-
-
-def asks_again(text: str) -> int:
-    """Return where a text, after something else, asks a question and offers options; 0 for nowhere.
-
-    >>> asks_again("Answer: C\\n\\nWhat is it?\\nA) a vein\\nB) a nerve")
-    11
-    """
-    asked = _ASKS.search(text, 1)
-    return asked.start() if asked and text[: asked.start()].strip() else 0
 
 
 BOLD = "\x01"

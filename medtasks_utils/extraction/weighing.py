@@ -49,11 +49,6 @@ class Reading(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     certainty: float = 0.0
 
-    @property
-    def is_outright(self) -> bool:
-        """Whether the value is stated outright."""
-        return any(other.value == self.value and other.weight >= OUTRIGHT for other in self.candidates if self.value)
-
 
 NOTHING = Reading(None, "none")
 

@@ -101,6 +101,16 @@ def words_of(notion: str) -> list[str]:
     return sorted(_vocabulary().listed[notion], key=len, reverse=True)
 
 
+@lru_cache(maxsize=8)
+def word_pattern(source: str) -> re.Pattern[str]:
+    """Return a pattern, whatever the case, in which ``<<week>>`` stands for any word of that notion."""
+
+    def words(match: re.Match[str]) -> str:
+        return "|".join(map(re.escape, words_of(match[1])))
+
+    return re.compile(re.sub(r"<<(\w+)>>", words, source), re.IGNORECASE)
+
+
 @lru_cache(maxsize=16_384)
 def _symbol(word: str) -> str:
     """Return the symbol of a word: of its notion, of a line break, of digits, or of any other word."""
