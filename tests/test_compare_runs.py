@@ -310,7 +310,7 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     found = comparison(saved)
     content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
-    assert set(content["a"]) == {"name", "model", "date", "path", "signatures"}
+    assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
     assert len(content["comparisons"]) == len(found.differences)
     assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
     flip = next(task["gained"][0] for task in content["flips"] if task["gained"])

@@ -40,6 +40,7 @@ class Report(Command):
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
         from medtasks_utils.results import read_runs
+        from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 
         start = time.perf_counter()
@@ -59,5 +60,13 @@ class Report(Command):
             write_whole(self.figure, leaderboard_figure(runs))
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
         gc.freeze()  # no scan at exit either
-        data = {"path": path, "runs": len(runs), "bytes": size, "seconds": seconds, "problems": warnings}
+        budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}
+        data = {
+            "path": path,
+            "runs": len(runs),
+            "bytes": size,
+            "seconds": seconds,
+            "problems": warnings,
+            "token_budgets": budgets,
+        }
         return Printout(f"{path}: {counted(len(runs), 'run')}, {size / 1e6:.1f} MB, {seconds:.1f} s", data)

@@ -3,7 +3,8 @@
 The keys of the JSON, which do not change while ``version`` is 1::
 
     version       1
-    a, b          name, model, date, path, and signatures by task and filter
+    a, b          name, model, date, path, signatures by task and filter, and token_budgets, one object for each task
+                  (:func:`.results.budgets.budget_curve`)
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
                   detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
                   task or group of tasks; p, low and high are null where there are too few examples
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from medtasks_utils.results import Run, Sample
+from medtasks_utils.results.budgets import budgets_of
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.writing import one_line, plain, shortened, table
 
@@ -69,7 +71,7 @@ def _run_data(run: Run) -> dict[str, Any]:
     """Return what identifies a run, as JSON can hold it."""
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
-    return {**texts, "signatures": signatures}
+    return {**texts, "signatures": signatures, "token_budgets": budgets_of(run)}
 
 
 def _difference_data(difference: MetricDifference) -> dict[str, Any]:

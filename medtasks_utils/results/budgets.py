@@ -1,0 +1,73 @@
+"""The accuracy of a saved run against a budget of tokens: what would be left of it if longer replies were unanswered.
+
+It is what cutting the replies of this run would give, not what a model that is told to think less would do.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from medtasks_utils.filters import STRICT
+from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.statistics.score_arrays import MetricScores
+
+from .run import Run, TaskRun
+
+NOTE = "what cutting the replies of this run would give, not what a model that is told to think less would do"
+_BUDGETS = [2**exponent for exponent in range(5, 21)]
+_ALMOST_ALL = 0.99
+
+
+def budgets_of(run: Run) -> list[dict[str, Any]]:
+    """Return :func:`budget_curve` of each task of a run that has one, with the task's name under ``task``."""
+    curves = [(name, budget_curve(task)) for name, task in run.tasks.items()]
+    return [{"task": name, **curve} for name, curve in curves if curve is not None]
+
+
+def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | None:
+    """Return the accuracy of a task against a budget of tokens for a reply.
+
+    Returns:
+        ``points``: for each budget, a power of two, ``tokens``, and ``acc`` with the ends ``low`` and ``high`` of its
+        interval, all 0 to 1; the last budget leaves all replies. ``almost_all``: the smallest budget with 99 % of the
+        accuracy. ``per_right_answer``: the tokens of all replies by the number of right ones, None without any.
+        ``note``: what the numbers mean. None if the tokens of a right reply are not known.
+    """
+    metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
+    tokens = _tokens_of(task, scores)
+    is_right = scores.numerators[..., 0] > 0
+    if not is_right.any() or np.isnan(tokens[is_right]).any():
+        return None
+    longest = int(tokens[is_right].max())
+    smaller_budgets = list(takewhile(lambda budget: budget < longest, _BUDGETS))
+    points = []
+    for budget in [*smaller_budgets, int(np.nanmax(tokens))]:
+        of_budget = estimate(_within(scores, tokens, budget), metric)
+        points.append({"tokens": budget, "acc": of_budget.value, "low": of_budget.low, "high": of_budget.high})
+    value = metric.aggregation.value(scores) or 0.0
+    candidates = [int(budget) for budget in np.unique(tokens[is_right])]
+    place = bisect_left(
+        candidates,
+        _ALMOST_ALL * value,
+        key=lambda budget: metric.aggregation.value(_within(scores, tokens, budget)) or 0,
+    )
+    per_right_answer = float(np.nansum(tokens) / scores.numerators.sum())
+    return {"points": points, "almost_all": candidates[place], "per_right_answer": per_right_answer, "note": NOTE}
+
+
+def _tokens_of(task: TaskRun, scores: MetricScores) -> Any:
+    """Return the tokens of each generation, shape ``(n, k)``; NaN where they are not known."""
+    tokens = np.full(scores.numerators.shape[:2], np.nan)
+    for place, sample in enumerate(task.samples):
+        counts: Sequence[int | None] = sample.tokens[: tokens.shape[1]]
+        tokens[place, : len(counts)] = [np.nan if count is None else count for count in counts]
+    return tokens
+
+
+def _within(scores: MetricScores, tokens: Any, budget: int) -> MetricScores:
+    """Return scores in which replies of more tokens than the budget are wrong."""
+    return replace(scores, numerators=np.where(tokens[..., None] <= budget, scores.numerators, 0.0))
