@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import io
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -118,6 +121,30 @@ def test_a_failing_connection_names_the_server_and_the_settings_that_help(error:
     line = f"http://a/v1 does not answer .*{re.escape(says)}.*timeout.*60 s"
     with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
         raise error
+
+
+class FullDisk(io.TextIOWrapper):
+    """A file of which only half a line can be written."""
+
+    def __init__(self, path: Path, *mode: str, **encoding: str) -> None:
+        super().__init__(path.open("wb"), **encoding)
+
+    def write(self, text: str) -> int:
+        super().write(text[: len(text) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("verbosity", ["INFO", "ERROR"])
+def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(
+    verbosity: str, server: LocalServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
+    assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
+    output, errors = capsys.readouterr()
+    assert "No space left on device; 2 answers are kept in r/big" in errors
+    assert output.endswith("\nonly a part is saved in r/big\n") and "next:" not in output
+    kept = sorted(path.name.partition("_")[0] for path in Path("r/big").iterdir())
+    assert kept == ["answers", "results"]
 
 
 def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:

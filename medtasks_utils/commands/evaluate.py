@@ -183,9 +183,13 @@ class EvalResult:
 
     def _next(self) -> str:
         """Return where the results are, and what to type next."""
+        if self.evaluation.path is None and self.evaluation.unsaved:
+            return "not saved"
         if self.evaluation.path is None:
             return "not saved; add --output_path results --log_samples to see every sample with medtasks report"
         folder = shlex.quote(str(self.evaluation.path.parent))
+        if self.evaluation.unsaved:
+            return f"only a part is saved in {folder}"
         if self.evaluation.config.predict_only and self.evaluation.answers is not None:
             return f"saved in {folder}\nnext: the same command with --extend in place of --predict_only scores them"
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

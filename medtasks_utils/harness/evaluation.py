@@ -40,6 +40,7 @@ class Evaluation:
         seconds: how long the run took.
         results: lm_eval's results; None in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
+        unsaved: the errors of saving, in their order.
         problem: why results could not be saved or something was not scored, in a line; None if all is well.
         against: for each task, how the run compares with that of ``--against``; empty without it.
         spent: the tokens that the server reported, and how many answers of an earlier run were reused.
@@ -73,6 +74,7 @@ class Evaluation:
         self.results: dict[str, Any] | None = None
         self.path: Path | None = None
         self.problem: str | None = None
+        self.unsaved: dict[str, None] = {}
         self.spent: dict[str, Any] = {}
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         if extend and (fresh or not keep or not config.output_path):
@@ -104,13 +106,13 @@ class Evaluation:
             harness: the function behind ``lm_eval run``, which takes its arguments.
         """
         log = logging.getLogger("lm_eval")
-        problems: dict[str, None] = {}
+        of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
 
         def scrub(record: logging.LogRecord) -> bool:
             """Remove secrets from a log record, and remember errors of saving."""
             error = sys.exc_info()[1]
-            if error is not None and record.name == "lm_eval.loggers.evaluation_tracker":
-                problems[reason_of(error)] = None  # lm_eval logs it and goes on
+            if error is not None and record.name == of_saving.name:
+                self.note_unsaved(error)  # lm_eval logs it and goes on
             record.msg, record.args = SECRETS.scrub(record.getMessage()), ()
             return True
 
@@ -120,6 +122,8 @@ class Evaluation:
             for handler in log.handlers:
                 handler.addFilter(scrub)
                 stack.callback(handler.removeFilter, scrub)
+            stack.callback(of_saving.setLevel, of_saving.level)
+            of_saving.setLevel(logging.WARNING)  # whatever --verbosity says
             stack.callback(current_evaluation.reset, current_evaluation.set(self))
             stack.callback(patches.apply(patches.IN_THE_COMMAND))
             stack.enter_context(only_results_on_standard_output())
@@ -127,15 +131,15 @@ class Evaluation:
                 harness(argparse.Namespace(**asdict(self.config)))
             except StoppedBeforeReplies:
                 raise
-            except ServerUnavailable as error:
-                raise ServerUnavailable(f"{error}; {self._way_on}") from None
-            except BaseException:
-                log.warning(self._way_on)
+            except BaseException as error:
                 if self.answers is not None:
                     self.answers.close()
+                if isinstance(error, ServerUnavailable):
+                    raise ServerUnavailable(f"{error}; {self._way_on}") from None
+                log.warning(self._way_on)
                 raise
-        if problems:
-            details = "; ".join([*problems, self._way_on])
+        if self.unsaved:
+            details = "; ".join([*self.unsaved, self._way_on])
             self.problem = f"some results could not be saved in {self.config.output_path}: {details}"
             return
         configs = (self.results or {}).get("configs", {}).items()
@@ -158,7 +162,7 @@ class Evaluation:
     def _way_on(self) -> str:
         """How to continue a run that ended early."""
         if self.answers is None:
-            return "no answers were kept; with --output_path, the same command would continue where the run stopped"
+            return "no answers were kept: with --output_path, and without --no_keep, a run goes on where it stopped"
         return self.answers.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
@@ -171,9 +175,18 @@ class Evaluation:
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's files."""
+        return folder_of(self.config)
+
+    def note_unsaved(self, error: BaseException) -> None:
+        """Remember an error of saving."""
+        self.unsaved[reason_of(error)] = None
+
     def note_saved(self, date: str) -> None:
         """Remember the results file, given the date in its name."""
-        self.path = next(folder_of(self.config).glob(f"*_{date}.json"), None)
+        self.path = next(self.folder.glob(f"*_{date}.json"), None)
 
 
 @contextmanager

@@ -1,10 +1,13 @@
 """Replacements of the evaluator, in every run, and of what the command line uses while ``medtasks eval`` runs."""
 
+import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from contextvars import ContextVar
 from functools import partial, wraps
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from medtasks_utils.harness.api_batch import ApiBatch
@@ -68,12 +71,50 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
     """Return a tracker that passes the results through the current evaluation and tells it when they are saved."""
 
     class Tracker(original):  # type: ignore[misc]
-        """Saves results as lm_eval does, after the evaluation has removed secrets from them."""
+        """Saves results as lm_eval does, without secrets, and no file of which only a part could be written."""
 
         def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
             """Save the results."""
-            super().save_results_aggregated(current_evaluation.get().finish(results), samples)
+            without_secrets = current_evaluation.get().finish(results)
+            self._save(_is_json, lambda: super(Tracker, self).save_results_aggregated(without_secrets, samples))
             if hasattr(self, "date_id"):
                 current_evaluation.get().note_saved(self.date_id)
 
+        def save_results_samples(self, task_name: str, samples: Any) -> None:
+            """Save the samples of a task."""
+
+            def has_all_lines(path: Path) -> bool:
+                return path.read_bytes().count(b"\n") == len(samples)
+
+            self._save(has_all_lines, lambda: super(Tracker, self).save_results_samples(task_name, samples))
+
+        def _save(self, is_whole: Callable[[Path], bool], save: Callable[[], None]) -> None:
+            """Save a file beside its place, and move it there if it is whole; lm_eval only logs its errors."""
+            output_path = self.output_path
+            if not output_path:
+                save()
+                return
+            folder = current_evaluation.get().folder
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with TemporaryDirectory(prefix=".unfinished_", dir=folder) as unfinished:
+                    name = Path(output_path).name if output_path.endswith(".json") else ""
+                    self.output_path = str(Path(unfinished, name))
+                    save()
+                    for path in filter(is_whole, Path(unfinished).rglob("*.json*")):
+                        path.replace(folder / path.name)
+            except OSError as error:
+                current_evaluation.get().note_unsaved(error)
+            finally:
+                self.output_path = output_path
+
     return Tracker
+
+
+def _is_json(path: Path) -> bool:
+    """Return whether a file is whole JSON."""
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return True
