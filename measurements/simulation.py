@@ -359,14 +359,14 @@ def planned_pairs() -> Iterator[Rejection]:
     for name, (aggregation, strata, repeats, accuracy, gap) in models.items():
         metric = Metric("acc", aggregation)
 
-        def sides(rng: Rng, n: int, m: Any = (strata, repeats, accuracy, gap, "cluster" in name)) -> list[Any]:
+        def sides(rng: Rng, n: int, m: Any = (strata, repeats, accuracy, gap, "cluster" in name)) -> tuple[Any, Any]:
             strata_of, clusters = np.arange(n) % m[0], np.arange(n) // (1 + m[4])
             shared = rng.random((n, 1))[clusters]  # half of the luck
             values = []
             for share in (m[2] - m[3], m[2]):
                 luck = np.where(rng.random((n, m[1])) < 0.5, shared, rng.random((n, m[1])))
                 values.append(as_scores(plain(luck < share), clusters, strata_of))
-            return values
+            return values[0], values[1]
 
         pilot = contrast(*sides(np.random.default_rng(7), 200_000), metric)
         assert pilot is not None
@@ -374,7 +374,8 @@ def planned_pairs() -> Iterator[Rejection]:
         n = pilot.sensitivity.examples_needed(gap) * (1 + ("cluster" in name))
 
         def draw(rng: Rng, m: Any = (sides, n, metric)) -> bool | None:
-            found = contrast(*m[0](rng, m[1]), m[2])
+            first, second = m[0](rng, m[1])
+            found = contrast(first, second, m[2])
             return None if found is None or found.p is None else found.p < 0.05
 
         yield Rejection(f"{name}, {100 * gap:g} points; planned {n} examples", n, draw)

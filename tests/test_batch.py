@@ -60,7 +60,9 @@ def imported(folder: Path, *words: str) -> int:
 def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
     """All that a run saved, but for times, versions and addresses."""
     results = saved_results(folder)
-    kept = {key: results[key] for key in ("results", "groups", "n-samples", "n-shot", "medtasks") if key in results}
+    kept: Row = {
+        key: results[key] for key in ("results", "groups", "n-samples", "n-shot", "medtasks") if key in results
+    }
     kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}
     return kept, {path.name.partition("_202")[0]: lines(path) for path in folder.glob("**/samples_*.jsonl")}
 

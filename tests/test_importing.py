@@ -41,6 +41,7 @@ def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Pa
     run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
     assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
     task = run.tasks[name]
+    assert task.benchmark is not None
     assert (task.benchmark.name, task.problems, run.problems, problems) == (benchmark, [], [], [])
     metadata = {"medexqa": {"use_explanations": False}}
     (theirs,) = read_runs(save_run(tmp_path / "ours", mostly_right, tasks=name, metadata=metadata))

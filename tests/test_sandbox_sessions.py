@@ -142,7 +142,7 @@ def test_what_the_sandbox_refuses_ends_in_a_hint(sandbox: Sandbox, code: str) ->
 def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     session = workers.Session()
     session.connection = Mock(recv=lambda size: b"x")
-    monkeypatch.setattr(workers.time, "monotonic", itertools.count().__next__)
+    monkeypatch.setattr("medtasks_utils.sandbox.workers.time.monotonic", itertools.count().__next__)
     data, failed, problem = session.run("while True: print(end='x')", 99)
     assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
 

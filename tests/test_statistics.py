@@ -274,7 +274,7 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     a = [1.0] * lost + [0.0] * gained + [1.0] * 20
     b = [0.0] * lost + [1.0] * gained + [1.0] * 20
     found = contrast(scores(a), scores(b), Metric("acc"))
-    assert found is not None and found.test == "mcnemar"
+    assert found is not None and found.test == "mcnemar" and found.p is not None
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
     up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))

@@ -114,8 +114,9 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             load_yaml(path)
         except MarkedYAMLError as error:
             mark, start = error.problem_mark, error.context_mark
+            place = f"{mark.name}:{mark.line + 1}" if mark else str(path)
             context = f", {error.context} that begins in line {start.line + 1}" if start else ""
-            raise DataError(f"{mark.name}:{mark.line + 1}: {error.problem}{context}") from None
+            raise DataError(f"{place}: {error.problem}{context}") from None
         except Exception as error:  # of functions, whatever their modules raise
             function = re.search("function '(.+?)'", str(error))
             place = place_of(path, f".*!function .*{function[1]}" if function else "include")

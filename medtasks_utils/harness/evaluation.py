@@ -155,6 +155,8 @@ class Evaluation:
 
         The arguments are those of :func:`.stepwise.evaluate_in_steps`, without the run and its answers.
         """
+        assert self.saved_run is not None
+        assert isinstance(self.answers, ReplayedAnswers)
         results, self.against = evaluate_in_steps(evaluate, tasks, settings, self.saved_run, self.answers)
         return results
 

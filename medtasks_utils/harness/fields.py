@@ -209,8 +209,10 @@ def metrics_of(
     for entry in entries:
         name = entry["metric"]
         if name in ours and not (defines_metrics and "aggregation" in entry):
-            chosen.append(by_name.get(name))
-            problem = _problem_of_ours(entry, chosen[-1], by_name)
+            metric = by_name.get(name)
+            problem = _problem_of_ours(entry, metric, by_name)
+            if metric is not None:
+                chosen.append(metric)
         else:
             others.append(entry)
             is_known = defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY
