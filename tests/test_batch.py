@@ -92,7 +92,8 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     errored = {"custom_id": requests[2]["custom_id"], "result": {"type": "errored", "error": {"message": "no luck"}}}
     place = requests[0]["custom_id"].rpartition("-")[0]
     changed, unknown = ({**good[0], "custom_id": name} for name in (f"{place}-00000000", "medqa-0-0-00000000"))
-    out = write(tmp_path / "out.jsonl", [*good, failed, errored, good[0], changed, unknown, "no JSON", "{}"])
+    odd = [{**failed, "response": response} for response in ("text", {"status_code": "?"}, {"body": 3})]
+    out = write(tmp_path / "out.jsonl", [*good, *odd, failed, errored, good[0], changed, unknown, "no JSON", "{}"])
     capsys.readouterr()
     assert imported(tmp_path, str(out), "--missing", str(tmp_path / "again.jsonl")) == 1
     message = one_line(capsys.readouterr().err)
@@ -102,8 +103,8 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
         f"2 errors in place of a reply: {requests[1]['custom_id']}",
         "slow down",
         "no luck",
-        f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 6}",
-        f"1 requests with several responses, of which the first reply counts: {good[0]['custom_id']}",
+        f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 9}",
+        f"1 requests with further responses after their reply, which are not used: {good[0]['custom_id']}",
         f"another prompt than this installation sends: {place}-00000000",
         "1 responses to no request of this run: medqa-0-0-00000000",
         "--partial",

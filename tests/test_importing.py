@@ -155,6 +155,7 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
     assert [sample.details[STRICT]["other_scores"][score] for sample in task.samples] == [0, 1, 1]
     assert task.samples[0].tokens == [tokens]
+    assert task.samples[2].reasoning == (["Let me think."] if tokens else [])
     assert cli.main(["compare", str(run.path)]) == 0
     text = capsys.readouterr().out
     assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text

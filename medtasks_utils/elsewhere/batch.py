@@ -186,6 +186,7 @@ class BatchResponses:
         self._responses: dict[str, list[Row]] = defaultdict(list)
         self._unreadable: list[str] = []
         self._errors: dict[str, str] = {}
+        self._repeated: dict[str, None] = {}
         self._requests: list[Instance] = []
         self._ids: dict[str, str] = {}  # by the place of the request
         self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
@@ -227,20 +228,23 @@ class BatchResponses:
 
     def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
         """Return the first reply among the responses to a request, read as that of a server; None if there is none."""
-        for line in self._responses.get(custom_id, ()):
+        lines = self._responses.get(custom_id, ())
+        for number, line in enumerate(lines, start=1):
             response = line.get("response") or line.get("result")
             if not isinstance(response, dict):
                 response = {"error": line.get("error") or "no response"}
             sent = response.get("body") or response.get("message") or response
             try:
                 status = int(response.get("status_code") or 200)
-                (reply,) = read_replies(model, custom_id, status, json.dumps(sent), body)
+                reply, *_ = read_replies(model, custom_id, status, json.dumps(sent), body)
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
-            except MedtasksError as error:
+            except (MedtasksError, ValueError) as error:
                 self._errors[custom_id] = str(error)
             else:
                 self._errors.pop(custom_id, None)
+                if number < len(lines):
+                    self._repeated[custom_id] = None
                 return Reply(reply, "unknown", reply.tokens, reply.reasoning) if reply.is_empty else reply
         return None
 
@@ -258,12 +262,11 @@ class BatchResponses:
         custom_ids = set(self._ids.values())
         unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]
-        twice = [custom_id for custom_id in self._ids.values() if len(self._responses.get(custom_id, ())) > 1]
         kinds = {
             "requests without a response": [name for name in self.unanswered if name not in self._errors],
             "errors in place of a reply": [*self._errors.values()],
             "lines that are not JSON with a custom_id": self._unreadable,
-            "requests with several responses, of which the first reply counts": twice,
+            "requests with further responses after their reply, which are not used": [*self._repeated],
             "responses to another prompt than this installation sends": changed,
             "responses to no request of this run": [name for name in unknown if name not in changed],
         }

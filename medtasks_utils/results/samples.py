@@ -239,9 +239,9 @@ def _messages(prompt: Any) -> list[Message]:
 
 
 def content_of(content: Any) -> str:
-    """Return the text of a message's content: a string, a list of parts, or None with a tool call."""
+    """Return the text of a message's content: a string, a list of parts (some without text), or None with a call."""
     if isinstance(content, list):
-        return "".join(str(part["text"]) for part in content)
+        return "".join(str(part.get("text", "")) for part in content)
     return str(content or "")
 
 
