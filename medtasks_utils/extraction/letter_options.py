@@ -77,33 +77,37 @@ _FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
 
+# A place that is no inside of a word; a plural's ending may follow.
+_EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
+
+
 @lru_cache(maxsize=64)
-def names_of(options: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the texts of the options that a text can mention, each with its letter, the longest first.
+def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return a pattern of the options' texts, the longest first, and the letter of each text.
 
     Texts that two options share are left out, and so are single characters and a few common words.
     """
     texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
-    names = [
-        (text, letter)
+    letters = {
+        text: letter
         for text, letter in zip(texts, LETTERS, strict=False)
         if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
+    }
+    patterns = [
+        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # else of a script without spaces
+        for text in sorted(letters, key=len, reverse=True)
     ]
-    return tuple(sorted(names, key=lambda name: -len(name[0])))
+    return re.compile("|".join(patterns) or "(?!)"), letters
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return the mentions of options by their texts, in any case or plural; none lies within a longer one."""
+    """Return the mentions of options by their texts, in any case or plural."""
     lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []
-    mentions: list[Mention] = []
-    for name, letter in names_of(tuple(options)):
-        for start in list(islice(_occurrences(name, lowered), _MOST)):
-            end = start + len(name)
-            mentions.append(Mention(letter, start, end, "text"))
-            lowered = f"{lowered[:start]}{' ' * len(name)}{lowered[end:]}"
-    return sorted(mentions, key=lambda mention: mention.start)
+    of_options, letters = _option_texts(tuple(options))
+    matches = islice(of_options.finditer(lowered), _MOST)
+    return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
 
 
 _ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: the least similarity of an option, and its least lead over the others
@@ -122,20 +126,6 @@ def similar_text(text: str, options: Sequence[str]) -> str | None:
     best, *others = sorted(ratios, reverse=True)
     is_alike = best >= _ALIKE_ENOUGH and best - max(others, default=0.0) >= _APART
     return LETTERS[ratios.index(best)] if is_alike else None
-
-
-_INSIDE = later(r"(?<=\w)(?!e?s\b)\w")  # within a word, but before a plural's ending
-
-
-def _occurrences(name: str, text: str) -> Iterator[int]:
-    """Yield the places of a name in a text where it is no part of a word; without ASCII, words are not separated."""
-    is_unspaced = not name[0].isascii()
-    start = text.find(name)
-    while start >= 0:
-        end = start + len(name)
-        if is_unspaced or not (_INSIDE.match(text, start) or _INSIDE.match(text, end)):
-            yield start
-        start = text.find(name, end)
 
 
 _BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
