@@ -440,7 +440,7 @@ def stopped(first: MetricScores, second: MetricScores, metric: Metric, within: f
     whole = contrast(first, second, metric)
     assert whole is not None
     truth = whole.difference
-    for size, level in zip(sizes, [*levels(tuple(sizes)), 1.0], strict=True):
+    for size, level in zip(sizes, levels(tuple(sizes)), strict=True):
         places = sorted(chain.from_iterable(order.examples[:size]))
         found = contrast(first[places], second[places], metric) if size < sizes[-1] else whole
         if found is None or found.sensitivity is None:

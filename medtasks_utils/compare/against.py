@@ -16,7 +16,6 @@ from medtasks_utils.results import TaskRun
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.aggregation import Mean
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.statistics.scores import Score
 from medtasks_utils.statistics.sequential import (
@@ -88,7 +87,7 @@ class TaskAgainst:
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
         self._sizes = look_sizes(len(self._order.examples), self._order.strata)
-        self._levels = [*levels(tuple(self._sizes)), 1.0]
+        self._levels = levels(tuple(self._sizes))
         self._look = 0
         self._scores: dict[int, Sequence[Score]] = {}
         self.standing = Standing("undecided", 0, len(self._numbers), None, None, None)
@@ -138,15 +137,10 @@ class TaskAgainst:
         asked, of = len(places), len(self._numbers)
         if result is None:
             return Standing("undecided", asked, of, None, None, None)
-        share = self._sizes[self._look - 1] / self._sizes[-1]
-        interval = None
-        if share == 1:
-            interval = Interval(result.difference, result.difference)
-        elif result.sensitivity is not None:
-            level = self._levels[self._look - 1]
-            interval = repeated_interval(result.difference, result.sensitivity, share, level)
-        if interval is None:
+        if result.sensitivity is None:
             return Standing("undecided", asked, of, result.difference, None, None)
+        share, level = self._sizes[self._look - 1] / self._sizes[-1], self._levels[self._look - 1]
+        interval = repeated_interval(result.difference, result.sensitivity, share, level)
         return Standing(decision(interval, self._within), asked, of, result.difference, *interval)
 
     def __str__(self) -> str:

@@ -25,7 +25,7 @@ from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
-from .stepwise import ReplayedAnswers, SavedRun, evaluate_in_steps
+from .stepwise import ReplayedAnswers, evaluate_in_steps
 
 
 class StoppedBeforeReplies(Exception):
@@ -53,7 +53,7 @@ class Evaluation:
         *,
         keep: bool = True,
         fresh: bool = False,
-        saved_run: SavedRun | None = None,
+        saved_run: Any = None,
         extend: bool = False,
     ) -> None:
         """Check the run before it starts.
@@ -64,7 +64,7 @@ class Evaluation:
             keep: whether to keep answers beside the output.
             fresh: whether to ignore the answers of a run that died.
             extend: whether to take over answers of runs that ended.
-            saved_run: the run of ``--against``; None to ask all examples.
+            saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to ask all examples.
 
         Raises:
             MedtasksError: for the first mistake; a UsageError if it is one of the command line.

@@ -8,35 +8,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
 
 from .answer_store import AnswerStore
-
-
-class OpenTask(Protocol):
-    """One task of a run that is compared with a saved one."""
-
-    standing: Any
-    """A named tuple with ``decision``, ``asked``, ``of``, ``difference``, ``low``, ``high``."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether more examples are to be asked."""
-
-    def next_batch(self) -> list[int]:
-        """Return the numbers of the examples to be asked next, in ascending order."""
-
-    def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
-        """Take the samples of a batch, and decide."""
-
-
-class SavedRun(Protocol):
-    """A saved run that a new one is compared with."""
-
-    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> OpenTask:
-        """Return the comparison of one task, given all of its examples and the numbers of those that may be asked."""
 
 
 class ReplayedAnswers(AnswerStore):
@@ -96,7 +72,7 @@ def evaluate_in_steps(
     evaluate: Callable[..., Any],
     tasks: Mapping[str, Any],
     settings: Mapping[str, Any],
-    saved: SavedRun,
+    saved: Any,
     answers: ReplayedAnswers,
 ) -> tuple[Any, dict[str, Any]]:
     """Evaluate the tasks until each is decided; return the results, and the standing of each task.
@@ -105,7 +81,7 @@ def evaluate_in_steps(
         evaluate: the harness's function, which takes ``task_dict`` and the settings.
         tasks: the harness's ``task_dict``.
         settings: the other arguments of that function.
-        saved: the run to compare with.
+        saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
         answers: the replies of this run.
 
     Raises:

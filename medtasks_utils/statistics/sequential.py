@@ -10,7 +10,6 @@ increments that the boundaries are for (Fuller, *Sampling Statistics*, 2009). At
 """
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -30,7 +29,7 @@ _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples: early looks ar
 _SMALLEST_LOOK = 24  # clusters
 _SMALLEST_STEP = 1.25  # the second look, as a multiple of the first
 _SMALLEST_STRATUM = 8  # clusters of each stratum at the first look, on average
-_DRAWS = 100_000
+_DRAWS, _DRAWS_OF_PLAN = 100_000, 2_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> list[int]:
@@ -51,31 +50,38 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
     )
 
 
+@lru_cache(maxsize=8)
+def _paths(sizes: tuple[int, ...]) -> Array:
+    """Return standardised differences of equal runs at each look but the last, from a fixed seed.
+
+    Shape ``(draws, looks)``.
+    """
+    shares = np.array(sizes[:-1]) / sizes[-1]
+    information = shares / (1 - shares)
+    steps = np.random.default_rng(0).standard_normal((_DRAWS, len(shares))) * np.sqrt(np.diff(information, prepend=0.0))
+    return np.asarray(steps.cumsum(axis=1) / np.sqrt(information))
+
+
 @lru_cache(maxsize=64)
 def levels(sizes: tuple[int, ...]) -> list[float]:
-    """Return the significance level of each look but the last, such that all together have 5 %.
+    """Return the significance level of each look; those of all but the last have 5 % together, and the last has 1.
 
     They are found from simulated paths of Brownian motion, of which a share that is proportional to the examples asked
-    since the last look crosses the boundary for the first time. The seed is fixed.
+    since the last look crosses the boundary for the first time. With all of them asked, nothing is uncertain.
 
     Args:
         sizes: see :func:`look_sizes`.
     """
-    shares = np.array(sizes[:-1]) / sizes[-1]
-    information = shares / (1 - shares)
-    rng = np.random.default_rng(0)
-    position, is_inside = np.zeros(_DRAWS), np.ones(_DRAWS, dtype=bool)
-    result, crossed, reached = [], 0, 0.0
-    for share, total in zip(shares, information, strict=True):
-        position += rng.standard_normal(_DRAWS) * math.sqrt(total - reached)
-        reached = total
-        distance = np.where(is_inside, np.abs(position) / math.sqrt(total), 0.0)
-        number = round(ALPHA * _DRAWS * share / shares[-1]) - crossed
-        boundary = float(np.partition(distance, _DRAWS - number)[_DRAWS - number])
+    distances = np.abs(_paths(sizes))
+    is_inside = np.ones(_DRAWS, dtype=bool)
+    result, crossed = [], 0
+    for size, distance in zip(sizes, distances.T, strict=False):
+        number = round(ALPHA * _DRAWS * size / sizes[-2]) - crossed
+        boundary = float(np.sort(distance * is_inside)[-number])
         is_inside &= distance < boundary
         crossed += number
         result.append(2 * float(scipy.special.ndtr(-boundary)))
-    return result
+    return [*result, 1.0]
 
 
 def repeated_interval(difference: float, sensitivity: Sensitivity, share: float, level: float) -> Interval:
@@ -146,21 +152,10 @@ def expected_clusters(difference: float, deviation: float, clusters: int, within
         clusters: of the whole benchmark.
         within: see :func:`decision`.
     """
-    sizes = look_sizes(clusters)
-    shares = np.array(sizes[:-1]) / clusters
-    stderr = deviation * np.sqrt((1 - shares) / np.array(sizes[:-1]))
-    reach = stderr * scipy.special.ndtri(1 - np.array(levels(tuple(sizes))) / 2)
-    seen = difference + stderr * _standard_paths(tuple(sizes))
-    is_decided = (np.abs(seen) > reach) | (np.abs(seen) + reach <= within)
-    at_the_end = np.ones((len(is_decided), 1), dtype=bool)
-    first = np.hstack([is_decided, at_the_end]).argmax(axis=1)
-    return float(np.array(sizes)[first].mean())
-
-
-@lru_cache(maxsize=16)
-def _standard_paths(sizes: Sequence[int]) -> Array:
-    """Return standardised differences at the looks but the last, shape ``(2000, looks)``."""
-    shares = np.array(sizes[:-1]) / sizes[-1]
-    information = shares / (1 - shares)
-    steps = np.random.default_rng(0).standard_normal((2000, len(shares))) * np.sqrt(np.diff(information, prepend=0.0))
-    return np.asarray(steps.cumsum(axis=1) / np.sqrt(information))
+    sizes = np.array(look_sizes(clusters))
+    stderr = deviation * np.sqrt((1 - sizes / clusters) / sizes)  # 0 at the last look
+    reach = stderr * scipy.special.ndtri(1 - np.array(levels(tuple(sizes.tolist()))) / 2)
+    paths = np.pad(_paths(tuple(sizes.tolist()))[:_DRAWS_OF_PLAN], ((0, 0), (0, 1)))
+    seen = np.abs(difference + stderr * paths)
+    is_decided = (seen > reach) | (seen + reach <= within)
+    return float(sizes[is_decided.argmax(axis=1)].mean())
