@@ -143,7 +143,9 @@ def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, i
         choose(page, result="alone-right", task="medmcqa_openmed")
         alone = [s for s in runs[1].tasks["medmcqa_openmed"].samples if acc(s) == 1]
         assert shown(page) == sum(rights["medmcqa_openmed", s.doc_hash].count(1) == 1 for s in alone)
-        choose(page, result="", sort="failures")
+        choose(page, run="*", result="")
+        assert shown(page) == sum(name == "medmcqa_openmed" for name, _ in rights), "each example once"
+        choose(page, run="second", sort="failures")
         first = page.locator("#list .row .others").first.locator(".mark").evaluate_all("all => all.map((e) => e.title)")
         last = [min(scores) for k, scores in rights.items() if k[0] == "medmcqa_openmed" and 1 not in scores]
         assert ("Right" not in first) == bool(last) and len(first) == 3, "a mark for each run that has the example"

@@ -40,7 +40,7 @@ class SampleBrowser {
     const ways = distinct(Object.values(samples.read).flatMap((reading) => reading.found_by));
     const badges = distinct(samples.badges.flat());
     const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
-    const ofRuns = (any) => [...(any ? [["", any]] : []), ...runs.map((run) => [run, run])];
+    const ofRuns = (any) => [...(any ? [["", any], [ONCE, "each example once"]] : []), ...runs.map((run) => [run, run])];
     this.addSelect("task", "Task", [["", "all tasks"], ...tasks.map((task) => [task.name, task.name])]);
     this.addSelect("result", "Result", []);
     if (runs.length > 1) this.addSelect("run", "Run", ofRuns("all runs"));

@@ -14,6 +14,7 @@ const RESULTS = {
   "alone-right": "only this run right",
 };
 const CERTAINTIES = { "0-0.5": "below 0.5", "0.5-0.8": "0.5 to 0.8", "0.8-1": "0.8 to 1", "1-": "1" }; // from, and below what
+const ONCE = "*"; // in place of a run: each example once, by the first of its samples that passes
 const PAIRED = ["only-a", "only-b", "same-wrong"]; // results of two runs together
 
 function isWithin(value, least, below) {
@@ -93,7 +94,11 @@ class Selection {
       return (!this.hits || this.hits[sample] === 1) && (this.isPaired || this.passesResult(sample));
     };
     const candidates = this.isPaired ? this.pairedSamples() : index.samples.run.keys();
-    return this.sorted([...candidates].filter(passes));
+    const passing = this.sorted([...candidates].filter(passes));
+    if (state.run !== ONCE) return passing;
+    const seen = new Set();
+    const isFirst = (document_) => !seen.has(document_) && seen.add(document_);
+    return passing.filter((sample) => isFirst(index.samples.document[sample]));
   }
 
   /** The numbers by which samples can be sorted, as the address names those that are shown. */
