@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,14 @@ def test_the_text_says_how_many(folder: Path, tmp_path: Path, capsys: pytest.Cap
     number = len(questions(folder / "probe"))
     path = tmp_path / "doubts.csv"
     assert capsys.readouterr().out == f"2 of {number} items are answered alike and against the label: {path}\n"
+
+
+def test_runs_of_one_model_are_a_warning(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(folder / "one", tmp_path / "again")
+    run(folder, tmp_path, "one", "two", str(tmp_path / "again"))
+    assert capsys.readouterr().err.startswith("warning: 2 runs are of org/one: ")
+    run(folder, tmp_path, "one", "two", "three")
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ FAULTS = ((0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), 
 
 def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
     """What the server's replies to FActScore's prompts amount to."""
-    fields = vars(one)
+    fields = one._asdict()
     extraction, verify = templates.load("factscore_claims"), templates.load(f"factscore_{prompt}")
     claims = [claim for text in texts
               for claim in json.loads(reply_to(extraction.messages(**{**fields, "explanation": text})))]  # fmt: skip

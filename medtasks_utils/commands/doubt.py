@@ -2,13 +2,14 @@
 
 import csv
 import io
+from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
 from medtasks_utils.writing import CommandResult, defused, write_whole
 
-from .flags import Command, Printout
+from .flags import Command, Printout, warn
 
 
 @dataclass
@@ -35,10 +36,14 @@ class Doubt(Command):
         from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 
-        found, items = doubts(read_runs(self.runs), self.filter)
+        runs = read_runs(self.runs)
+        for model, count in Counter(run.model for run in runs).items():
+            if count > 1:
+                warn(f"{count} runs are of {model}: they make the same errors, so their support is overstated")
+        doubted, items = doubts(runs, self.filter)
         table = io.StringIO(newline="")
-        csv.writer(table).writerows([DoubtedItem._fields, *(map(defused, doubt) for doubt in found)])
+        csv.writer(table).writerows([DoubtedItem._fields, *(map(defused, doubt) for doubt in doubted)])
         write_whole(self.output, table.getvalue(), make_folder=True)
-        data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in found]}
-        text = f"{len(found):,} of {items:,} items are answered alike and against the label: {self.output}"
+        data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
+        text = f"{len(doubted):,} of {items:,} items are answered alike and against the label: {self.output}"
         return Printout(text, data)
