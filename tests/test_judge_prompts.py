@@ -13,7 +13,7 @@ from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.judging.templates import PROMPTS, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
-FIELDS = {**vars(case(2)), "claim": "This is the claim."}
+FIELDS = {**case(2)._asdict(), "claim": "This is the claim."}
 USED = {
     "geval": {"question", "references", "explanation"},
     "factscore_claims": {"question", "explanation"},
