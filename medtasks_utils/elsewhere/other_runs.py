@@ -194,6 +194,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) ->
     run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names)
 
     def convert(place: str, sample: Row) -> Response:
+        """Convert a sample, whose prompt is what stands before the first message of the model."""
         messages = _chat(sample["messages"])
         roles = [message["role"] for message in messages]
         first, end = roles.index("assistant"), len(roles) - roles[::-1].index("assistant")
@@ -224,6 +225,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
                 scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
 
     def convert(place: str, record: Row) -> Response:
+        """Convert a request and its first completion."""
         instance, completion = record["instance"], record["result"]["completions"][0]
         end = (completion.get("finish_reason") or {}).get("reason")
         body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
@@ -239,6 +241,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
 
 
 def _environment_run(path: Path) -> OtherRun:
+    """Read a ``results.jsonl``, and the ``metadata.json`` beside it."""
     metadata_path = path.parent / "metadata.json"
     metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
@@ -247,6 +250,7 @@ def _environment_run(path: Path) -> OtherRun:
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:
+        """Convert a line, whose numbers are scores."""
         completion = _chat(line["completion"])
         response = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1]
         scores = {
