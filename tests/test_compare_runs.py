@@ -327,5 +327,5 @@ def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["compare", a, a]) == 0 and "A and B: the same run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["compare", a])
+    assert cli.main(["compare", a]) == 1
+    assert "name a second run" in capsys.readouterr().err
