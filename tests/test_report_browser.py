@@ -347,6 +347,22 @@ def test_the_leaderboard_is_sorted_and_unfolded(page: Any) -> None:
     assert shown(page) == count > 0, "the link leads to as many samples as it says"
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_values_stand_where_the_axis_says(browser: Any, address: str, size: tuple[int, int]) -> None:
+    places = """() => [...document.querySelectorAll("table:has(> thead .plot)")].map((table) => {
+        const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
+        const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
+        const lines = at(":scope > tbody td.plot svg").filter((e) => e.matches(".grid, .zero"));
+        return [at(":scope > thead .plot svg").map(middle), lines.map(middle)];
+    })"""
+    with opened(browser, address, size) as page:
+        page.click("#run-row-0")
+        drawn_places = page.evaluate(places)
+        assert len(drawn_places) >= 2
+        for of_marks, of_lines in drawn_places:
+            assert of_marks == pytest.approx(of_lines, abs=2)
+
+
 def test_one_benchmark_is_open_at_a_time(page: Any) -> None:
     for title in ("MedHallu", "MedMCQA"):
         page.click(f"#tabs a:text-is('{title}')")
