@@ -49,7 +49,7 @@ class _Request(NamedTuple):
 
     Attributes:
         prompt: a hash of the method and the prompt.
-        settings: settings by name, without the limit; long values are hashes.
+        settings: settings by name, without the limit; lists and objects are hashes.
         limit: the most tokens of the reply.
     """
 
@@ -65,7 +65,7 @@ class _Kept:
     Attributes:
         entry: the object in the file.
         source: the file and line of an answer of an unfinished run; None for one in the archive.
-        conversation: the kept replies to all requests of its conversation, these among them.
+        conversation: the kept replies to all requests of its conversation, if it has several.
         is_taken: whether this run has used it.
     """
 
@@ -78,7 +78,7 @@ class _Kept:
         """Return the names of what makes a request another one than this one's; none if replies could not change."""
         before, now = self.entry["settings"], request.settings
         names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-        does_fit = all(_fits(kept.entry, request.limit) for kept in self.conversation)
+        does_fit = all(_fits(kept.entry, request.limit) for kept in (self, *self.conversation))
         return names if does_fit else [*names, "max_gen_toks"]
 
 
@@ -178,11 +178,14 @@ class AnswerStore:
         self.kept += sum(len(kept.entry["replies"]) for kept in kept_before)
         conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
-            entry = kept.entry
-            first_prompt = entry.get("first_prompt", entry["prompt"])
-            kept.conversation = conversations[first_prompt, str(entry["settings"])]
-            kept.conversation.append(kept)
-            self._by_prompt[entry["prompt"]].append(kept)
+            self._by_prompt[kept.entry["prompt"]].append(kept)
+            if "first_prompt" in kept.entry:
+                conversations[kept.entry["first_prompt"], str(kept.entry["settings"])].append(kept)
+        for kept in kept_before if conversations else ():
+            first_prompt = kept.entry.get("first_prompt", kept.entry["prompt"])
+            kept.conversation = conversations[first_prompt, str(kept.entry["settings"])]
+            if "first_prompt" not in kept.entry:
+                kept.conversation.append(kept)
 
     def _request(self, method: str, arguments: Sequence[Any]) -> _Request:
         """Return what identifies a request; a seed that the model sends by itself is one of its settings."""
@@ -194,10 +197,10 @@ class AnswerStore:
             settings.setdefault("seed", self._seed)
             if settings.get("do_sample") is True:  # such models are not sent it
                 del settings["do_sample"]
-        shown = {
-            name: value if isinstance(value, int | float | None) else digest(value) for name, value in settings.items()
-        }
-        return _Request(digest([method, prompt], 32), shown, limit)
+        for name, value in settings.items():
+            if value and isinstance(value, list | dict):
+                settings[name] = digest(value)
+        return _Request(digest([method, prompt], 32), settings, limit)
 
     def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
         """Return the replies that an earlier run kept for a request, and remove them; None if there are none.
