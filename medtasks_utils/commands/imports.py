@@ -56,7 +56,11 @@ class Import(Command):
 
         files = []
         for path in self.paths:
-            files += [file for name in _RUNS for file in sorted(path.rglob(name))] if path.is_dir() else [path]
+            if path.is_dir():
+                for name in _RUNS:
+                    files += sorted(path.rglob(name))
+            else:
+                files.append(path)
         if not files:
             raise MedtasksError(f"no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         data = []

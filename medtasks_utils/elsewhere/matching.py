@@ -26,8 +26,12 @@ def by_prompt(
     matched: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
         text = f" {_plain(' '.join(message['content'] for message in response.prompt))} "
-        candidates = {place for word in set(text.split()) & by_word.keys() for place in by_word[word]}
-        places = sorted(place for place in candidates if all(f" {part} " in text for part in shown[place]))
+        places = []
+        for word in by_word.keys() & set(text.split()):
+            for place in by_word[word]:
+                if all(f" {part} " in text for part in shown[place]):
+                    places.append(place)
+        places.sort()
         best = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
         matched[best].append(response)
     return matched

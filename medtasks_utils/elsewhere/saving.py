@@ -94,11 +94,10 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def _task_of(run: OtherRun) -> str:
     """Return the task of the benchmark whose name is in the names of a run."""
     plain = _letters_and_digits(run.names)
-    by_part = {
-        part: benchmark
-        for benchmark in benchmarks().usable()
-        for part in (benchmark.environments or (_letters_and_digits(benchmark.name),))
-    }
+    by_part = {}
+    for benchmark in benchmarks().usable():
+        parts = benchmark.environments or (_letters_and_digits(benchmark.name),)
+        by_part |= dict.fromkeys(parts, benchmark)
     longest = max((part for part in by_part if part in plain), key=len, default=None)
     if longest is None:
         raise MedtasksError(f"{run.path}: its names do not tell which benchmark was run; name the task with --task")
@@ -189,8 +188,12 @@ def _score_example(
 
 def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
     """Return the mean over generations of each of the other harness's scores that all of them have."""
-    names = set(generations[0].scores).intersection(*(response.scores for response in generations))
-    return {name: fmean(response.scores[name] for response in generations) for name in sorted(names)}
+    first, *others = generations
+    means = {}
+    for name in sorted(first.scores):
+        if all(name in response.scores for response in others):
+            means[name] = fmean(response.scores[name] for response in generations)
+    return means
 
 
 def _aggregate(values: Values, benchmark: str) -> Row:
