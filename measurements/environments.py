@@ -1,15 +1,16 @@
 """The scores of the environments that defined the benchmarks, beside ours, response by response.
 
-``python measurements/environments.py ENVIRONMENTS DATA [--evaluate METRICS]``
+``python measurements/environments.py ENVIRONMENTS DATA [--evaluate METRICS] [--thinning N]``
 
 ENVIRONMENTS is a folder with the environments' code anywhere below it: a ``medexqa.py``, ``medcalc_bench.py``,
-``tools.py`` and ``postprocess.py`` of theirs, of whichever version; what is not there is left out, and said. DATA is
-laid out as for ``MEDTASKS_DATA``. METRICS is the folder ``metrics`` of Hugging Face ``evaluate``. Nothing of theirs is
-part of this project. Needs ``pip install verifiers`` (their parsers), scikit-learn and thefuzz.
+``tools.py``, ``medhallu.py`` and ``postprocess.py`` of theirs, of whichever version; what is not there is left out, and
+said. DATA is laid out as for ``MEDTASKS_DATA``. METRICS is the folder ``metrics`` of Hugging Face ``evaluate``. Nothing
+of theirs is part of this project. Needs ``pip install verifiers`` (their parsers), scikit-learn and thefuzz.
 
 The functions are taken out of their files one by one, since most are written inside another and the files import a
 whole framework. The responses are made here, by a seed, from the rows: right and wrong answers in the forms that models
-use. What differs is printed by cause as far as one is documented (``docs/environments.md``), with examples.
+use, plain and in many wrappers. Differences are printed by cause, with examples. The exit code is 1 if one has no cause
+in :data:`CAUSES`, or a cause without a row in the table of ``docs/environments.md``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import logging
 import math
 import random
 import re
@@ -27,7 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,22 +67,45 @@ def functions(folder: Path, file: str, needed: str, known: Mapping[str, Any]) ->
     return {}
 
 
+CAUSES: dict[str, Callable[[str], Any]] = {
+    "an empty or blank response": re.compile(r"\s*").fullmatch,
+    "a think block before the answer": re.compile(r"<think>Option .*</think>").match,
+    "a tag or box only inside a closed think block": re.compile(r"<think>So .*</think>\s*Done", re.S).match,
+    "a box in a think block that is never closed": re.compile(r"<think>[^<]*\\boxed\{.*\}\Z", re.S).search,
+    "a box that is never closed": re.compile(r"\\boxed\{(?![^{}]*(\{[^{}]*\})?[^{}]*\})[^{}]*\Z", re.S).search,
+    "`<Answer>` with capitals": re.compile("<A[nN]").search,
+    "a space before the box's brace": re.compile(r"\\boxed \{").search,
+    "an earlier mention of `<answer>`": re.compile("<answer>.*<answer>", re.S).search,
+    "a bare letter or digit, without a box": re.compile(r"\s*[0-2]\s*").fullmatch,
+    "marks or spaces around a date": re.compile(r"(<answer>|\\boxed\{)\D+\d+/\d+/\d+").search,
+    "a score or an integer that is not whole": re.compile(r"\d\.\d").search,
+    "marks around the digit in the box": re.compile(r"\\boxed\{\s*(\\|\(|\*\*|\"|\d\.)").search,
+    "functions and signs that the calculator supports": re.compile(r"min|max|//|math\.|np\.|−|²").search,
+    "conditionals and truth values for the calculator": re.compile(r"\b(if|and|not|True)\b").search,
+}
+"""What tells the responses of a documented cause, the first that fits; the names are those of the table's rows."""
+
+
 class Tally:
     """Equal and different verdicts, with examples of the different by cause."""
+
+    causes: ClassVar[set[str]] = set()
 
     def __init__(self, title: str) -> None:
         self.title, self.equal = title, 0
         self.different: dict[str, list[str]] = defaultdict(list)
 
-    def add(self, ours: Any, theirs: Any, cause: str, shown: str) -> None:
-        """Count one comparison."""
+    def add(self, ours: Any, theirs: Any, response: str, shown: str = "") -> None:
+        """Count one comparison, a difference under the first cause that fits the response."""
         if ours == theirs:
             self.equal += 1
-        else:
-            self.different[cause].append(f"here {ours!r}, there {theirs!r}: {shown!r}")
+            return
+        cause = next((name for name, fits in CAUSES.items() if fits(response)), "unexplained")
+        self.causes.add(cause)
+        self.different[cause].append(f"here {ours!r}, there {theirs!r}: {response!r} {shown}")
 
     def print(self) -> None:
-        """What was found."""
+        """Print the counts, and examples of each cause."""
         total = self.equal + sum(map(len, self.different.values()))
         print(f"{self.title}: {self.equal:,} of {total:,} equal")
         for cause, cases in sorted(self.different.items(), key=lambda item: -len(item[1])):
@@ -109,6 +134,8 @@ def medexqa_responses(row: Row, draw: random.Random) -> Iterator[str]:
     yield f"It is {text[: max(3, len(text) // 2)]}"
     yield " ".join(draw.sample(str(row["question"]).split(), min(6, len(str(row["question"]).split()))))
     yield f"answer: {draw.choice(letters)}{draw.choice(letters)} {one}="
+    yield f"<think>Option {other} is tempting. {text} is not.</think>\n{one}. {text}"
+    yield draw.choice(["", " \n"])
 
 
 def medexqa(folder: Path, data: Path) -> None:
@@ -125,7 +152,7 @@ def medexqa(folder: Path, data: Path) -> None:
             options = {letter: row[letter] for letter in "ABCD"}
             for response in medexqa_responses(row, draw):
                 answer = scorer(row, response)["strict-match"].answer
-                tally.add(answer, theirs["extract_answer_letter"](response, options), "unexplained", response)
+                tally.add(answer, theirs["extract_answer_letter"](response, options), response)
     tally.print()
 
 
@@ -157,18 +184,38 @@ def medcalc_answers(row: Row, draw: random.Random) -> Iterator[str]:
     yield f"{value:.2e}"
 
 
-def medcalc_cause(answer: str) -> str:
-    """The documented cause of a difference."""
-    if answer != answer.strip():
-        return "a date on a line of its own in the box is read here"
-    number = re.findall(r"-?\d+(?:\.\d+)?", answer)
-    if number and "." in number[-1] and float(number[-1]) != round(float(number[-1])):
-        return "a score that is not whole is rounded first, as the authors do"
-    return "unexplained"
+TAG, BOX = "<answer>{}</answer>", "\\boxed{{{}}}"
+PLAIN = {"xml": f"So it is.\n{TAG}", "boxed": f"So it is.\n{BOX}"}
+WRAPPERS = (
+    *(f"<think>So {form}.</think>\nDone." for form in (TAG, BOX)),
+    *(f"<think>So {form}" for form in (TAG, BOX)),
+    *(f"<think>x</think>\n{form}" for form in (TAG, BOX)),
+    *(f"</think>{form}" for form in (TAG, BOX)),
+    *("<Answer>{}</Answer>", "<ANSWER>{}</ANSWER>", "I put it into <answer> tags: <answer>{}</answer>"),
+    *("<answer>1</answer> or rather <answer>{}</answer>", "\\boxed{{1}} or rather \\boxed{{{}}}"),
+    *("<answer>{}", "\\boxed{{{}", "\\boxed {{{}}}", "$\\boxed{{{}}}$", "**\\boxed{{{}}}**", "**<answer>{}</answer>**"),
+    *(
+        "<answer>\n{}\n</answer>",
+        "\\boxed{{\n{}\n}}",
+        "\\boxed{{ {} }}",
+        "\\boxed{{\\text{{{}}}}}",
+        "\\boxed{{\\mathbf{{{}}}}}",
+    ),
+    *(
+        "\\boxed{{({})}}",
+        "\\boxed{{**{}**}}",
+        "\\boxed{{{}.}}",
+        '\\boxed{{"{}"}}',
+        '<answer>"{}"</answer>',
+        "<answer>**{}**</answer>",
+    ),
+    *("<answer>str(np.float64({}))</answer>", "<answer>str({})</answer>", "<answer>[{}]</answer>", "{}", "\n{}\n", ""),
+)
+"""Forms of a response; the answer takes the place of the braces."""
 
 
-def medcalc(folder: Path, data: Path) -> None:
-    """Verdicts, by tag and by box; then a response in the form that was not asked for."""
+def medcalc(folder: Path, data: Path, thinning: int) -> None:
+    """Verdicts on plain answers by tag and by box, also in the form that was not asked for, and on wrapped ones."""
     from verifiers.parsers.parser import Parser
     from verifiers.parsers.xml_parser import XMLParser
     from verifiers.utils.data_utils import extract_boxed_answer
@@ -183,29 +230,31 @@ def medcalc(folder: Path, data: Path) -> None:
         lambda text: extract_boxed_answer(text) if "\\boxed{" in text else ""
     )
     parsers = {"xml": XMLParser(fields=["answer"], answer_field="answer"), "boxed": Parser(extract_fn=boxed)}
-    forms = {"xml": "So it is.\n<answer>{}</answer>", "boxed": "So it is.\n\\boxed{{{}}}"}
     rows = [row for name in ("test", "one_shot") for row in read_rows(data / f"medcalc_bench/{name}.csv")]
-    for asked in forms:
+    for asked in PLAIN:
         scorer = Scorer("medcalc_bench", answer_format=asked)
-        for given, form in forms.items():
-            tally = Tally(f"MedCalc-Bench, asked for {asked}, given {given}")
-            draw = random.Random(2)
-            for row in rows:
-                info = {
-                    "calc_id": row["Calculator ID"],
-                    "ground_truth": row["Ground Truth Answer"],
-                    "lower_bound": row["Lower Limit"],
-                    "upper_bound": row["Upper Limit"],
-                }
-                for answer in medcalc_answers(row, draw):
-                    response = form.format(answer)
-                    completion = [{"role": "assistant", "content": response}]
-                    try:
-                        verdict = theirs["check_correctness"](parsers[asked], completion, info)
-                    except SyntaxError:  # of their eval; their framework counts a reward that fails as 0
-                        verdict = 0.0
-                    acc = scorer(row, response)["strict-match"].metrics["acc"]
-                    tally.add(float(acc or 0), verdict, medcalc_cause(answer), f"{answer} on {info}")
+        in_forms = {form: Tally(f"MedCalc-Bench, asked for {asked}, {form}") for form in ("plain", "wrapped")}
+        draw = random.Random(2)
+        for row in rows[::thinning]:
+            info = {
+                "calc_id": row["Calculator ID"],
+                "ground_truth": row["Ground Truth Answer"],
+                "lower_bound": row["Lower Limit"],
+                "upper_bound": row["Upper Limit"],
+            }
+            answers = list(medcalc_answers(row, draw))
+            responses = [("plain", form.format(answer)) for answer in answers for form in PLAIN.values()]
+            for answer in (row["Ground Truth Answer"], draw.choice(answers)):
+                responses += [("wrapped", form.format(answer)) for form in WRAPPERS]
+            for form, response in responses:
+                completion = [{"role": "assistant", "content": response}]
+                try:
+                    verdict = theirs["check_correctness"](parsers[asked], completion, info)
+                except SyntaxError:  # of their eval; their framework counts a reward that fails as 0
+                    verdict = 0.0
+                acc = scorer(row, response)["strict-match"].metrics["acc"]
+                in_forms[form].add(float(acc or 0), verdict, response, f"on {info}")
+        for tally in in_forms.values():
             tally.print()
 
 
@@ -236,6 +285,14 @@ def expressions(draw: random.Random, count: int) -> Iterator[str]:
         "round({a}.5)",
         "",
         "{a} {b}",
+        "math.sqrt({a})",
+        "np.sqrt({a})",
+        "{a} − {b}",
+        "{a}²",
+        "{a} if {c} else {b}",
+        "{a} and {b}",
+        "not {a}",
+        "True",
     )
     for place in range(count):
         a, b, c = draw.randint(1, 180), draw.randint(1, 120), round(draw.uniform(0.1, 9), 2)
@@ -253,10 +310,7 @@ def calculator(folder: Path) -> None:
     tally, ours = Tally("Calculator"), CalculatorTool()
     for expression in expressions(random.Random(3), 470):
         (outcome,) = ours.run([("", expression)])
-        cause = (
-            "min, max, // and whole numbers are known here" if re.search(r"min|max|//", expression) else "unexplained"
-        )
-        tally.add(_number(outcome.text), _number(theirs["calculator"](expression=expression)), cause, expression)
+        tally.add(_number(outcome.text), _number(theirs["calculator"](expression=expression)), expression)
     tally.print()
 
 
@@ -312,8 +366,31 @@ def medhallu(folder: Path, data: Path) -> None:
         for name, their_name in names.items():
             ours = HarnessAggregation(how[name])([value for value in values[name] if value is not None])
             kept = there["kept"] > 0
-            cause = "unexplained" if kept else "nothing answered: no accuracy here, 0 there"
-            tally.add(ours if isinstance(ours, str) else round(ours, 12), round(there[their_name], 12), cause, name)
+            if kept or not isinstance(ours, str):  # where nothing is answered, accuracy is N/A here and 0 there
+                tally.add(ours if isinstance(ours, str) else round(ours, 12), round(there[their_name], 12), name)
+    tally.print()
+
+
+def medhallu_rewards(folder: Path, data: Path) -> None:
+    """Rewards of wrapped answers."""
+    from verifiers.parsers.parser import Parser
+    from verifiers.utils.data_utils import extract_boxed_answer
+
+    theirs = functions(folder, "medhallu.py", "reward_fn", {})
+    if not theirs:
+        print("MedHallu: no medhallu.py with reward_fn")
+        return
+    scorer, parser, tally = Scorer("medhallu"), Parser(extract_fn=extract_boxed_answer), Tally("MedHallu, rewards")
+    row = read_rows(data / "medhallu/pqa_labeled.csv")[0]
+    for target, shown in enumerate(("ground_truth", "hallucinated")):
+        example = scorer.example(row, shown)
+        for form in WRAPPERS:
+            for answer in ("0", "1", "2", "3", "1."):
+                response = form.format(answer)
+                answer_read = scorer.benchmark.strict(response, example, scorer.options)
+                ours = scorer.benchmark.score(answer_read, example, scorer.options).values["reward"]
+                completion = [{"role": "assistant", "content": response}]
+                tally.add(ours, theirs["reward_fn"](completion, str(target), parser), response)
     tally.print()
 
 
@@ -351,14 +428,21 @@ def main() -> int:
     parser.add_argument("environments", type=Path, help="a folder with the environments' code")
     parser.add_argument("data", type=Path, help="rows, laid out as for MEDTASKS_DATA")
     parser.add_argument("--evaluate", type=Path, metavar="METRICS", help="the folder metrics of Hugging Face evaluate")
+    parser.add_argument("--thinning", type=int, default=1, metavar="N", help="take every Nth row of MedCalc-Bench only")
     arguments = parser.parse_args()
+    logging.disable(logging.WARNING)  # thefuzz warns of every blank response
     medexqa(arguments.environments, arguments.data)
-    medcalc(arguments.environments, arguments.data)
+    medcalc(arguments.environments, arguments.data, arguments.thinning)
     calculator(arguments.environments)
     medhallu(arguments.environments, arguments.data)
+    medhallu_rewards(arguments.environments, arguments.data)
     if arguments.evaluate:
         explanations(arguments.evaluate, arguments.data)
-    return 0
+    document = (Path(__file__).parents[1] / "docs" / "environments.md").read_text(encoding="utf-8")
+    without_row = [cause for cause in sorted(Tally.causes) if f"| {cause} |" not in document]
+    for cause in without_row:
+        print(f"no row in docs/environments.md: {cause}")
+    return 1 if without_row else 0
 
 
 if __name__ == "__main__":

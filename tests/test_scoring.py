@@ -49,6 +49,12 @@ def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
     assert score("medcalc_bench_python", row, both)["strict-match"].metrics["acc"] == 1.0, "the last reply alone"
 
 
+def test_the_format_of_medmcqa_asks_for_a_think_block_and_no_box() -> None:
+    row = sample_rows(FILE["medmcqa"])[0]
+    scores = score("medmcqa", row, "<think>x</think>\nThe answer is B.")["strict-match"].metrics
+    assert (scores["format"], scores["one_box"], scores["answered"]) == (1, 0, 0)
+
+
 def test_explanations_are_scored_if_asked_for() -> None:
     (row, *_) = sample_rows(FILE["medexqa"])
     response = f"The answer is {row['answer']}. {row['explanation_1']}"

@@ -133,7 +133,7 @@ _MATH = {
     name: getattr(math, name)
     for name in ("sqrt", "exp", "pow", "ceil", "floor", "fabs", "sin", "cos", "tan", "trunc", "pi", "e")
 }
-_NUMPY = {**_MATH, "abs": abs, "round": rounded, "power": power, "minimum": min, "maximum": max}
+_NUMPY = {**_MATH, "float64": float, "abs": abs, "round": rounded, "power": power, "minimum": min, "maximum": max}
 _MODULES = {"math": _MATH, "np": _NUMPY, "numpy": _NUMPY}
 _FUNCTIONS = {
     "min": min,
