@@ -187,13 +187,15 @@ def test_no_damage_ends_a_run_or_changes_a_reply(
     assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"
 
 
-def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path: Path) -> None:
+def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     one = AnswerStore(tmp_path, MODEL)
     put(one, "p", "one")
     two = AnswerStore(tmp_path, MODEL)
     assert take(two, "p") is None, "the other process is running"
+    assert "another run of this model" not in caplog.text
     put(two, "p", "two")
     put(two, "q", "of another task")
+    assert caplog.text.count(f"another run of this model is under way in {tmp_path}") == 1
     one.end()
     put(two, "r", "later")
     assert len(list(tmp_path.glob("*.jsonl"))) == 1

@@ -43,6 +43,15 @@ def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
 
+def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("medtasks_utils.judging.client._PATIENCE", 0.0)
+    with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
+        check(settings_for(server.url, tmp_path, max_retries=2))
+    assert f"at {server.url} has not answered yet; it is asked up to 3 times" in caplog.text
+
+
 def test_what_stays_wrong_is_not(tmp_path: Path) -> None:
     judgement, server = one(tmp_path, refusal(400, "context length exceeded,\nsay we"))
     assert (judgement.failure, len(server.requests)) == ("http_400", 1)

@@ -10,7 +10,7 @@ import pytest
 from conftest import FILE, TASK, evaluate, load, right_answer, sample_rows
 from saved_runs import save_run
 
-from medtasks_utils import load_runs, score
+from medtasks_utils import Scorer, load_runs, score
 from medtasks_utils.errors import DataError, UsageError
 
 RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.", "I would say (C).", "", "<think>so"]
@@ -69,6 +69,7 @@ def test_explanations_are_scored_if_asked_for() -> None:
         (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
         (("medhallu", sample_rows(FILE["medhallu"])[0], ""), {}, UsageError, "shown='ground_truth' or"),
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
+        (("medmcqa", {"id": 1}, None), {}, UsageError, "a response is a text, not None"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
         (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
         (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
@@ -77,6 +78,14 @@ def test_explanations_are_scored_if_asked_for() -> None:
 def test_mistakes_are_errors(arguments: Any, options: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         score(*arguments, **options)
+
+
+def test_each_row_needs_a_response_and_explanations_are_scored_on_request() -> None:
+    row = sample_rows(FILE["medexqa"])[0]
+    with pytest.raises(UsageError, match="2 rows, but 1 responses"):
+        Scorer("medexqa").many([row, row], ["A"])
+    assert "rougeL" not in score("medexqa", row, "A")["strict-match"].metrics
+    assert "rougeL" in score("medexqa", row, "A", explanation_metrics="rougeL")["strict-match"].metrics
 
 
 @pytest.mark.parametrize("label", [0, "0", 0.0, "A", "a", "choice a"])
@@ -103,7 +112,7 @@ def test_saved_runs_as_frames(tmp_path: Path) -> None:
     tasks = ["medmcqa_openmed", "medhallu"]
     path = save_run(tmp_path, tasks=tasks, model="org/mine", metadata={"medhallu": {"repeats": 2}}, limit=4)
     result = json.loads(path.read_text())
-    runs = load_runs(tmp_path)
+    runs = load_runs(path, tmp_path)
     assert [run.model for run in runs] == ["org/mine"]
     values, examples = runs.to_pandas()
     acc = values[(values["task"] == "medmcqa_openmed") & (values["metric"] == "acc")]

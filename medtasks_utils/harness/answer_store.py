@@ -255,8 +255,13 @@ class AnswerStore:
             self.kept += len(replies)
 
     def _open(self) -> IO[bytes]:
-        """Create the file of this process."""
+        """Create the file of this process, and say if another run of the model is under way in the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        for path in () if self._has_several_processes else self._unfinished():
+            with unlocked(path) as has_ended:
+                if not has_ended:
+                    message = "another run of this model is under way in %s: both ask for what they have in common"
+                    logger.warning(message, self.folder)
         file = self._path.open("xb")
         lock(file, wait=True)
         return file

@@ -11,6 +11,7 @@ from typing import Any
 
 import openai
 
+from medtasks_utils.errors import logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.writing import SECRETS, printable
 
@@ -23,6 +24,7 @@ from .judge_settings import JudgeSettings
 MAX_ATTEMPTS = 3
 """How often one question is asked before an unreadable reply counts as a failure."""
 
+_PATIENCE = 2.0  # seconds without an answer to the first call, after which the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
     "title": "check",
@@ -162,13 +164,19 @@ class JudgeClient:
         Raises:
             JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
         """
+        settings = self.settings
+        message = "the judge %s at %s has not answered yet; it is asked up to %d times"
+        line = message, settings.model, settings.base_url, settings.max_retries + 1
+        remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, *line)
         try:
             await self._request(_CHECK, _CHECK_SCHEMA, Tally())
         except CallError as error:
             if (
                 not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION
             ):  # an unreadable reply is no reason to stop: the endpoint works
-                raise unusable(error.kind, str(error), self.settings) from None
+                raise unusable(error.kind, str(error), settings) from None
+        finally:
+            remark.cancel()
 
     def _key(self, messages: Messages, schema: Schema) -> str:
         """Hash everything that the answer depends on; the two constants version the stored form.
