@@ -100,6 +100,18 @@ def test_runs_that_cannot_be_compared_are_an_error(
         assert "--against" in errors
 
 
+def test_several_processes_are_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LocalServer(right_in(0.5)) as served:
+        run(served, data, tmp_path / "saved", capsys, "--limit", "30")
+        monkeypatch.setattr("lm_eval.api.model.LM.world_size", 2)
+        before = len(served.requests)
+        _, errors = run(served, data, tmp_path / "new", capsys, "--against", str(tmp_path / "saved"), code=2)
+    assert "in one process" in errors
+    assert len(served.requests) == before
+
+
 # ---- the rule
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.in_process import knowing_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
@@ -51,6 +52,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             model.generate_until = batch.generate_until if batch else asking_what_fits(model)
             stack.callback(vars(model).pop, "generate_until", None)
             if evaluation and evaluation.saved_run:
+                if model.world_size > 1:
+                    raise UsageError("--against decides in one process: start medtasks eval without accelerate launch")
                 return evaluation.in_steps(partial(original, lm=lm), task_dict, settings)
             return original(lm=lm, task_dict=task_dict, **settings)
 
