@@ -1,7 +1,6 @@
 """Find the places where a text mentions an option: by its letter, in any script, or by its text."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -12,15 +11,6 @@ from .words import Mention, outside
 
 LETTERS = "ABCD"
 
-_STYLED = {
-    code: unicodedata.normalize("NFKC", chr(code))
-    for first, last in ((0x24B6, 0x24EA), (0x1D400, 0x1D7CC))
-    for code in range(first, last)
-}
-_ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
-_CYRILLIC = later(
-    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
-)
 # A capital that stands alone, not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
@@ -32,20 +22,6 @@ _ARTICLE = later(
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 _MOST = 400  # letters of a text that are examined
-
-
-def latin_letters(text: str) -> str:
-    """Return the text with circled, bold, Cyrillic and Greek letters of options as A to D.
-
-    Cyrillic letters are taken by their look, or by their order where a letter has no Latin likeness.
-
-    >>> latin_letters("Ⓑ"), latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
-    ('B', 'Ответ: B', 'Не B, а C.')
-    """
-    text = text.translate(_STYLED)
-    in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
-    table = _IN_ORDER if in_order else _ALIKE
-    return _CYRILLIC.sub(lambda match: match[0].translate(table), text)
 
 
 def letters_in(text: str) -> Iterator[Mention]:

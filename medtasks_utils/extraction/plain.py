@@ -1,6 +1,7 @@
 """Reduce a response to its text: no formatting, no reasoning, one script of digits, and no further question."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -9,7 +10,9 @@ from .patterns import later, rewrites, rewritten
 from .think import TAG, final_text
 
 _HEAD, _TAIL = 2_000, 10_000  # characters of a long text that are read
+_STYLED = (*range(0x24B6, 0x24EA), *range(0x1D400, 0x1D7CC))  # circled letters, and bold, italic and other ones
 _SIGNS = {
+    **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u3000\t"), " "),

@@ -78,7 +78,6 @@ _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "res
 _MAX_CONTENT = 1000  # characters of a text that states a single value
 _MOST = 250  # candidates
 _SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
-_APART = later(r"[\n(]")
 
 
 def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
@@ -116,11 +115,9 @@ def _rounded(reading: Reading) -> Reading:
         return reading
     stated = [candidate for candidate in reading.candidates if candidate.value == reading.value]
     best = max(stated, key=lambda candidate: (candidate.weight, candidate.start))
-    restating = _STATEMENTS if best.cue == "equals" else ("rounded",)
     for candidate in reading.candidates:
-        is_near = 0 < candidate.start - best.end < 80 and not _APART.search(best.text, best.end, candidate.start)
-        is_stated = candidate.weight >= _STATED and candidate.cue in restating
-        if ((is_near and candidate.weight > 5) or is_stated) and _rounds(best.value, candidate.value):
+        is_stated = candidate.weight >= _STATED and candidate.cue in _STATEMENTS
+        if is_stated and _rounds(best.value, candidate.value):
             reading = reading._replace(value=candidate.value)
     return reading
 
@@ -165,9 +162,7 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     for candidate in candidates:
         if any(start <= candidate.start < end for start, end in asides):
             candidate.evidence["in an aside"] = -35
-    pairs = zip(symbols.mentions.values(), candidates, strict=True)
-    in_digits = {candidate.value for mention, candidate in pairs if mention.notion != "weak" and not candidate.evidence}
-    least = _STATED + 1 if nothing.cannot(symbols) else 15.0 if len(in_digits) > 1 else 0.0
+    least = _STATED + 1 if nothing.cannot(symbols) else 0.0
     for candidate in candidates:
         if candidate.support < least or candidate.weight < _LEAST:
             candidate.discard("hardly stated")

@@ -107,12 +107,7 @@ def _read_part(text: str) -> Reading:
     for candidate in candidates:
         if len(text) > _SHORT and candidate.cue in ("digit", "word"):
             candidate.discard("only named, in a long text")
-    reading = choose(candidates, _OPEN)
-    denied = {_FLIPPED[candidate.value] for candidate in candidates if candidate.evidence.get("denied", 0) < -2}
-    left = {*_FLIPPED} - denied
-    if reading.value is None and len(left) == 1:
-        return Reading(left.pop(), "left over", reading.candidates, 0.9)
-    return reading
+    return choose(candidates, _OPEN)
 
 
 def _inside(container: Container) -> str | None:
