@@ -167,7 +167,18 @@ class EvalResult:
         """Return the scores, remarks on the tasks, what they took, and where they are saved."""
         no_scores = "no scores (--predict_only keeps responses without scoring them)"
         remarks = [f"{task.task}: {remark}" for task in self.saved.tasks.values() for remark in task.remarks]
-        return "\n".join([self.scores.to_text() or no_scores, *remarks, "", self._spent(), self._next()])
+        scores = self.scores.to_text() or no_scores
+        return "\n".join([scores, *remarks, *self._shares(), "", self._spent(), self._next()])
+
+    def _shares(self) -> list[str]:
+        """Return how large a part of each task's examples ``--limit`` chose; nothing without it."""
+        limit = self.evaluation.config.limit
+        numbers = (self.evaluation.results or {}).get("n-samples", {}) if limit else {}
+        return [
+            f"{task}: --limit {limit:g}, {of_task['effective']:,} of {of_task['original']:,} examples "
+            f"({100 * of_task['effective'] / of_task['original']:.1f} %)"
+            for task, of_task in numbers.items()
+        ]
 
     def _spent(self) -> str:
         """Return time, tokens, reused answers and tool calls in a line."""
