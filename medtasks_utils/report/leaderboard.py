@@ -70,11 +70,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
     ranks_by_topic = ranks(shown) if len(names) > 1 else {}
     columns = {
-        name: [
-            _column(topic, names, name if name in topic.filters else topic.filters[0], ranks_by_topic)
-            for topic in shown
-        ]
-        for name in filters
+        filter_name: [_column(topic, names, filter_name, ranks_by_topic) for topic in shown] for filter_name in filters
     }
     results = {topic.name: topic.results for topic in topics if topic.benchmark_name}
     return {
@@ -92,6 +88,8 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
 def _column(
     topic: Topic, names: Sequence[str], filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]
 ) -> Column:
+    """Return the column of a topic; the filter is the topic's first one if it does not have this one."""
+    filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
     by_run = {rank.run: rank for rank in ranks_by_topic.get((topic.name, filter_name), ())}
     places = [

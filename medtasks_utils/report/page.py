@@ -74,7 +74,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
     about = [*audit_tables(runs), replies_table(topics), settings_table(runs), signature_table(runs, topics)]
-    numbers = {
+    numbers: dict[str, Any] = {
         "runs": names,
         "filters": filters,
         "board": leaderboard(topics, runs, choices or filters[:1]),
