@@ -111,7 +111,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
         return choose(inside)._replace(candidates=(*inside, *candidates))
     left = _odd_one(candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
-    _discard_unfinished(candidates, symbols, whole)
+    _discard_unfinished(candidates, plain, whole)
     _discard_several(candidates)
     _discard_walked(candidates, plain)
     _discard_listed(candidates, symbols)
@@ -189,14 +189,13 @@ def _discard(candidates: Iterable[Candidate], reason: str, cues: Collection[str]
             candidate.discard(reason)
 
 
-def _discard_unfinished(candidates: Sequence[Candidate], symbols: Symbols, whole: int) -> None:
+def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
     """Discard what is not stated outright where the text breaks off; the text is whole up to a place."""
-    plain = symbols.text
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
-    for mention, candidate in zip(symbols.mentions.values(), candidates, strict=True):
-        is_open = candidate.cue in ("named", "first") or (candidate.cue == "leads" and mention.notion == "text")
-        if candidate.support < OUTRIGHT and (candidate.end > whole or (breaks_off and is_open)):
+    for candidate in candidates:
+        is_cut = candidate.end > whole or (breaks_off and candidate.cue in ("named", "first"))
+        if is_cut and candidate.support < OUTRIGHT:
             candidate.discard("the text breaks off")
 
 

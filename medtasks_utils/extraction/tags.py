@@ -12,7 +12,7 @@ def last_tag(text: str) -> tuple[str, int] | None:
 
     ``<\answer>`` closes a tag too.
     """
-    opened, last = None, None
+    opened = last = None
     for tag in _TAG.finditer(text):
         if not tag[1]:
             opened = tag.end()
