@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,10 +107,12 @@ def audit(
 
 def _items(task: TaskRun) -> Iterator[Item]:
     """Yield the responses of a task whose samples have both filters' answers."""
-    benchmark = task.benchmark
-    for sample in task.samples if benchmark else ():
-        if benchmark and all(len(sample.scores_of(name, "acc")) == len(sample.responses) for name in FILTERS):
-            yield from (Item(benchmark, sample, generation) for generation in range(len(sample.responses)))
+    if task.benchmark is None:
+        return
+    for sample in task.samples:
+        count = len(sample.responses)
+        if all(len(sample.scores_of(name, "acc")) == count for name in FILTERS):
+            yield from map(partial(Item, task.benchmark, sample), range(count))
 
 
 def _audit_task(

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import yaml
@@ -28,7 +29,9 @@ def task_folders() -> list[Path]:
 @cache
 def tasks_named(name: str) -> list[JsonObject]:
     """Return the settings of the tasks behind the name of a task, tag, group or benchmark; empty if unknown."""
-    paths = [path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
+    paths: list[Path] = []
+    for folder in task_folders():
+        paths += sorted(folder.rglob("[!_]*.yaml"))
     known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, paths)}
     if name in benchmarks() and name not in known:
         name = benchmarks()[name].default_task
@@ -38,7 +41,7 @@ def tasks_named(name: str) -> list[JsonObject]:
     if "group" not in named:
         return [named]
     members = [member["task"] if isinstance(member, dict) else member for member in named["task"]]
-    return [settings for member in members for settings in tasks_named(member)]
+    return list(chain.from_iterable(map(tasks_named, members)))
 
 
 @cache

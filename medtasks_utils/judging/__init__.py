@@ -14,8 +14,8 @@ calls are cached on disk, so no run repeats one. Only the settings hold the key:
 error or a ``repr``.
 """
 
-from .batch import check, judge_all, summary
 from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
+from .judge_cases import check, judge_all, summary
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [

@@ -23,7 +23,7 @@ from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore
 from medtasks_utils.writing import printable, table, write_whole
 
-from .judged_responses import Response
+from .judged_responses import ExplainedResponse
 
 Log = Callable[[str], object]
 
@@ -79,7 +79,7 @@ class Rescoring:
 
 
 def rescore(
-    responses: Sequence[Response],
+    responses: Sequence[ExplainedResponse],
     judges: Sequence[Judge],
     settings: JudgeSettings,
     prefix: str,
@@ -121,7 +121,7 @@ def rescore(
 
 
 def _judged(
-    responses: Sequence[Response], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
+    responses: Sequence[ExplainedResponse], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
 ) -> list[Judgement | None]:
     """Return one judgement per response; None for a response that needs no judge."""
     judgements: list[Judgement | None] = [None] * len(responses)
@@ -149,13 +149,13 @@ def _judged(
     return judgements
 
 
-def _status(response: Response, judgement: Judgement | None) -> str:
+def _status(response: ExplainedResponse, judgement: Judgement | None) -> str:
     if judgement is None:
         return SKIPPED if not response.case.references else WRONG
     return FAILED if judgement.score is None else JUDGED
 
 
-def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
+def _mean(judged: Sequence[tuple[ExplainedResponse, Judgement | None]]) -> Estimate:
     """Return the mean over the examples of a run; examples without references are left out."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
@@ -167,7 +167,7 @@ def _mean(judged: Sequence[tuple[Response, Judgement | None]]) -> Estimate:
     return estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
 
 
-def _row(response: Response, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
+def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
     """Return a line of a judge's file. Scores and rates in the environment's columns are 0–1; ``score`` is 0–100."""
     case = response.case
     status = _status(response, judgement)

@@ -13,7 +13,7 @@ from medtasks_utils.judging import Case
 from medtasks_utils.results import TaskRun, read_runs
 
 
-class Response(NamedTuple):
+class ExplainedResponse(NamedTuple):
     """One response of a model, with the case for the judge.
 
     Attributes:
@@ -47,7 +47,7 @@ class Response(NamedTuple):
 class Responses(NamedTuple):
     """The responses, in the order of the files, and a line on each thing left out."""
 
-    found: list[Response]
+    found: list[ExplainedResponse]
     problems: list[str]
 
 
@@ -65,7 +65,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
     """
     paths, in_folders = _matching(patterns)
     problems: list[str] = []
-    responses: list[Response] = []
+    responses: list[ExplainedResponse] = []
     for run in read_runs(paths):
         for task in run.tasks.values():
             path = task.samples_path
@@ -115,7 +115,9 @@ def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
     return list(dict.fromkeys(paths)), in_folders - by_name
 
 
-def _responses(run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter_name: str) -> Iterator[Response]:
+def _responses(
+    run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter_name: str
+) -> Iterator[ExplainedResponse]:
     """Yield each response of a task's samples under a filter."""
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
@@ -123,4 +125,4 @@ def _responses(run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter
             is_right = answer == str(sample.doc[benchmark.truth])
             example = str(sample.doc.get("id", sample.doc_id))
             case = benchmark.case_of(sample.doc, text)
-            yield Response(path, run, task.task, example, generation, answer, is_right, text, case)
+            yield ExplainedResponse(path, run, task.task, example, generation, answer, is_right, text, case)

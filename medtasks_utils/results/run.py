@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -141,7 +142,7 @@ class TaskRun:
     def filters(self) -> list[str]:
         """The names of the filters, in the harness's order."""
         reported = dict.fromkeys(name for _, name in self.metrics)
-        return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
+        return list(reported or dict.fromkeys(chain.from_iterable(sample.answers for sample in self.samples)))
 
 
 def content_keys(

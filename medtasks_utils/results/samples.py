@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -151,7 +152,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
     problems = []
     if bad:
         problems.append(f"left out {len(bad)} of its lines, truncated or unreadable (the first is line {bad[0]})")
-    for name in dict.fromkeys(name for sample in samples for name in sample.answers):
+    for name in dict.fromkeys(chain.from_iterable(sample.answers for sample in samples)):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
             problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")
@@ -247,4 +248,4 @@ def content_of(content: Any) -> str:
 
 def _texts(value: Any) -> list[str]:
     """Flatten nested lists into a list of strings."""
-    return [text for item in value for text in _texts(item)] if isinstance(value, list) else [str(value)]
+    return list(chain.from_iterable(map(_texts, value))) if isinstance(value, list) else [str(value)]

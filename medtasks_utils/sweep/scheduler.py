@@ -49,7 +49,7 @@ def job_records(plan: Plan) -> list[JsonObject]:
 def job_table(records: Sequence[JsonObject]) -> str:
     """Return the records of jobs as a table, without their folders."""
     columns = [name for name in records[0] if name != "folder"]
-    return table([[record[name] for name in columns] for record in records], columns, left=2)
+    return table([list(map(record.get, columns)) for record in records], columns, left=2)
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:

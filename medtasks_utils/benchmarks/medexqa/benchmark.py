@@ -129,7 +129,7 @@ class MedExQA(ChoiceBenchmark):
                 f"{without} of {len(examples)} examples have no reference explanation, so no explanation score"
             )
         if options.seed is None:
-            return [example for turn in zip_longest(*parts) for example in turn if example is not None]
+            return list(filter(None, chain.from_iterable(zip_longest(*parts))))
         if len(parts) > 1:
             random.Random(options.seed).shuffle(examples)
         return examples
