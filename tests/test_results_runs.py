@@ -196,3 +196,11 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
 @pytest.mark.parametrize(("task", "config", "benchmark"), table("benchmark_of"))
 def test_the_harness_has_tasks_of_its_own_with_our_names(task: str, config: Any, benchmark: str | None) -> None:
     assert benchmark_of(task, config) == benchmark
+
+
+@pytest.mark.parametrize("counts", ["[" * 300_000 + "]" * 300_000, '{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
+def test_odd_results_of_others_are_no_traceback(counts: str, tmp_path: Path) -> None:
+    path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
+    path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
+    (run,) = read_runs(path)
+    assert run.counts == {} and bool(run.problems) == (len(counts) > 1000)

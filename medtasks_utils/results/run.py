@@ -209,5 +209,7 @@ class Run:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """The number of examples by task: all (``original``) and asked (``effective``)."""
-        return dict(self.results.get("n-samples", {}))
+        """The number of examples by task: all (``original``) and asked (``effective``); only tasks that have both."""
+        counts = mapping(self.results.get("n-samples")).items()
+        names = "original", "effective"
+        return {task: n for task, n in counts if all(isinstance(mapping(n).get(name), int) for name in names)}

@@ -74,7 +74,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
         return as_run({}, place, date, logs, [f"{place}: no results file with the samples of {date or 'no date'}"])
     try:
         return as_run(json.loads(path.read_bytes()), place, date, logs)
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
         return as_run({}, place, date, logs, [f"{path} cannot be read: {error!r}"])
 
 
