@@ -16,8 +16,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.report.score_table import lines_of
-from medtasks_utils.report.summary import summary_block
-from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
 FUNCTIONS = """
@@ -269,4 +267,3 @@ def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path: Path) 
     shown = {key: (line.n, *(line.score(name).split()[0] for name in FILTERS)) for key, line in lines.items()}
     assert shown["both", "f1"] == (8, "37.5", "–") and shown["both", "acc"] == (8, "–", "87.5")
     assert shown["mine", "f1"][1] == "25.0" and shown["mine", "length"] == (4, "9.00", "–")
-    assert summary_block([run], topics_of([run]), "strict-match").table.caption.startswith("Shares in percent, other")

@@ -134,7 +134,8 @@ def read_options(
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
-            raise UsageError(f"{place}: {key} is the same option as {name}, and they have two values: leave one out")
+            names = " and ".join(other for other in given or () if kind.aliases.get(other, other) == name)
+            raise UsageError(f"{place}: {names} are the same option, and they have two values: leave one out")
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:
@@ -161,5 +162,7 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
         return f"unknown option {name!r}{did_you_mean(repr(name), map(repr, kind.model_fields))}"
     separator = ": " if problem["type"] == "value_error" and not message.startswith("must") else " "
     value = problem["input"]
+    if repr(value) in message:
+        return f"{name}{separator}{message}"
     suggestion = did_you_mean(str(value), re.findall(r"[\w-]+", message))
     return f"{name}{separator}{message}, not {value!r}{suggestion}"
