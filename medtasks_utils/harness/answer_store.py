@@ -111,7 +111,7 @@ class AnswerStore:
         self.folder = folder
         self.reused = self.kept = 0
         identity = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
-        self._head = {"model": identity, "run": uuid.uuid4().hex[:8]}
+        self._head: dict[str, Any] = {"model": identity, "run": uuid.uuid4().hex[:8]}
         self._name = f"answers_{digest(identity)}"
         self._archive = folder / f"{self._name}.jsonl.gz"
         self._path = folder / f"{self._name}_{self._head['run']}.jsonl"

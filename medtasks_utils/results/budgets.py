@@ -13,6 +13,7 @@ import numpy as np
 
 from medtasks_utils.filters import STRICT
 from medtasks_utils.statistics.intervals import estimate
+from medtasks_utils.statistics.ratio import Array
 from medtasks_utils.statistics.score_arrays import MetricScores
 
 from .run import Run, TaskRun
@@ -59,15 +60,16 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
     return {"points": points, "almost_all": candidates[place], "per_right_answer": per_right_answer, "note": NOTE}
 
 
-def _tokens_of(task: TaskRun, scores: MetricScores) -> Any:
+def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
     """Return the tokens of each generation, shape ``(n, k)``; NaN where they are not known."""
-    tokens = np.full(scores.numerators.shape[:2], np.nan)
+    tokens: Array = np.full(scores.counted.shape, np.nan)
+    generations = tokens.shape[-1]
     for place, sample in enumerate(task.samples):
-        counts: Sequence[int | None] = sample.tokens[: tokens.shape[1]]
+        counts: Sequence[int | None] = sample.tokens[:generations]
         tokens[place, : len(counts)] = [np.nan if count is None else count for count in counts]
     return tokens
 
 
-def _within(scores: MetricScores, tokens: Any, budget: int) -> MetricScores:
+def _within(scores: MetricScores, tokens: Array, budget: int) -> MetricScores:
     """Return scores in which replies of more tokens than the budget are wrong."""
     return replace(scores, numerators=np.where(tokens[..., None] <= budget, scores.numerators, 0.0))
