@@ -9,6 +9,7 @@ from typing import Any
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
+from medtasks_utils.results.samples import number
 
 from .outcomes import OUTCOMES, outcomes
 from .ranking import Rank, ranks
@@ -153,7 +154,7 @@ def _totals(results: Sequence[RunResult]) -> dict[str, Any]:
         counts.update(outcomes(result))
         for sample in result.samples:
             of_filters = [sample.scores_of(name, "acc") for name in (STRICT, FLEXIBLE)]
-            strict, flexible = ([score or 0.0 for score in scores] for scores in of_filters)
+            strict, flexible = ([number(score) or 0.0 for score in scores] for scores in of_filters)
             wrong += bool(strict) and not any(strict)
             by_form += sum(flexible) > sum(strict) and bool(strict)
             known = [ending for ending in sample.endings if ending != "unknown"]
@@ -181,9 +182,9 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
         title = "the mean of all benchmarks" if column.is_overall else column.title
-        for number, reason in column.reasons.items():
-            incomparable[names[number], reason.split(" (")[0]].append(title + _would_lead(column, number))
-        first = tuple(names[number] for number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
+        for run_number, reason in column.reasons.items():
+            incomparable[names[run_number], reason.split(" (")[0]].append(title + _would_lead(column, run_number))
+        first = tuple(names[run_number] for run_number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
         if len(first) == 1:
             led[first[0]].append(title)
         elif first:
@@ -200,12 +201,12 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
 
 
 def _comparable_values(column: Column) -> list[float]:
-    return [value.value for number, value in enumerate(column.values) if value and number not in column.reasons]
+    return [value.value for run_number, value in enumerate(column.values) if value and run_number not in column.reasons]
 
 
-def _would_lead(column: Column, number: int) -> str:
+def _would_lead(column: Column, run_number: int) -> str:
     """Return a remark if the value of an incomparable run is better than all comparable ones, else an empty text."""
-    shown, others = column.values[number], _comparable_values(column)
+    shown, others = column.values[run_number], _comparable_values(column)
     if shown is None or not others:
         return ""
     is_better = shown.value < min(others) if column.ascending else shown.value > max(others)

@@ -34,7 +34,6 @@ def replies_table(topics: Sequence[Topic]) -> ReportTable:
                 row.append(Cell(f"{100 * endings[ending] / total:.1f}", href=link))
             finished = topic.estimate(run, STRICT, "acc_finished")
             counts = [count for sample in samples for count in sample.tokens if count is not None]
-            quantiles = np.quantile(counts, [0.5, 0.9, 1.0]) if counts else []
-            numbers = [f"{number:,.0f}" for number in quantiles] or ["–"] * 3
+            numbers = [f"{tokens:,.0f}" for tokens in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
             table.rows.append([*row, *map(Cell, [topic.metric("acc").shown(finished.value), *numbers])])
     return table
