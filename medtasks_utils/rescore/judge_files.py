@@ -21,7 +21,7 @@ from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore
-from medtasks_utils.writing import printable, table, write_whole
+from medtasks_utils.writing import defused, printable, table, write_whole
 
 from .judged_responses import ExplainedResponse
 
@@ -111,7 +111,7 @@ def rescore(
         rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
         writer = csv.DictWriter(text, rows[0])
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: defused(cell) for name, cell in row.items()} for row in rows)
         write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
             of_run = [(response, judgement) for response, judgement in judged if response.run == run]
