@@ -474,8 +474,8 @@ def early_stops() -> Iterator[EarlyStop]:
                 gained = luck < 0.1 + gap / 2  # a discordance of 20 %, and more where the difference needs it
                 lost = (luck >= 0.1 + gap / 2) & (luck < max(0.2, gap))
                 both = luck > 0.5
-                sides = (as_scores(plain(x | both), clusters, strata_of) for x in (lost, gained))
-                return stopped(*sides, metric)
+                first, second = (as_scores(plain(x | both), clusters, strata_of) for x in (lost, gained))
+                return stopped(first, second, metric)
 
             yield EarlyStop(f"{name}; {n:,} examples, {points} points", n, draw)
 

@@ -73,7 +73,7 @@ def vllm_model(
     monkeypatch: pytest.MonkeyPatch, folder: str, answer: Callable[[str, Any], Generated], max_length: int
 ) -> Any:
     """lm_eval's ``vllm`` model with the tokenizer of a folder."""
-    modules = {
+    modules: dict[str, dict[str, Any]] = {
         "vllm": {"LLM": LLM, "SamplingParams": SamplingParams, "TokensPrompt": dict},
         "vllm.lora.request": {"LoRARequest": object},
         "vllm.renderers.hf": {"resolve_chat_template": None},

@@ -358,10 +358,10 @@ def extended(folder: Path, chance: random.Random) -> list[str]:
             reason = "seed"
         elif not could_not_change:
             reason = "max_gen_toks"
-        for turn, reply in enumerate(turns or [None]):
+        for turn, expected in enumerate(turns or [None]):
             first = (f"{example} 0", settings)
             answer = new.take("generate_until", (f"{example} {turn}", settings), first if turn else None)
-            assert answer == ([reply] if reason == "taken" else None), (reason, settings, replies)
+            assert answer == ([expected] if reason == "taken" else None), (reason, settings, replies)
         assert reason == "taken" or any(reason in text for text in new._missed), (reason, new._missed)
         new._missed.clear()
         outcomes.append(reason)

@@ -17,8 +17,6 @@ from local_server import HANG_UP, Fault, LocalServer, Request
 from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
 
-from medtasks_utils.harness import api_batch
-
 
 def caller(body: Request) -> str:
     return reply(body["messages"])
@@ -98,9 +96,10 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
             reported.set()
 
     monkeypatch.setattr(
-        api_batch.asyncio, "wait", lambda futures, timeout: wait(futures, timeout=0 if len(lines) < 3 else None)
+        "medtasks_utils.harness.api_batch.asyncio.wait",
+        lambda futures, timeout: wait(futures, timeout=0 if len(lines) < 3 else None),
     )
-    monkeypatch.setattr(api_batch.logger, "warning", warn)
+    monkeypatch.setattr("medtasks_utils.harness.api_batch.logger.warning", warn)
     with LocalServer(lambda body: "<answer>4</answer>" if reported.wait(60) else HANG_UP) as server:
         run(server, limit=1)
     seconds = [re.findall(r"has sent no reply for (\d+) s; .*timeout=300", line) for line in lines[:3]]

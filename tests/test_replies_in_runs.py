@@ -89,8 +89,7 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
 def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(
     answer: Answer, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replies = in_turn(RIGHT, RIGHT, answer)
-    with LocalServer(replies) as server:
+    with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
         flags = server.flags(max_retries=2, num_concurrent=1)
         words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "5"]
         assert exit_code([*words, *flags, "--output_path", str(tmp_path)]) == 1

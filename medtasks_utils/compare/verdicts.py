@@ -83,8 +83,8 @@ def as_text(verdicts: Sequence[Verdict], show: int) -> str:
         lines.append(f"{task}  ({filter_name} and {score}): {100 * same / n:.1f} % of {n} verdicts agree")
         lines.append(", ".join(f"{kind} {count[kind]}" for kind in _KINDS.values()))
         rows = []
-        for (*key, kind, way), examples in sorted(differ.items()):
-            if key == [task, filter_name, score]:
+        for (*of, kind, way), examples in sorted(differ.items()):
+            if of == [task, filter_name, score]:
                 rows.append((kind, way, len(examples), shortened("; ".join(examples[: show or _SHOWN]), 100)))
         lines += [table(rows, ("", "found by", "n", "examples"), left=2), ""] if rows else [""]
     return "\n".join(lines).rstrip()

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.harness.catalog import manager_for
@@ -94,7 +95,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def _task_of(run: OtherRun) -> str:
     """Return the task of the benchmark whose name is in the names of a run."""
     plain = _letters_and_digits(run.names)
-    by_part = {}
+    by_part: dict[str, Benchmark] = {}
     for benchmark in benchmarks().usable():
         parts = benchmark.environments or (_letters_and_digits(benchmark.name),)
         by_part |= dict.fromkeys(parts, benchmark)

@@ -307,4 +307,4 @@ def _has_cuda() -> bool:
     """Return whether torch can use a CUDA device."""
     import torch
 
-    return torch.cuda.is_available()
+    return bool(torch.cuda.is_available())

@@ -76,6 +76,8 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
     class Tracker(original):  # type: ignore[misc]
         """Saves results as lm_eval does, without secrets, and no file of which only a part could be written."""
 
+        output_path: Any
+
         def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
             """Save the results."""
             without_secrets = current_evaluation.get().finish(results)
