@@ -100,9 +100,11 @@ class Eval(HarnessCommand):
 
     def run(self) -> "EvalResult | None":
         """Run the harness; return its scores, or None in every process but the first of several."""
+        from medtasks_utils.harness.checks import check_device
         from medtasks_utils.harness.evaluation import Evaluation
 
         config = self.configured()
+        check_device(config, self.arguments.device or "")  # the configuration does not tell a default that was typed
         saved_run = None
         if self.against is not None:
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds

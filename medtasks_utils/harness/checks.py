@@ -294,13 +294,24 @@ def check_model(config: EvaluatorConfig) -> None:
         closest = difflib.get_close_matches(config.model, beginnings, n=1)
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    device = str(config.model_args.get("device") or config.device)
-    if config.model in HF and device.startswith("cuda") and device != _DEFAULT_DEVICE and not _has_cuda():
-        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use what there is")
+    device = "" if config.device == _DEFAULT_DEVICE else config.device
+    check_device(config, str(config.model_args.get("device") or device or ""))
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:
         raise MedtasksError("--wandb_args needs wandb: pip install wandb")
+
+
+def check_device(config: EvaluatorConfig, device: str) -> None:
+    """Check that a device that was asked for exists; an empty string for none.
+
+    Raises:
+        UsageError: for a CUDA device where torch finds none, for which lm_eval would take the CPU, or fail.
+    """
+    if not (config.model in HF and device.startswith("cuda") and importlib.util.find_spec("torch")):
+        return  # where torch is missing, check_model says how to install it
+    if not _has_cuda():
+        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use what there is")
 
 
 def _has_cuda() -> bool:
