@@ -282,6 +282,8 @@ def test_responses_are_scored_later_without_the_server(tmp_path: Path, capsys: p
         words.remove("--json")
         assert main([*words[3:], "--predict_only"]) == 0
         assert "the same command with --extend in place of --predict_only" in capsys.readouterr().out
+        assert main([*command(served, tmp_path / "unkept", "plain")[3:], "--predict_only", "--no_keep"]) == 0
+        assert "next: " not in capsys.readouterr().out
         expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
     assert "as far as kept answers reach" in errors

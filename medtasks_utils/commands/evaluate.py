@@ -203,6 +203,7 @@ class EvalResult:
         folder = shlex.quote(str(self.evaluation.path.parent))
         if self.evaluation.unsaved:
             return f"only a part is saved in {folder}"
-        if self.evaluation.config.predict_only and self.evaluation.answers is not None:
-            return f"saved in {folder}\nnext: the same command with --extend in place of --predict_only scores them"
+        if self.evaluation.config.predict_only:
+            way_on = "\nnext: the same command with --extend in place of --predict_only scores them"
+            return f"saved in {folder}{way_on * (self.evaluation.answers is not None)}"
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"
