@@ -1,4 +1,4 @@
-"""Responses scored from Python, as a run scores them, without a run.
+"""Score single responses from Python exactly as a run scores them.
 
 >>> from medtasks_utils import score
 >>> score("medcalc_bench", row, "<answer>4.2</answer>")["strict-match"].metrics["acc"]      # doctest: +SKIP
@@ -224,7 +224,7 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Return one number for each completion."""
+        """Return the reward of each completion."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
         numbers = []
         for index, completion in enumerate(completions):

@@ -525,7 +525,7 @@ class Benchmark(ABC):
         return self.is_same(value, other)
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return whether a value is the right answer, as ``score`` has it."""
+        """Return whether :meth:`score` counts a value as the right answer."""
         return self.score(Answer(value), example, self.options()).values["acc"] == 1.0
 
 

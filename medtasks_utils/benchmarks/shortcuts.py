@@ -1,4 +1,4 @@
-"""What can be reached on a benchmark's rows without reading the question: figures measured once, on rows of one hash.
+"""The scores that a reader reaches on a benchmark's rows without the question, measured once for rows of one hash.
 
 ``measurements/shortcuts.py`` writes them to each benchmark's ``shortcuts.json``: figures and bits, no rows::
 

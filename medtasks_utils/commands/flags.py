@@ -140,7 +140,7 @@ class JudgeCommand(Command):
     cache: str | None = None
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
-        """Return how the LLM is asked, with a pause of so many seconds after each call."""
+        """Return the settings of the judge or auditor; ``pause`` is the seconds to wait after each call."""
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
 
         return JudgeSettings.from_environment(

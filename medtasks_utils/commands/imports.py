@@ -47,7 +47,7 @@ class Import(Command):
     missing: Path | None = None
 
     def run(self) -> CommandResult | None:
-        """Write each run; return where."""
+        """Convert each run, and return the paths of the results files."""
         if self.requests is not None:
             return self._run_of_requests(self.requests)
         if bool(self.id) != bool(self.response) or (self.id and not self.task):

@@ -1,8 +1,8 @@
-"""A new run compared with a saved one while it runs: ``medtasks eval --against RUN``.
+"""Compare a new run with a saved one while it runs: ``medtasks eval --against RUN``.
 
 Examples are asked in batches, task by task in a random order, until it is decided whether the model is better or worse
 than the saved run, or lies within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
-first of the benchmark's compared ones that is a mean over examples or a macro average of such means: for most, ``acc``.
+first of the benchmark's compared metrics that is a mean over examples or a macro average of such means, mostly ``acc``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,19 +31,19 @@ from medtasks_utils.statistics.sequential import (
 from .contrast import contrast
 from .pairing import one_run
 
-_ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # fields of a signature that may differ, as only some examples are asked
+_ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # signature fields that may differ, since only some examples are asked
 
 
 class Standing(NamedTuple):
-    """What is known after some batches; the difference, new run minus saved run, is in the metric's own unit.
+    """The state of a comparison after some batches; differences are new run minus saved run, in the metric's own unit.
 
     Attributes:
-        decision: whether the new run is better or worse, lies within the margin, or none of these is decided yet.
+        decision: ``better``, ``worse``, ``within`` (the margin) or ``undecided``.
         asked: the number of examples asked.
-        of: the number of examples that both runs would have.
-        difference: over the examples asked; None if none of them has a score in both runs.
-        low: the lower end of its repeated confidence interval; None if there is none yet.
-        high: the upper end.
+        of: the number of examples that could be asked and that the saved run has.
+        difference: the difference over the examples asked; None if no example has a score in both runs.
+        low: the lower end of its repeated confidence interval; None if it cannot be computed yet.
+        high: the upper end of the interval.
     """
 
     decision: Decision
@@ -55,12 +55,12 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """One task of a run that is compared with a saved one; asks for batches until it is decided.
+    """One task of a new run, compared with the same task of a saved run; names batches to ask until it is decided.
 
     Args:
         saved: the task in the saved run.
-        documents: all examples of the task, by their number.
-        numbers: the numbers of those that may be asked.
+        documents: all examples of the task, in order.
+        numbers: the indices of the examples that may be asked.
         within: the largest difference that does not matter, in percentage points.
 
     Raises:
@@ -74,8 +74,8 @@ class TaskAgainst:
         self._numbers = [number for number in numbers if keys[number] in saved.examples]
         if not self._numbers:
             raise MedtasksError(
-                f"--against: the saved run has none of the {len(numbers):,} examples of {saved.task} that would be "
-                f"asked, among its {len(saved.samples):,} samples"
+                f"--against: none of the {len(numbers):,} examples of {saved.task} to be asked is among the "
+                f"{len(saved.samples):,} samples of the saved run"
             )
         self._signatures = saved.signatures
         self._name = saved.task
@@ -94,25 +94,25 @@ class TaskAgainst:
 
     @property
     def is_open(self) -> bool:
-        """Whether more examples are to be asked."""
+        """Whether the comparison is undecided and has examples left to ask."""
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> list[int]:
-        """Return the numbers of the examples to be asked next, in ascending order."""
+        """Return the indices of the examples to ask next, in ascending order."""
         begin = self._sizes[self._look - 1] if self._look else 0
         clusters = self._order.examples[begin : self._sizes[self._look]]
         self._look += 1
         return sorted(self._numbers[place] for place in chain.from_iterable(clusters))
 
     def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
-        """Take the samples of a batch, as the harness logs them, and decide.
+        """Add the samples of a batch, and update :attr:`standing`.
 
         Args:
-            samples: of all filters.
-            signatures: of the new run, by filter.
+            samples: the samples under all filters, as the harness logs them.
+            signatures: the signatures of the new run, by filter.
 
         Raises:
-            MedtasksError: if the signatures say that the runs measure different things.
+            MedtasksError: if the signatures show that the runs are not comparable.
         """
         both = self._signatures.get(self._filter), signatures.get(self._filter)
         reasons = []
@@ -129,7 +129,7 @@ class TaskAgainst:
         self.standing = self._decide()
 
     def _decide(self) -> Standing:
-        """Return what the scores so far decide."""
+        """Return the standing that follows from the scores so far."""
         places = sorted(self._scores)
         saved = self._saved_scores[places]
         new = MetricScores.of([self._scores[place] for place in places], saved.clusters, saved.strata)
@@ -144,7 +144,7 @@ class TaskAgainst:
         return Standing(decision(interval, self._within), asked, of, result.difference, *interval)
 
     def __str__(self) -> str:
-        """Describe the standing in a line, in percentage points of shares."""
+        """Return the standing as one line; shares are in percentage points."""
         standing, scale = self.standing, self.metric.scale
         text = f"{standing.asked:,} of {standing.of:,} examples asked"
         if standing.difference is not None:
@@ -157,7 +157,7 @@ class TaskAgainst:
 
 
 def _headline(task: TaskRun) -> Metric:
-    """Return the metric by which runs of a task are told apart."""
+    """Return the metric that decides a comparison of runs of a task."""
     for name in task.benchmark.compared if task.benchmark else ():
         metric = task.metric(name)
         if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
@@ -166,11 +166,11 @@ def _headline(task: TaskRun) -> Metric:
 
 
 class Against:
-    """The saved run that a new one is compared with.
+    """The saved run that a new run is compared with.
 
     Args:
         path: a results file, or a folder with one run.
-        tasks: the names that the new run was given.
+        tasks: the names under ``--tasks`` of the new run.
         within: the largest difference that does not matter, in percentage points; None for two.
 
     Raises:
@@ -182,7 +182,7 @@ class Against:
         self._within = WITHIN if within is None else within
 
     def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Return the comparison of one task; see :class:`TaskAgainst`.
+        """Start the comparison of one task, and return it; see :class:`TaskAgainst` for the arguments.
 
         Raises:
             UsageError: if the saved run does not have the task.

@@ -152,7 +152,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
 
 
 def _note(p: float | None, interval: Interval | None, clusters: int) -> str:
-    """Return why there is no p-value, or why it is on the other side of 5 % than the interval is of 0; else nothing."""
+    """Return a note if there is no p-value, or if test and interval disagree on significance; else an empty text."""
     if p is None:
         return f"not tested: one of the runs has only {counted(clusters, 'independent example')}"
     if interval is not None and (p < ALPHA) == (interval.low <= 0 <= interval.high):

@@ -39,7 +39,7 @@ class MetricDifference:
 
 
 def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]:
-    """Return differences that are read together, with p-values corrected among all of them by Holm's method.
+    """Return the differences with p-values corrected over all of them by Holm's method.
 
     Whole tasks are one family of tests, and parts of tasks another. A difference without a p-value belongs to neither.
     """

@@ -136,7 +136,7 @@ def _parts(comparison: Comparison, whole: MetricDifference) -> dict[str, int] | 
 
 
 def _components(comparison: Comparison, difference: MetricDifference) -> VarianceComponents | None:
-    """Return the variance between and within examples, if that is known: for accuracy in a task with repeats."""
+    """Return the variance between and within examples; None unless it is known, as for accuracy with repeats."""
     a, b = (run.tasks.get(difference.task) for run in (comparison.a, comparison.b))
     if difference.metric.name != "acc" or a is None or b is None:
         return None

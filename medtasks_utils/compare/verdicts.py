@@ -1,4 +1,4 @@
-"""``medtasks compare RUN``: our verdicts on an imported run beside those of the harness that it comes from."""
+"""``medtasks compare RUN``: compare our verdicts on an imported run with those of the harness that it comes from."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,19 +18,19 @@ _KINDS = {
 }
 
 Verdict = dict[str, Any]
-"""What two scores make of an example: ``task``, ``filter``, ``score`` (the name of the other harness's score),
+"""Two harnesses' verdicts on one example: ``task``, ``filter``, ``score`` (the name of the other harness's score),
 ``verdict`` (one of :data:`_KINDS`), ``doc_id``, ``found_by``, ``answers`` and ``target``."""
 
 
 def compare_verdicts(run: Run, filters: Sequence[str], names: Sequence[str]) -> list[Verdict]:
-    """Return what our accuracy and each of the other harness's scores make of each example.
+    """Return, for each example and each of the other harness's scores, our verdict and theirs.
 
-    An example is right if most of its generations are.
+    A verdict is right if the mean over generations is above 0.5.
 
     Args:
         run: an imported run.
-        filters: the filters; ``strict-match`` if there are none.
-        names: the other harness's scores to compare; all if there are none.
+        filters: the filters whose answers count for us; empty for ``strict-match``.
+        names: the other harness's scores to compare; empty for all.
 
     Raises:
         MedtasksError: if the run has no such scores.
@@ -62,11 +62,11 @@ def compare_verdicts(run: Run, filters: Sequence[str], names: Sequence[str]) -> 
 
 
 def as_text(verdicts: Sequence[Verdict], show: int) -> str:
-    """Return the agreement of each score with ours, and the examples on which they differ by how answers were found.
+    """Return a text: how often each score agrees with ours, and examples where they differ, by how answers were found.
 
     Args:
-        verdicts: those of :func:`compare_verdicts`.
-        show: the examples in a row; 0 for three.
+        verdicts: the result of :func:`compare_verdicts`.
+        show: how many examples a row lists; 0 for three.
     """
     counts: dict[tuple[str, ...], Counter[str]] = {}
     differ: dict[tuple[str, ...], list[str]] = {}

@@ -1,11 +1,11 @@
-"""Requests to models that this program does not reach, and responses that were generated elsewhere.
+"""Write requests for models that this program cannot reach, and score responses that were generated elsewhere.
 
 :mod:`.batch`
-    The requests of a run as a file, and the responses to them as a run.
+    Write the requests of a run to a file, and turn the responses into that run.
 :mod:`.other_runs`
-    Reading the runs that other harnesses saved.
+    Read the runs that other harnesses saved.
 :mod:`.matching`
-    Finding the document that a response belongs to.
+    Find the document that a response belongs to.
 :mod:`.saving`
-    Scoring such responses, and saving them as lm_eval saves a run.
+    Score such responses, and save them as lm_eval saves a run.
 """

@@ -1,9 +1,9 @@
 """Write the requests of a run in the form of batch endpoints, and turn the responses into that run.
 
 A request is a line ``{"custom_id", "method", "url", "body"}``. Its ``custom_id`` ends in a hash of the body, so that a
-response cannot be taken for one to another prompt. Beside the requests stands ``<name>.run.json`` with the flags of the
-run. The import runs lm_eval with these flags once more, on the replies in the files, so that scores, ends, tokens and
-samples are those of a run through a server.
+response to another prompt is never mistaken for one to this prompt. The flags of the run are saved beside the requests
+in ``<name>.run.json``. The import runs lm_eval again with these flags on the replies in the files, so that scores,
+finish reasons, tokens and samples are the same as if the run had used a server.
 """
 
 import json
@@ -44,7 +44,7 @@ def write_requests(
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
-        file: where they are written; more than ``max_requests`` go into files whose names end in ``_1``, ``_2``, ….
+        file: the file to write; more than ``max_requests`` requests go into files whose names end in ``_1``, ``_2``, ….
         form: ``chat`` or ``completions``.
         max_requests: the most lines in a file.
 
@@ -91,7 +91,7 @@ def _write_lines(path: Path, lines: Iterable[Row]) -> None:
 
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
-    """Run lm_eval on given answers; None if these stopped it."""
+    """Run lm_eval with replies from ``answer``, and return the evaluation; None if ``answer`` stopped it."""
     token = answering.set(answer)
     try:
         evaluation = Evaluation(config, settings, keep=False)
@@ -107,12 +107,12 @@ def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) ->
 
 
 def _line(model: Any, request: Instance, body: Row) -> Row:
-    """Return a request in the form of batch endpoints, given the body that a server would be sent."""
+    """Return a request as a line of a batch file; ``body`` is what a server would receive."""
     return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
 
 
 def _place(request: Instance) -> str:
-    """Return the task and the numbers of the example and of the generation, as services take them in a name."""
+    """Return the task, example number and generation number as text with characters that services allow in an id."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -135,7 +135,7 @@ def import_responses(
         paths: the files with responses, in any order.
         requests: the file of :func:`write_requests`.
         folder: the output folder of the run.
-        data: where the rows come from on this machine; None for the source of the requests.
+        data: where the rows come from on this machine; None for the source named in the requests' flags.
         is_partial: whether to score only the examples all of whose generations have replies.
         missing: a file to write the requests without a reply to; None for none.
 
@@ -171,7 +171,7 @@ def import_responses(
 
 
 class BatchResponses:
-    """The responses in some files, which answer a run.
+    """Responses read from batch files, which replace the model of a run.
 
     Args:
         paths: the files. A line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and vLLM
@@ -188,7 +188,7 @@ class BatchResponses:
         self._errors: dict[str, str] = {}
         self._repeated: dict[str, None] = {}
         self._requests: list[Instance] = []
-        self._ids: dict[str, str] = {}  # by the place of the request
+        self._ids: dict[str, str] = {}  # by ``_place`` of the request
         self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
         for path in paths:
             if not path.is_file():
@@ -203,8 +203,8 @@ class BatchResponses:
     def answer(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
 
-        When the run is repeated on fewer examples, the prompts are those of the first time: few-shot examples are drawn
-        in the order of the examples.
+        When the run is repeated on fewer examples, each request keeps its first prompt: few-shot examples are drawn
+        in the order of the examples, so a new prompt could have other ones.
 
         Raises:
             StoppedBeforeReplies: if a request has no reply.
@@ -227,7 +227,7 @@ class BatchResponses:
         return replies
 
     def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
-        """Return the first reply among the responses to a request, read as that of a server; None if there is none."""
+        """Return the first response to a request that holds a reply, parsed like a server's; None if there is none."""
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
             response = line.get("response") or line.get("result")
@@ -249,7 +249,7 @@ class BatchResponses:
         return None
 
     def keep_answered(self) -> dict[str, list[int]]:
-        """Keep the examples all of whose generations have replies, and return their places in the run, by task."""
+        """Drop examples that lack a reply to any generation; return the indices of the others in the run, by task."""
         kept = [request for request in self._requests if (request.task_name, request.doc_id) not in self._incomplete]
         places: dict[str, dict[int, None]] = defaultdict(dict)
         for request in kept:
@@ -258,7 +258,7 @@ class BatchResponses:
         return {task: list(of_task) for task, of_task in places.items()}
 
     def problems(self) -> list[str]:
-        """Return a line for each kind of response that was not used, and for the requests without one."""
+        """Return how many requests have a reply, and a line for each kind of missing or unused response."""
         custom_ids = set(self._ids.values())
         unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]

@@ -14,13 +14,13 @@ NOWHERE = -1
 def by_prompt(
     responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]
 ) -> dict[int, list[Response]]:
-    """Return the responses to each document, by its index; those whose prompt shows no document are under -1.
+    """Return the responses to each document, by its index; responses whose prompt shows no document are under -1.
 
-    A prompt shows a document if it contains the text of all ``fields``. Of several, the longest counts, and of equal
-    ones the first.
+    A prompt shows a document if it contains the text of all ``fields``. If it shows several, it belongs to the one with
+    the longest text, and among equally long ones to the first.
     """
     shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
-    by_word: dict[str, list[int]] = defaultdict(list)  # an index, so that not every document is searched for
+    by_word: dict[str, list[int]] = defaultdict(list)  # by longest word, so that few are searched for
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
     matched: dict[int, list[Response]] = defaultdict(list)
@@ -38,9 +38,9 @@ def by_prompt(
 
 
 def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Response]]:
-    """Return the responses to each document, by its index; those whose id is that of no or several documents under -1.
+    """Return the responses to each document, by its index; responses whose id fits none or several are under -1.
 
-    Where documents do not have all of the ``fields``, an id is looked for in the field that has most of them.
+    If the documents lack one of the ``fields``, ids are looked up in the document field that matches most of them.
     """
     have_fields = all(name in documents[0] for name in fields)
     best: dict[int, list[Response]] = {NOWHERE: list(responses)}
@@ -57,11 +57,11 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
 
 
 def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
-    """Yield the texts in some fields of a document; each item of a list is a text."""
+    """Yield the text of each named field of a document; each item of a list is a text of its own."""
     for value in map(doc.get, fields):
         yield from map(str, value if isinstance(value, list) else [value or ""])
 
 
 def _plain(text: str) -> str:
-    """Return the words and numbers of a text, so that punctuation and line breaks do not matter."""
+    """Return the words and numbers of a text, separated by spaces, without punctuation and line breaks."""
     return " ".join(re.findall(r"\w+", text.casefold()))

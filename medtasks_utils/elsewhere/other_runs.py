@@ -8,9 +8,9 @@
     Logs of inspect_ai. The first is a ZIP archive of ``header.json`` and one file for each sample. A score of C, P, I
     or N counts as 1, 0.5, 0 and 0.
 ``scenario_state.json``
-    HELM, with its scores in ``per_instance_stats.json`` beside it.
+    Runs of HELM, with scores in ``per_instance_stats.json`` beside it.
 any JSON lines or CSV
-    Where the fields with the id and the response are named.
+    Files of any other form; the caller names the fields with the id and the response.
 """
 
 import csv
@@ -50,7 +50,7 @@ class Response(NamedTuple):
         completion: the messages that followed, tool results included.
         reply: the text that is scored, the model's last message.
         scores: the other harness's scores, by name.
-        id: the values of the fields that identify the document; empty where the prompt does.
+        id: the values of the fields that identify the document; empty if the prompt identifies it.
     """
 
     place: str
@@ -69,10 +69,10 @@ class OtherRun:
         path: its file.
         model: the model's name.
         date: when it was run, as in ``2026-11-21T08-27-59``.
-        names: names in which the benchmark's may be.
+        names: a text with the names of its task or data set, which may contain the benchmark's name.
         arguments: options of the environment.
-        responses: those that could be read.
-        problems: sentences on what could not.
+        responses: the responses that could be read.
+        problems: a sentence on the records that could not be read.
     """
 
     path: Path
@@ -84,7 +84,7 @@ class OtherRun:
     problems: list[str] = field(default_factory=list)
 
     def read(self, records: Iterable[tuple[str, Any]], convert: Callable[[str, Any], Response]) -> None:
-        """Convert records, given with their places; those without a response become a problem.
+        """Convert records, each with its place in the file, and note the ones without a response as a problem.
 
         Raises:
             MedtasksError: if there is no response.
@@ -106,17 +106,17 @@ class OtherRun:
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Return how many there are of something, with the names of the first three."""
+    """Return a count and what it counts, followed by the first three names."""
     return f"{len(names)} {what}: {', '.join(names[:3])}{', …' * (len(names) > 3)}"
 
 
 def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: str = "") -> OtherRun:
-    """Read the run in a file.
+    """Return the run that another harness saved in a file.
 
     Args:
         path: the file.
-        id_fields: the fields of a line or column that identify the document; empty for a form that is known.
-        response_field: the field of the response.
+        id_fields: the fields or columns that identify the document; empty for the known file formats.
+        response_field: the field with the response; empty for the known file formats.
 
     Raises:
         MedtasksError: if there is no such file, or no response in it.
@@ -142,7 +142,7 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
 
 
 def _date(path: Path, date: Any = None) -> str:
-    """Return a date as file names have it; the file's own where none is given."""
+    """Return a date in the form used in file names; the file's modification time if ``date`` is None."""
     text = str(date or datetime.fromtimestamp(path.stat().st_mtime))[:19]
     return text.replace(" ", "T").replace(":", "-")
 
@@ -151,7 +151,7 @@ def _date(path: Path, date: Any = None) -> str:
 
 
 def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
-    """Read JSON lines, or the rows of a CSV file."""
+    """Return the run in a file of JSON lines or in a CSV file."""
     run = OtherRun(path, path.stem, _date(path), path.stem)
 
     def convert(place: str, line: Row) -> Response:
@@ -173,7 +173,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return a file of an archive, also one compressed by Zstandard, which Python unpacks from 3.14 on."""
+    """Return the content of a file in an archive, including Zstandard, which ``zipfile`` reads from Python 3.14 on."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)
@@ -188,13 +188,13 @@ def _member(archive: ZipFile, name: str) -> bytes:
 
 
 def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) -> OtherRun:
-    """Read a log of inspect_ai, given its header and samples."""
+    """Return the run in a log of inspect_ai, given its header and samples."""
     about = header["eval"]
     names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
     run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names)
 
     def convert(place: str, sample: Row) -> Response:
-        """Convert a sample, whose prompt is what stands before the first message of the model."""
+        """Return the response in a sample; its prompt is every message before the model's first one."""
         messages = _chat(sample["messages"])
         roles = [message["role"] for message in messages]
         first, end = roles.index("assistant"), len(roles) - roles[::-1].index("assistant")
@@ -214,7 +214,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) ->
 
 
 def _helm_run(path: Path, state: Row) -> OtherRun:
-    """Read a ``scenario_state.json``, and the scores in the file beside it."""
+    """Return the run in a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
     run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     stats = path.with_name("per_instance_stats.json")
@@ -225,7 +225,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
                 scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
 
     def convert(place: str, record: Row) -> Response:
-        """Convert a request and its first completion."""
+        """Return the response in a record: a request's first completion."""
         instance, completion = record["instance"], record["result"]["completions"][0]
         end = (completion.get("finish_reason") or {}).get("reason")
         body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
@@ -241,7 +241,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
 
 
 def _environment_run(path: Path) -> OtherRun:
-    """Read a ``results.jsonl``, and the ``metadata.json`` beside it."""
+    """Return the run in a ``results.jsonl``, described by the ``metadata.json`` beside it."""
     metadata_path = path.parent / "metadata.json"
     metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
@@ -250,7 +250,7 @@ def _environment_run(path: Path) -> OtherRun:
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:
-        """Convert a line, whose numbers are scores."""
+        """Return the response in a line; every numeric field is a score."""
         completion = _chat(line["completion"])
         response = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1]
         scores = {
@@ -266,7 +266,7 @@ def _environment_run(path: Path) -> OtherRun:
 
 
 def _chat(messages: Any) -> list[Message]:
-    """Return messages with tool calls in their text; a plain text belongs to a completion model."""
+    """Return messages with tool calls written into their text; a plain string becomes one message."""
     if isinstance(messages, str):
         return [{"role": "prompt", "content": messages}]
     chat = []

@@ -37,12 +37,12 @@ def import_run(
     """Convert another harness's run into the files of lm_eval.
 
     Args:
-        path: its file.
+        path: the file of the run.
         folder: the output folder, in which a folder named after the model is made.
-        task: the task whose documents the run shows; None to infer it.
+        task: the task whose documents the run answers; None to infer it.
         data: the source of the rows, as under ``medtasks_data``.
-        id_fields: the fields of the file that identify the document; empty for a form that is known.
-        response_field: the field of the response.
+        id_fields: the fields of the file that identify the document; empty for the known file formats.
+        response_field: the field with the response; empty for the known file formats.
 
     Returns:
         The path of the results file, and a line for each kind of response left out.
@@ -93,7 +93,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 
 
 def _task_of(run: OtherRun) -> str:
-    """Return the task of the benchmark whose name is in the names of a run."""
+    """Return the default task of the benchmark whose name occurs in the run's names."""
     plain = _letters_and_digits(run.names)
     by_part: dict[str, Benchmark] = {}
     for benchmark in benchmarks().usable():
@@ -117,9 +117,9 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
 
     Args:
         task: the task whose documents were answered.
-        responses: the generations of each example, by the place of its document in the task.
-        run: where they come from.
-        folder: the files go into a folder of it that is named after the model.
+        responses: the generations of each example, by the index of its document in the task.
+        run: the run that they come from.
+        folder: the output folder; the files go into its subfolder named after the model.
     """
     examples = []
     for place, generations in sorted(responses.items()):
@@ -151,7 +151,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
 
 
 def _instance(task: MedTask, place: int, number: int, response: Response) -> Instance:
-    """Return a response as lm_eval holds the request that it answers."""
+    """Return the lm_eval request that a response answers, with the reply filled in."""
     arguments = ([json.dumps(response.prompt, ensure_ascii=False)],)
     metadata = (task.info.name, place, 1)
     return Instance("generate_until", task.eval_docs[place], arguments, number, metadata, resps=[response.reply])
@@ -188,7 +188,7 @@ def _score_example(
 
 
 def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
-    """Return the mean over generations of each of the other harness's scores that all of them have."""
+    """Return the other harness's scores as means over generations, without scores that a generation lacks."""
     first, *others = generations
     means = {}
     for name in sorted(first.scores):

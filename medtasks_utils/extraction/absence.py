@@ -1,4 +1,4 @@
-"""Recognise answers that say that the note lacks what is needed, such as ``N/A``; a number with a caveat is none."""
+"""Recognise answers that say that the note lacks what is needed, such as ``N/A``; a number with a caveat is not one."""
 
 import re
 

@@ -8,7 +8,7 @@ from .words import Mention, Symbols, pattern, word_pattern
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
-    """Return the place up to which such words retract the statements of a text; -1 for none.
+    """Return the index of the last retracting word, such as *wait*: earlier statements do not count; -1 if none.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))

@@ -1,17 +1,17 @@
-"""Keep a run's answers beside its output, so that a run that crashed asks for none of them again, and can grow later.
+"""Keep a run's answers beside its output, so that a run that crashed, or grows later, does not ask for them again.
 
-Each process of a run has one file, with a line for each reply, written and flushed as it comes; when the results are
-saved, its answers go into the model's archive (:mod:`.answer_files`)::
+Each process of a run has one file and writes each reply to it as a line, at once; when the results are saved, the lines
+move to the model's archive (:mod:`.answer_files`)::
 
     results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "settings": {"seed": 1234}, "limit": 2048,
                                                         "at": "2026-11-22 18:20:01", "replies": [{"text": "…",
                                                         "ended": "stop", "tokens": 312, …}]}
-    results/org__name/answers_1f2e3d4c.jsonl.gz         the same, of runs that have ended
+    results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
 
-A reply is found by the request as the task made it: method, prompt, settings, seed. Equal requests have a reply each,
-so that repeats stay independent. A run takes over answers of unfinished runs; from the archive it takes them only if it
-is told to extend the runs that ended, since by then a server may have other weights under the same name. There, a
-reply that ended by itself also answers a request with another limit on its length.
+A reply is found by its request as the task made it: method, prompt, settings, seed. Equal requests have a reply each,
+so that repeats stay independent. A run takes over answers of unfinished runs. It takes answers from the archive only
+with ``--extend``, since by then a server may serve other weights under the same name. A reply that ended by itself also
+answers a request with another token limit, if it fits that limit.
 """
 
 import threading
@@ -41,16 +41,16 @@ _WITHOUT_EFFECT = (
 """Model arguments that do not change the replies, or are secrets."""
 _METHODS = ("generate_until", "loglikelihood")
 _FIRST_PIECE = 64  # requests
-_PIECE_SECONDS = 120.0  # the work that a crash can lose, for a model that returns all replies of a call at once
+_PIECE_SECONDS = 120.0  # the most work lost in a crash, for a model that returns all replies of a call at once
 
 
 class _Request(NamedTuple):
-    """What identifies a request.
+    """The identity of a request.
 
     Attributes:
         prompt: a hash of the method and the prompt.
-        settings: settings by name, without the limit; lists and objects are hashes.
-        limit: the most tokens of the reply.
+        settings: settings by name, without the limit; lists and objects are replaced by hashes.
+        limit: the most tokens that the reply may have; None for no limit.
     """
 
     prompt: str
@@ -63,8 +63,8 @@ class _Kept:
     """The replies of an earlier run to one request.
 
     Attributes:
-        entry: the object in the file.
-        source: the file and line of an answer of an unfinished run; None for one in the archive.
+        entry: the object on the line of the file.
+        source: the file and line, if the run is unfinished; None for an answer in the archive.
         conversation: the kept replies to all requests of its conversation, if it has several.
         is_taken: whether this run has used it.
     """
@@ -75,7 +75,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, request: _Request) -> list[str]:
-        """Return the names of what makes a request another one than this one's; none if replies could not change."""
+        """Return the names of settings by which a request differs; empty if the kept replies are valid for it."""
         before, now = self.entry["settings"], request.settings
         names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         does_fit = all(_fits(kept.entry, request.limit) for kept in (self, *self.conversation))
@@ -83,7 +83,7 @@ class _Kept:
 
 
 def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
-    """Return whether replies would be the same within a limit: cut there too, or ended by themselves before."""
+    """Return whether replies would be the same under a limit: it is unchanged, or they ended within it."""
     before = entry["limit"]
     if limit == before or limit is None or before is None:
         return bool(limit == before)
@@ -97,14 +97,14 @@ class AnswerStore:
     """The kept replies of one model in a folder.
 
     Args:
-        folder: the folder of the results, made when the first reply comes.
+        folder: the folder of the results, created with the first reply.
         model: the model's kind, arguments and seeds, which identify it.
         fresh: whether to ignore what an earlier run kept.
-        extend: whether to take over answers of runs that ended, too.
+        extend: whether to also take over answers of finished runs.
 
     Attributes:
-        reused: how many replies of earlier runs were used.
-        kept: how many replies are in the folder.
+        reused: the number of replies of earlier runs that were used.
+        kept: the number of this model's replies in the folder.
     """
 
     def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
@@ -132,7 +132,7 @@ class AnswerStore:
     # ---- answers of earlier runs
 
     def _load_unfinished(self) -> None:
-        """Read the answers of runs that died, and log how many there are."""
+        """Read the answers of unfinished runs whose process has ended, and log how many there are."""
         kept_before: list[_Kept] = []
         for path in self._unfinished():
             with unlocked(path) as has_ended:
@@ -145,11 +145,11 @@ class AnswerStore:
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
     def _unfinished(self) -> list[Path]:
-        """Return the files of the model's runs that have not ended."""
+        """Return the files of the model's unfinished runs, including running ones."""
         return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
     def _load_archive(self) -> None:
-        """Read the answers of runs that ended; those of the latest run come first."""
+        """Read the answers of finished runs, the latest run first."""
         runs: dict[str, list[_Kept]] = {}
         run: list[_Kept] = []
         if self._archive.exists():
@@ -164,7 +164,7 @@ class AnswerStore:
             logger.warning("--extend: nothing is taken over: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
-        """Return why there are no answers of runs that ended: there was none, or one of another model."""
+        """Return why the archive has no answers: no run has finished here, or only runs of another model."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
             head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
             before, now = head["model"], self._head["model"]
@@ -188,14 +188,14 @@ class AnswerStore:
                 kept.conversation.append(kept)
 
     def _request(self, method: str, arguments: Sequence[Any]) -> _Request:
-        """Return what identifies a request; a seed that the model sends by itself is one of its settings."""
+        """Return the identity of a request; its settings include a seed that the model sends by itself."""
         prompt, settings = arguments, {}
         if method == "generate_until":
             prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
         limit = settings.pop("max_gen_toks", None)
         if self._seed is not None:
             settings.setdefault("seed", self._seed)
-            if settings.get("do_sample") is True:  # such models are not sent it
+            if settings.get("do_sample") is True:  # models with a seed of their own are not sent it
                 del settings["do_sample"]
         for name, value in settings.items():
             if value and isinstance(value, list | dict):
@@ -203,7 +203,7 @@ class AnswerStore:
         return _Request(digest([method, prompt], 32), settings, limit)
 
     def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
-        """Return the replies that an earlier run kept for a request, and remove them; None if there are none.
+        """Return the replies that an earlier run kept for a request, at most once each; None if there are none left.
 
         Args:
             method: the method of lm_eval's models.
@@ -228,19 +228,19 @@ class AnswerStore:
         return None
 
     def explain(self) -> None:
-        """Log, for a run that extends others, how many requests it sends, and why no kept answer could be taken."""
+        """Log, under ``--extend``, how many requests are sent, and why no kept answer fits them."""
         if self._extends and self._missed and self._by_prompt:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
-            logger.warning("--extend: %s taken over; sent are %s", counted(self.reused, "answer"), reasons)
+            logger.warning("--extend: %s taken over; still to ask: %s", counted(self.reused, "answer"), reasons)
         self._missed.clear()
 
     # ---- answers of this run
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
-        """Write the replies to a request to the file, and flush it.
+        """Append the replies to a request to this process's file, and flush it.
 
         Raises:
-            MedtasksError: if it cannot be written.
+            MedtasksError: if the file cannot be written.
         """
         request = self._request(method, arguments)
         entry = {**request._asdict(), "at": time.strftime("%Y-%m-%d %H:%M:%S"), "replies": replies}
@@ -255,12 +255,12 @@ class AnswerStore:
             self.kept += len(replies)
 
     def _open(self) -> IO[bytes]:
-        """Create the file of this process, and say if another run of the model is under way in the folder."""
+        """Create and lock the file of this process, and warn if another run of the model is under way in the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for path in () if self._has_several_processes else self._unfinished():
             with unlocked(path) as has_ended:
                 if not has_ended:
-                    message = "another run of this model is under way in %s: both ask for what they have in common"
+                    message = "another run of this model is under way in %s: requests that both need are sent twice"
                     logger.warning(message, self.folder)
         file = self._path.open("xb")
         lock(file, wait=True)
@@ -278,7 +278,7 @@ class AnswerStore:
 
     @property
     def way_on(self) -> str:
-        """How to continue a run that ended early."""
+        """A sentence on how to continue a run that ended early."""
         return f"{self.kept} answers are kept in {self.folder}: run the same command again to continue where it stopped"
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ class AnswerStore:
         self._file = None
 
     def end(self) -> None:
-        """Move the answers of this run, whose results are saved, into the archive; those that it did not use stay."""
+        """Move the answers that this run made or used into the archive, after its results are saved; others stay."""
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
         if self._has_several_processes:  # each of which used some of the answers
@@ -296,7 +296,7 @@ class AnswerStore:
         self._archive_lines(self._head, sources)
 
     def _archive_lines(self, head: Mapping[str, Any], sources: Mapping[Path, list[bytes] | None]) -> None:
-        """Move lines of files into the archive, as those of one run."""
+        """Move lines of files into the archive, under the head of one run; None stands for all lines of a file."""
         with self._explaining_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             archive(self._archive, head, sources)
@@ -305,7 +305,7 @@ class AnswerStore:
 
     @contextmanager
     def stored_for(self, model: Any) -> Iterator[None]:
-        """Within this context, ask a model only for replies that are not stored, and store each new one as it comes."""
+        """Return a context in which a model is asked only for replies that are not stored; it stores the new ones."""
         # vLLM calls its cache hook with settings that no request had; other models never call it, or only at the end.
         calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
         hook = model.cache_hook
@@ -333,13 +333,13 @@ class AnswerStore:
                 self.close()
 
     def _answering(self, model: Any, method: str, calls_hook: bool) -> Callable[..., list[Any]]:
-        """Return a method of a model that asks only for replies that are not stored.
+        """Return a replacement for a model's method that asks only for replies that are not stored.
 
         Args:
             model: the model.
             method: the method's name.
             calls_hook: whether the model calls its cache hook with each reply as it comes. For other models, requests
-                are sent in pieces that take a few minutes, and replies are stored after each piece.
+                are sent in pieces of about two minutes each, and replies are stored after each piece.
         """
         ask: Callable[..., list[Any]] = getattr(model, method)
 
@@ -353,7 +353,7 @@ class AnswerStore:
                 size = most_in_any_process(model, len(batch)) if calls_hook else len(batch)
                 padding = [(batch or requests)[-1]] * (size - len(batch))
                 new_replies = ask([*batch, *padding], **settings) if size else []
-                for place, reply in zip(piece, new_replies, strict=False):  # without those to the padding
+                for place, reply in zip(piece, new_replies, strict=False):  # replies to the padding are dropped
                     replies[place] = reply
                     if not calls_hook:
                         self.put(method, requests[place].args, [reply])
@@ -363,14 +363,14 @@ class AnswerStore:
 
 
 def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
-    """Return why none of the kept answers to a prompt is an answer to a request: the names of what differs."""
+    """Return why no kept answer to the same prompt fits a request, by the settings that differ in the closest one."""
     differences = [kept.differences(request) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
     return f"with other {', '.join(names)}" if names else "with a prompt to which no answer is left"
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield places in pieces whose requests take about two minutes each."""
+    """Yield indices in pieces whose requests take about two minutes, by the time that the last piece took."""
     size, begin = _FIRST_PIECE, 0
     while begin < len(places):
         start = time.monotonic()

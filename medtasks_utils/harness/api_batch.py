@@ -51,7 +51,7 @@ class ApiBatch:
         self._answered = 0
 
     def join(self, task: str, turns: Any) -> None:
-        """Continue the conversations of a task too, given its :class:`.tool_turns.ToolTurns`."""
+        """Register a task with tools, whose conversations its :class:`.tool_turns.ToolTurns` continue."""
         self._conversations[task] = turns
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:

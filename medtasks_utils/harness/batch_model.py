@@ -1,6 +1,6 @@
-"""Models that are reached by files: they hand all requests of a run to :data:`answering`, which gives the replies.
+"""Models that are asked through files: they pass all requests of a run to :data:`answering`, which returns the replies.
 
-Each is the API model of lm_eval that sends the same requests to a server, so that the bodies are the same.
+Each derives from the API model of lm_eval that would send the requests to a server, so the request bodies are the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,32 +13,32 @@ from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, m
 from .replies import Reply
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
-"""Returns the reply to each request, given the model too."""
+"""A function of the model and its requests that returns the reply to each request."""
 
 answering: ContextVar[Answering] = ContextVar("answering")
-"""What answers the requests of the current run."""
+"""The function that answers the requests of the current run."""
 
-_NO_LIMIT = 1 << 40  # of the context, which only the server knows
+_NO_LIMIT = 1 << 40  # tokens; only the server knows the length of its context
 
 
 class _ReachedByFiles:
-    """What both models have in common."""
+    """A mixin that answers requests by :data:`answering` in place of a server."""
 
-    amodel_call = None  # no request is sent, so that there is no server to probe
+    amodel_call = None  # nothing is sent, so no server needs to be probed
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:
-        """Return the replies to requests."""
+        """Return the reply to each request."""
         return answering.get()(self, requests)
 
 
 class BatchChat(_ReachedByFiles, LocalChatCompletion):  # type: ignore[misc]
-    """Sends chats."""
+    """Makes requests of chat messages."""
 
     url = "/v1/chat/completions"
 
 
 class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[misc]
-    """Sends prompts as text, rendered by the chat template of a tokenizer if the run applies one."""
+    """Makes requests of plain prompts, rendered by a tokenizer's chat template if the run applies it."""
 
     url = "/v1/completions"
 
@@ -65,6 +65,6 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
 
 
 FORMS = {"chat": "batch-chat-completions", "completions": "batch-completions"}
-"""The name that ``--model`` takes, by the form of the requests."""
+"""The value of ``--model`` for each form of requests."""
 model_registry.register(FORMS["chat"])(BatchChat)
 model_registry.register(FORMS["completions"])(BatchCompletions)

@@ -1,4 +1,4 @@
-"""List the tasks of this pack and of the user, from their YAML, and lm_eval's own 16,000 only if one is asked for."""
+"""List the tasks of this pack and of the user from their YAML; read lm_eval's own 16,000 files only if needed."""
 
 import logging
 import re
@@ -19,7 +19,7 @@ from .patches.tasks import prepare_harness
 Configuration = dict[str, Any]
 
 _MISSPELT = 0.8
-"""Similarity from which a name counts as one of ours misspelt; none of lm_eval's own names reaches 0.75."""
+"""Similarity, 0 to 1, from which a name counts as a misspelling of ours; no name of lm_eval's own reaches 0.75."""
 
 
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
@@ -30,20 +30,20 @@ def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
 def manager_for(
     names: Sequence[str], include_path: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TaskManager:
-    """Return a task manager that knows this pack's tasks, further folders, and lm_eval's own if one is asked for.
+    """Return a task manager that knows this pack's tasks, a further folder's and, if one is named, lm_eval's own.
 
     Reading lm_eval's 16,000 files takes seconds. Our names come first: a pattern such as ``med*`` that matches some of
-    them stands for those only.
+    them stands for our tasks only.
 
     Args:
-        names: tasks, groups, tags, patterns and files.
-        include_path: a further folder of tasks, which replace ours of the same name.
+        names: the tasks, groups, tags, patterns and files that are asked for.
+        include_path: a further folder of tasks; they replace our tasks of the same name.
         metadata: the metadata that tasks are loaded with.
 
     Raises:
         UsageError: for an unknown name, or one that is nearly one of ours, since lm_eval may have a task of that name
             with other prompts and scores.
-        DataError: for a file of a task that cannot be read.
+        DataError: for a task file that cannot be read.
     """
     paths = list(map(str, task_folders()))
     if include_path:
@@ -86,14 +86,14 @@ def manager_for(
 
 
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> None:
-    """Make the tasks, so that mistakes in them show before a model is loaded; lm_eval then gets these tasks."""
+    """Build the tasks, so that mistakes in them show before a model is loaded, and have lm_eval use these objects."""
     if all(manager.match_tasks([name]) for name in names):  # the others are files
         made = manager.load(manager.match_tasks(list(names)))
         vars(manager)["load"] = lambda tasks: made
 
 
 def _unknown(name: str, hint: str) -> UsageError:
-    # A benchmark that could not be loaded may have it.
+    # A benchmark that could not be loaded may define the name.
     problems = "".join(f"; {problem}" for problem in benchmarks().problems)
     return UsageError(
         f"--tasks: there is no task, group or tag {name}{hint}; medtasks eval --help lists ours{problems}"
@@ -101,10 +101,10 @@ def _unknown(name: str, hint: str) -> UsageError:
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
-    """Read the files of a folder that define tasks of these names; lm_eval passes over those that it cannot read.
+    """Check that the files in a folder that define these names can be read; lm_eval skips unreadable files silently.
 
     Raises:
-        DataError: for the first that cannot be read; the message names the file and line.
+        DataError: for the first file that cannot be read; the message names the file and line.
     """
     for path in sorted(folder.rglob("*.yaml")):
         defined = re.search(r"^(?:task|group):\s*['\"]?([^\s'\"]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -117,7 +117,7 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             place = f"{mark.name}:{mark.line + 1}" if mark else str(path)
             context = f", {error.context} that begins in line {start.line + 1}" if start else ""
             raise DataError(f"{place}: {error.problem}{context}") from None
-        except Exception as error:  # of functions, whatever their modules raise
+        except Exception as error:  # modules with functions may raise anything
             function = re.search("function '(.+?)'", str(error))
             place = place_of(path, f".*!function .*{function[1]}" if function else "include")
             missing = f"there is no file {error.filename}" if isinstance(error, FileNotFoundError) else reason_of(error)
@@ -131,7 +131,7 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 def listings() -> list[tuple[str, str]]:
     """Return the names of our tasks, groups and tags, each with the comment at the top of its file.
 
-    They are sorted by benchmark, with groups first, which end in an asterisk.
+    They are sorted by benchmark, with groups first; the name of a group is followed by an asterisk.
     """
     index = our_manager().task_index
     rows = []
@@ -150,10 +150,10 @@ def listings() -> list[tuple[str, str]]:
 def configurations(
     manager: TaskManager, members: Iterable[str | Configuration], overrides: Mapping[str, Any] | None = None
 ) -> Iterator[Configuration]:
-    """Yield the YAML of every task that members stand for, with the settings of the groups that lead to it.
+    """Yield the configuration of every task that names and entries stand for, including settings from their groups.
 
     Args:
-        manager: a task manager; of a task that it does not know, only the name is given.
+        manager: the task manager; for a task that it does not know, the configuration has only the name and settings.
         members: names of tasks, groups and tags, or entries of a group's list.
         overrides: settings that replace the tasks' own.
     """

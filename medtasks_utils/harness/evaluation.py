@@ -162,7 +162,7 @@ class Evaluation:
 
     @property
     def _way_on(self) -> str:
-        """How to continue a run that ended early."""
+        """A sentence on how to continue a run that ended early."""
         if self.answers is None:
             return "no answers were kept: with --output_path, and without --no_keep, a run goes on where it stopped"
         return self.answers.way_on

@@ -1,6 +1,6 @@
-"""Check lm_eval's fields in a variant, and provide the filter ``function: medtasks_read`` with its ``reading``.
+"""Check the fields of a variant, and register the filter ``medtasks_read``, whose argument is ``reading``.
 
-A field that a task of this pack does not support is a one-line error before the model runs.
+A field that tasks of this pack do not support raises a one-line error before the model runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ from .lm_eval_names import (
 from .signature import digest
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
-"""The reading of each filter."""
+"""The argument ``reading`` of each of our filters."""
 
 OURS = ("class", "benchmark", "tools_description")
 """Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
@@ -60,15 +60,15 @@ _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that find no answer: what passes through them alone is a whole response, for the strict reader."""
+"""Filters that do not extract an answer: after them alone, the strict reader reads the whole response."""
 
 
 @register_filter("medtasks_read")
 class ReadFilter(Filter):  # type: ignore[misc]
-    """Reads the answer in a response.
+    """The filter that reads the answer in a response.
 
     Args:
-        reading: ``strict``, by the benchmark's published rule, or ``flexible``, wherever the answer stands.
+        reading: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in the response).
         read: returns the answer, given the reading, a response and its document; set by
             :class:`medtasks_utils.harness.task.MedTask`, which knows the benchmark and the options.
     """
@@ -87,21 +87,21 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
 
 def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem: str) -> DataError:
-    """Return the error that a field of a task is wrong, with the file and line that set it."""
+    """Return an error about a field of a task, with the file and line that set it."""
     file = Path(str((settings.get("metadata") or {}).get("config_source")))
     place = f" ({place_of(file, field)})" if file.is_file() else ""
     return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
 def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a variant's fields, with the benchmark's generation settings where the variant gives only some.
+    """Return a variant's fields after checking them, with missing generation settings filled in from the benchmark.
 
-    ``do_sample`` and ``temperature`` belong together: who sets one of them gets neither of ours.
+    ``do_sample`` and ``temperature`` belong together: if the variant sets either, neither is filled in.
 
     Args:
         task: the task.
         benchmark: its benchmark.
-        settings: the fields of its YAML; ``config_source`` of its metadata is the file.
+        settings: the fields of its YAML; ``metadata["config_source"]`` is the file.
 
     Raises:
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names it,
@@ -144,7 +144,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
 
 
 def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
-    """Refuse fields that lm_eval does not have, and values of another type than it takes."""
+    """Raise DataError for a field that lm_eval does not have, or a value of the wrong type."""
     fewshot = settings.get("fewshot_config")
     for kind, known, names in (
         ("task", [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE], settings),
@@ -162,7 +162,7 @@ def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
-    """Render the templates of a task over an example, and refuse those that fail, and a prompt without a field.
+    """Check that a task's templates render on an example, and that its prompt contains a field.
 
     Args:
         task: the task.
@@ -170,7 +170,7 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
         doc: the example, with the benchmark's options as ``settings``.
 
     Raises:
-        DataError: for the first; the message names the template, its line and the fields that there are.
+        DataError: for the first template that fails; the message names it, its line and the available fields.
     """
     for name in _TEMPLATES:
         template = settings.get(name)
@@ -190,11 +190,11 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
 def metrics_of(
     task: TaskInfo, benchmark: Benchmark, options: Any, settings: Mapping[str, Any]
 ) -> tuple[list[Metric], list[Mapping[str, Any]]]:
-    """Return the metrics of ours that a task reports, and the entries of ``metric_list`` for other metrics.
+    """Return our metrics that a task reports, and the entries of ``metric_list`` for other metrics.
 
     Raises:
-        DataError: for a metric that is unknown or that the task does not report, and for another aggregation or
-            direction of one of ours.
+        DataError: for a metric that is unknown or that the task does not report, or for one of ours with another
+            aggregation or direction.
     """
     reported = [*benchmark.metrics_of(task, options)]
     reported += REPLY_METRICS if task.generates else ()
@@ -230,7 +230,7 @@ def metrics_of(
 
 
 def _problem_of_ours(entry: Mapping[str, Any], metric: Metric | None, reported: Iterable[str]) -> str:
-    """Return what an entry says of a metric of ours that cannot be; empty if nothing."""
+    """Return why an entry for one of our metrics is invalid; empty if it is valid."""
     if metric is None:
         return f"{entry['metric']} needs other options; with these, the task reports {', '.join(reported)}"
     facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
@@ -244,13 +244,13 @@ def _problem_of_ours(entry: Mapping[str, Any], metric: Metric | None, reported: 
 
 
 def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
-    """Give our filters their reader, and make each filter once, so that a mistake shows before the run.
+    """Pass our filters their reader, and build each filter once, so that mistakes show before the run.
 
     Args:
         task: the task.
         repeats: generations per example.
-        ensemble: the filters under one name.
-        read: returns the answer, given ``strict`` or ``flexible``, a response and its document.
+        ensemble: the filters under one name; its list is replaced.
+        read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for a filter that cannot work in this task.
@@ -279,7 +279,7 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return how signatures show filters, by name: ours by name only, others with a hash of their definition."""
+    """Return the text of each filter in signatures: ours by name, others with a hash of their definition."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

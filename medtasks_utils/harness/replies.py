@@ -190,7 +190,7 @@ def _choices(body: _Json) -> list[Any]:
 
 
 def _is_choice(choice: Any) -> bool:
-    """Return True for a reply, even one without text."""
+    """Return whether an object is a choice that holds a reply, even one without text."""
     if not isinstance(choice, dict):
         return isinstance(choice, str)
     has_message = any(isinstance(choice.get(name), dict | str) for name in ("message", "delta"))
@@ -208,7 +208,13 @@ def _message(choice: _Json) -> _Json:
 
 
 def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
-    """Read one choice."""
+    """Return a choice of a response body as a reply.
+
+    Args:
+        choice: an object or a text.
+        tokens: the tokens of the reply; None if unknown.
+        limit: the most tokens that the reply may have; None if unknown.
+    """
     if isinstance(choice, str):
         return Reply(printable(choice), tokens=tokens)
     message = _message(choice)

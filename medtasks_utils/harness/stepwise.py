@@ -1,7 +1,7 @@
 """Evaluate tasks batch by batch, until it is decided how the run compares with a saved one (``--against``).
 
-Each batch is an evaluation of its examples alone, without explanation metrics. At the end, all examples asked are
-evaluated together, with the replies at hand, so that the results are those of a run of these examples.
+Each batch is evaluated by itself, without explanation metrics. At the end, all examples that were asked are evaluated
+together on the stored replies, so the results are those of a run of these examples.
 """
 
 import math
@@ -16,17 +16,18 @@ from .answer_store import AnswerStore
 
 
 class ReplayedAnswers(AnswerStore):
-    """Stored answers that can be given once more, in the order in which they came.
+    """An answer store that can replay this run's replies, in the order in which they came.
 
     Args:
         folder: the folder of the results.
         model: the model's kind, arguments and seeds, which identify it.
         fresh: whether to ignore what an earlier run stored.
-        extend: whether to take over answers of runs that ended.
-        keep: whether to store answers in the folder too.
+        extend: whether to also take over answers of finished runs.
+        keep: whether to store answers in the folder, not only in memory.
 
     Attributes:
-        is_whole: whether the run asked all examples. If not, its answers stay stored when it has ended.
+        is_whole: whether the run asked all examples. If not, its answers are not archived at the end, so that the same
+            command can go on.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class ReplayedAnswers(AnswerStore):
         self._again: dict[str, list[Any]] = {}
 
     def rewind(self) -> None:
-        """Give all replies so far once more."""
+        """Replay all replies so far: the next requests get them again."""
         self._again, self._passed = self._passed, defaultdict(list)
 
     def take(  # noqa: D102
@@ -75,17 +76,18 @@ def evaluate_in_steps(
     saved: Any,
     answers: ReplayedAnswers,
 ) -> tuple[Any, dict[str, Any]]:
-    """Evaluate the tasks until each is decided; return the results, and the standing of each task.
+    """Evaluate the tasks batch by batch until each is decided; return the results, and each task's standing.
 
     Args:
-        evaluate: the harness's function, which takes ``task_dict`` and the settings.
-        tasks: the harness's ``task_dict``.
-        settings: the other arguments of that function.
+        evaluate: lm_eval's ``evaluate``, called with ``task_dict`` and the settings.
+        tasks: lm_eval's ``task_dict``.
+        settings: the other arguments of ``evaluate``.
         saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
-        answers: the replies of this run.
+        answers: the store that holds the replies of this run.
 
     Raises:
-        MedtasksError: if the runs cannot be compared; a UsageError if flags do not go together.
+        MedtasksError: if the runs cannot be compared.
+        UsageError: for tasks outside this package, or a task that the saved run lacks.
     """
     by_name = tasks["tasks"]
     others = [name for name, task in by_name.items() if not hasattr(task, "with_batch_scores")]
@@ -110,7 +112,7 @@ def evaluate_in_steps(
     for name, task in by_name.items():
         standing = comparisons[name].standing
         task.with_batch_scores = True
-        task.config.metadata["remarks"] = remarks[name]  # those of batches are made again
+        task.config.metadata["remarks"] = remarks[name]  # the last evaluation adds its own
         task.config.metadata["against"] = standing._asdict()
         if standing.asked < standing.of:
             task.remark(f"stopped early: {comparisons[name]}")
@@ -121,7 +123,7 @@ def evaluate_in_steps(
 
 
 def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
-    """Return the numbers of a task's examples that ``--samples`` and ``--limit`` leave."""
+    """Return the indices of a task's examples that ``--samples`` or ``--limit`` select; all without them."""
     samples, limit, count = settings.get("samples"), settings.get("limit"), len(task.eval_docs)
     if samples and samples.get(name):
         return list(samples[name])

@@ -26,7 +26,7 @@ def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _pair(pair: ComparedPair) -> dict[str, Any]:
-    """Return the record of a pair."""
+    """Return a compared pair as JSON can hold it, with the clearest differences first."""
 
     def clearest_first(difference: MetricDifference) -> tuple[bool, float, float]:
         """Return a sort key: whole tasks in their order, then parts of tasks by p-value and size of the difference."""

@@ -95,7 +95,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
 
 
 def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
-    """Return the matching files, each once and resolved, and those that only a folder matches."""
+    """Return all matching files, resolved and without duplicates, and those found only because a folder was named."""
     paths: list[Path] = []
     in_folders: set[Path] = set()
     by_name: set[Path] = set()

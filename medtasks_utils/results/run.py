@@ -98,7 +98,7 @@ class TaskRun:
         return [sample.doc for sample in self.samples]
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
-        """Return the scores of all samples, in order; a sample without a value has none."""
+        """Return the scores of all samples, in order; they are empty for a sample without a value."""
         key = filter_name, metric
         if key not in self._scores:
             # Without scores of single generations, an aggregation over terms has nothing to add up.

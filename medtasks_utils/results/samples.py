@@ -102,12 +102,12 @@ class Sample:
 
     @property
     def tokens(self) -> list[int | None]:
-        """The tokens of each reply, None where that is not known; none where the run does not say."""
+        """The tokens of each reply, None if unknown; empty if the run did not log them."""
         return self._of_replies("tokens")
 
     @property
     def reasoning(self) -> list[str | None]:
-        """The reasoning that came apart from each reply; none where none did."""
+        """The reasoning that was returned apart from each reply; empty if the run did not log any."""
         return self._of_replies("reasoning")
 
     def _of_replies(self, name: str) -> list[Any]:

@@ -1,12 +1,12 @@
-"""Decide between two runs on the same examples as early as the data allow, however often one looks.
+"""Decide which of two runs is better as early as the data allow, with any number of looks (group-sequential testing).
 
-Examples are asked in a random order, and after each of K batches the difference so far has an interval. All K intervals
-together hold, with 95 % confidence, the difference that the full run would show: they are repeated confidence intervals
-(Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9) with error spent in proportion to the share f of
-examples that has been asked (Lan & DeMets, *Biometrika* 1983). Since the examples are drawn from the benchmark without
+Examples are asked in a random order, and after each of K batches an interval is computed for the difference so far.
+With 95 % confidence, all K intervals contain the difference that the full run would show: they are repeated confidence
+intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9) with error spent in proportion to the share
+f of examples asked so far (Lan & DeMets, *Biometrika* 1983). Since the examples are drawn from the benchmark without
 replacement, the difference so far has the variance ``(1 − f)`` times that of independent examples (Cochran, *Sampling
-Techniques*, chapter 2), which is information ``f / (1 − f)``: estimates at several looks then have the independent
-increments that the boundaries are for (Fuller, *Sampling Statistics*, 2009). At f = 1, nothing is left to chance.
+Techniques*, chapter 2), which is information ``f / (1 − f)``: estimates at successive looks then have the independent
+increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009). At f = 1, the difference is known exactly.
 """
 
 import math
@@ -22,22 +22,22 @@ from .ratio import ALPHA, Array, Codes, Interval
 Decision = Literal["better", "worse", "within", "undecided"]
 
 WITHIN = 2.0
-"""The largest difference that does not matter, in percentage points, unless another is named."""
+"""The default of the largest difference that does not matter, in percentage points."""
 
 _LOOKS = 16
 _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples: early looks are close together
 _SMALLEST_LOOK = 24  # clusters
 _SMALLEST_STEP = 1.25  # the second look, as a multiple of the first
-_SMALLEST_STRATUM = 8  # clusters of each stratum at the first look, on average
+_SMALLEST_STRATUM = 8  # mean number of clusters per stratum at the first look
 _DRAWS, _DRAWS_OF_PLAN = 100_000, 2_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> list[int]:
-    """Return how many clusters have been asked at each look, in ascending order; the last one is all of them.
+    """Return the number of clusters asked by each look, in ascending order; the last is all of them.
 
     Args:
-        clusters: of the whole benchmark.
-        strata: the number of strata whose mean the metric is.
+        clusters: the number of clusters in the whole benchmark.
+        strata: the number of strata that the metric averages.
     """
     smallest = max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata)
     sizes = [math.ceil(clusters * (look / _LOOKS) ** _GROWTH) for look in range(1, _LOOKS)]
@@ -52,9 +52,9 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
 
 @lru_cache(maxsize=8)
 def _paths(sizes: tuple[int, ...]) -> Array:
-    """Return standardised differences of equal runs at each look but the last, from a fixed seed.
+    """Return simulated z-values of two equal runs at each look but the last, from a fixed seed.
 
-    Shape ``(draws, looks)``.
+    Shape ``(draws, looks - 1)``.
     """
     shares = np.array(sizes[:-1]) / sizes[-1]
     information = shares / (1 - shares)
@@ -64,13 +64,14 @@ def _paths(sizes: tuple[int, ...]) -> Array:
 
 @lru_cache(maxsize=64)
 def levels(sizes: tuple[int, ...]) -> list[float]:
-    """Return the significance level of each look; those of all but the last have 5 % together, and the last has 1.
+    """Return the two-sided significance level of each look; the looks before the last spend 5 % together.
 
-    They are found from simulated paths of Brownian motion, of which a share that is proportional to the examples asked
-    since the last look crosses the boundary for the first time. With all of them asked, nothing is uncertain.
+    Boundaries come from simulated Brownian paths: at each look, the share of paths that cross a boundary for the first
+    time is proportional to the examples asked since the look before. The last level is 1, since with all examples asked
+    the difference is known.
 
     Args:
-        sizes: see :func:`look_sizes`.
+        sizes: the clusters asked by each look, from :func:`look_sizes`.
     """
     distances = np.abs(_paths(sizes))
     is_inside = np.ones(_DRAWS, dtype=bool)
@@ -88,10 +89,10 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
     """Return the repeated confidence interval of the difference that the full run would show.
 
     Args:
-        difference: over the examples asked.
-        sensitivity: of the comparison of these, which has the standard error.
-        share: of all clusters that was asked, more than 0 to 1.
-        level: of this look, from :func:`levels`.
+        difference: the difference over the examples asked, in the metric's own unit.
+        sensitivity: the standard error of that difference and its degrees of freedom.
+        share: the share of all clusters that has been asked, above 0 and at most 1.
+        level: the significance level of this look, from :func:`levels`.
     """
     quantile = float(scipy.special.stdtrit(sensitivity.degrees_of_freedom, 1 - level / 2))
     reach = quantile * sensitivity.error * math.sqrt(1 - share)
@@ -99,10 +100,10 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
 
 
 def decision(interval: Interval, within: float) -> Decision:
-    """Return what an interval decides. Two that lie within so much of each other are not called better or worse.
+    """Return the decision that an interval allows; ``within`` takes precedence over ``better`` and ``worse``.
 
     Args:
-        interval: of the difference.
+        interval: the interval of the difference.
         within: the largest difference that does not matter, in the same unit.
     """
     if -within <= interval.low and interval.high <= within:
@@ -114,8 +115,8 @@ class Clusters(NamedTuple):
     """The clusters of a benchmark in the order in which they are asked.
 
     Attributes:
-        examples: the places of the examples of each cluster.
-        strata: the number of strata among them.
+        examples: the indices of the examples of each cluster.
+        strata: the number of strata.
     """
 
     examples: list[list[int]]
@@ -123,12 +124,12 @@ class Clusters(NamedTuple):
 
 
 def random_order(clusters: Codes, strata: Codes, seed: int = 0) -> Clusters:
-    """Return the clusters in a random order in which every beginning has the strata in proportion.
+    """Return the clusters in a random order in which each stratum has its share of any first k clusters.
 
     Args:
-        clusters: of each example, shape ``(n,)``.
-        strata: of each example, shape ``(n,)``.
-        seed: of the order.
+        clusters: the cluster of each example, shape ``(n,)``.
+        strata: the stratum of each example, shape ``(n,)``.
+        seed: the seed of the order.
     """
     members: dict[int, list[int]] = {}
     for place, cluster in enumerate(clusters.tolist()):
@@ -144,13 +145,13 @@ def random_order(clusters: Codes, strata: Codes, seed: int = 0) -> Clusters:
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:
-    """Return how many clusters are asked on average until it is decided.
+    """Return the expected number of clusters asked before a comparison is decided.
 
     Args:
-        difference: the true one, in any unit.
-        deviation: standard deviation of one cluster's difference, in the same unit.
-        clusters: of the whole benchmark.
-        within: see :func:`decision`.
+        difference: the true difference, in any unit.
+        deviation: the standard deviation of one cluster's difference, in the same unit.
+        clusters: the number of clusters in the whole benchmark.
+        within: the largest difference that does not matter, in the same unit.
     """
     sizes = np.array(look_sizes(clusters))
     stderr = deviation * np.sqrt((1 - sizes / clusters) / sizes)  # 0 at the last look

@@ -85,11 +85,11 @@ class RayExecutor:
 
     @property
     def running(self) -> Sequence[Job]:
-        """The jobs that the cluster has."""
+        """The jobs that were submitted and have not ended."""
         return list(self._references.values())
 
     def start(self, job: Job) -> str:
-        """Give a job to the cluster, which runs it when there is room; return what happened to it."""
+        """Submit a job to the cluster, which runs it when resources are free; return a status for the log."""
         needs = job.model.resources
         remote = self._ray.remote(run_on_node).options(
             name=job.name, num_cpus=needs.cpus, num_gpus=needs.gpus, resources=needs.custom, max_retries=0

@@ -288,7 +288,7 @@ class MedCalcBench(Benchmark):
         return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
 
     def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values are the same answer; decimal numbers are within 5 %, as labels' limits are."""
+        """Return whether two values count as the same answer; for decimals, within the 5 % of the labels' limits."""
         are_decimals = example["judgement"] == "decimal" and NOT_AVAILABLE not in (value, other)
         return math.isclose(value, other, rel_tol=0.05) if are_decimals else self.is_same(value, other)
 
