@@ -282,9 +282,10 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     excludes_zero = found.low is not None and found.high is not None and not found.low <= 0 <= found.high
     assert found.note == (DISAGREEMENT if excludes_zero != (found.p < 0.05) else "")
     assert bool(found.note) == ((lost, gained) == (0, 5)), "p is 0.0625, and the interval begins above 0"
-    back, turned = contrast(scores(b), scores(a), Metric("acc")), found.mirrored()
-    assert back is not None and (turned.a, turned.b, turned.difference) == (back.a, back.b, back.difference)
-    assert (turned.low, turned.high) == pytest.approx((back.low, back.high))
+    back = contrast(scores(b), scores(a), Metric("acc"))
+    assert back is not None and back.interval is not None
+    assert (back.b, back.a, -back.difference) == (found.a, found.b, found.difference)
+    assert (-back.interval.high, -back.interval.low) == pytest.approx((found.low, found.high))
 
 
 def test_runs_of_different_repeats_are_tested_by_t() -> None:

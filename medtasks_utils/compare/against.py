@@ -49,9 +49,9 @@ class Standing(NamedTuple):
     decision: Decision
     asked: int
     of: int
-    difference: float | None
-    low: float | None
-    high: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class TaskAgainst:
@@ -90,7 +90,7 @@ class TaskAgainst:
         self._levels = levels(tuple(self._sizes))
         self._look = 0
         self._scores: dict[int, Sequence[Score]] = {}
-        self.standing = Standing("undecided", 0, len(self._numbers), None, None, None)
+        self.standing = Standing("undecided", 0, len(self._numbers))
 
     @property
     def is_open(self) -> bool:
@@ -114,11 +114,10 @@ class TaskAgainst:
         Raises:
             MedtasksError: if the signatures show that the runs are not comparable.
         """
-        both = self._signatures.get(self._filter), signatures.get(self._filter)
         reasons = []
-        for found in incompatibilities(*map(str, both)) if all(both) else ():
-            if found.refuse and found.field not in _ONLY_OF_EXAMPLES:
-                reasons.append(found.message)
+        for difference in incompatibilities(self._signatures.get(self._filter), signatures.get(self._filter)):
+            if difference.refuse and difference.field not in _ONLY_OF_EXAMPLES:
+                reasons.append(difference.message)
         if reasons:
             raise MedtasksError(f"--against: {self._name} is not comparable with the saved run: {'; '.join(reasons)}")
         place_of = {number: place for place, number in enumerate(self._numbers)}
@@ -135,10 +134,8 @@ class TaskAgainst:
         new = MetricScores.of([self._scores[place] for place in places], saved.clusters, saved.strata)
         result = contrast(saved, new, self.metric)
         asked, of = len(places), len(self._numbers)
-        if result is None:
-            return Standing("undecided", asked, of, None, None, None)
-        if result.sensitivity is None:
-            return Standing("undecided", asked, of, result.difference, None, None)
+        if result is None or result.sensitivity is None:
+            return Standing("undecided", asked, of, result and result.difference)
         share, level = self._sizes[self._look - 1] / self._sizes[-1], self._levels[self._look - 1]
         interval = repeated_interval(result.difference, result.sensitivity, share, level)
         return Standing(decision(interval, self._within), asked, of, result.difference, *interval)

@@ -19,7 +19,7 @@ has: a difference of 0 in 20 examples is not certain.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -27,7 +27,7 @@ import scipy
 from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES, ResultWithInterval
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
-from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Interval, PairedDifference, Z, paired_difference
+from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Interval, Z, paired_difference
 from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import counted
 
@@ -83,11 +83,6 @@ class Contrast(ResultWithInterval):
         """The smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr."""
         return self.sensitivity and self.sensitivity.detectable
 
-    def mirrored(self) -> "Contrast":
-        """Return the same contrast with the runs exchanged."""
-        interval = self.interval and Interval(-self.interval.high, -self.interval.low)
-        return replace(self, a=self.b, b=self.a, difference=-self.difference, interval=interval)
-
     def to_data(self) -> dict[str, Any]:
         """Return the contrast as JSON can hold it, the interval as ``low`` and ``high``."""
         names = ("n", "clusters", "a", "b", "difference", "stderr", "low", "high", "p", "test", "detectable")
@@ -121,32 +116,33 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     is_binary = _are_binary(a, b, metric)
     clusters = min(ratio_a.clusters, ratio_b.clusters)
     paired = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
-    are_independent = len(ratio_a.influence) == len(a)
+    n, are_enough = len(ratio_a.influence), clusters >= MIN_CLUSTERS
+    test: Test = "t"
+    p, interval = (paired.p, paired.interval) if paired and are_enough else (None, None)
     discordance = None
-    if is_binary and are_independent and aggregation.uses_mcnemar:
-        discordance = float((a.values != b.values).mean())
-        tested = _mcnemar_test(a, b)
-    else:
-        tested = _t_test(paired, clusters)
+    if is_binary and n == len(a) and aggregation.uses_mcnemar:
+        differences = b.values - a.values
+        lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
+        discordance = (lost + gained) / n
+        test, p = "mcnemar", mcnemar(lost, gained)
+        interval = bonett_price(lost, gained, n) if are_enough else None
     sensitivity = None
-    if paired and (clusters >= MIN_CLUSTERS or not aggregation.over_decided):
-        n = len(ratio_a.influence)
+    if paired and (are_enough or not aggregation.over_decided):
         sensitivity = Sensitivity(n, paired.stderr, paired.error, paired.degrees_of_freedom, discordance)
-    interval = tested.interval if clusters >= MIN_CLUSTERS else None
-    unreliable = TOO_FEW_DIFFER if clusters >= MIN_CLUSTERS else TOO_FEW_EXAMPLES
+    unreliable = TOO_FEW_DIFFER if are_enough else TOO_FEW_EXAMPLES
     return Contrast(
         n=len(a) - failed,
-        clusters=len(ratio_a.influence),
+        clusters=n,
         a=ratio_a.value,
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
         stderr=paired.stderr if paired else None,
         interval=interval,
-        p=tested.p,
-        test=tested.test,
+        p=p,
+        test=test,
         sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
-        note=_note(tested.p, interval, clusters),
+        note=_note(p, interval, clusters),
         unreliable=unreliable if paired is None or paired.few else "",
     )
 
@@ -170,26 +166,6 @@ def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
 
 
 # ---- tests
-
-
-class _Tested(NamedTuple):
-    test: Test
-    p: float | None
-    interval: Interval | None
-
-
-def _t_test(paired: PairedDifference | None, clusters: int) -> _Tested:
-    """Return p-value and interval by Student's t, if the run with fewer clusters that count has enough."""
-    if paired is None or clusters < MIN_CLUSTERS:
-        return _Tested("t", None, None)
-    return _Tested("t", paired.p, paired.interval)
-
-
-def _mcnemar_test(a: MetricScores, b: MetricScores) -> _Tested:
-    """Return the exact p-value and the interval that suits it, for right or wrong answers to independent examples."""
-    differences = b.values - a.values
-    lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
-    return _Tested("mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, len(a)))
 
 
 def mcnemar(lost: int, gained: int) -> float:

@@ -83,7 +83,7 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
     have_samples = bool(a.samples and b.samples)
     refused: list[str] = []
     warned: list[str] = []
-    for difference in incompatibilities(*map(str, signatures)) if all(signatures) else ():
+    for difference in incompatibilities(*signatures):
         samples_tell = difference.field in ("rows", "n") and have_samples
         if not samples_tell and (difference.field != "scorers" or of_explanations):
             (refused if difference.refuse else warned).append(difference.message)

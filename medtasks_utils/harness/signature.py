@@ -140,12 +140,15 @@ class SignatureDifference(NamedTuple):
     refuse: bool
 
 
-def incompatibilities(first: str, second: str) -> list[SignatureDifference]:
+def incompatibilities(first: str | None, second: str | None) -> list[SignatureDifference]:
     """Return the differences that make a comparison of two results unfair; none for equal rows and settings.
 
     The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
-    signature has counts as a difference, so that signatures of different versions cause at least a warning.
+    signature has counts as a difference, so that signatures of different versions cause at least a warning. Without one
+    of the signatures, nothing is known to differ.
     """
+    if not first or not second:
+        return []
     a, b = parse(first), parse(second)
     differences = []
     for field in dict.fromkeys([*a, *b]):

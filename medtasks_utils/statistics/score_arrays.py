@@ -72,8 +72,6 @@ class MetricScores:
 
     def __getitem__(self, index: Any) -> "MetricScores":
         """Return the scores of some of the examples."""
-        if isinstance(index, np.ndarray) and index.dtype == bool and index.all():
-            return self
         return MetricScores(*(values[index] for values in vars(self).values()))
 
     @property
