@@ -14,6 +14,7 @@ from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
+from saved_runs import drawn
 from scripts import in_turn, refusal
 
 from medtasks_utils import load_runs
@@ -236,9 +237,9 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert "cut unequally: 37.5% in A and 0.0% in B" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    _, _, section = page.partition('id="replies"')
-    ends = re.findall(r">([0-9]+[.][0-9])<", section.partition("</table>")[0])
+    page = drawn((tmp_path / "page.html").read_text(encoding="utf-8"))
+    _, _, section = page.partition('"acc of the finished"')
+    ends = re.findall(r'\["([0-9]+[.][0-9])"', section)
     assert ends[:6] == ["37.5", "37.5", "12.5", "12.5", "0.0", "0.0"]
 
 
@@ -361,7 +362,8 @@ def test_a_model_that_reasons_with_little_room_gets_a_word(data: Path, capsys: p
 
 
 def test_no_prompt_is_sent_empty(data: Path, tmp_path: Path) -> None:
-    text = f"include: {TASKS}/medmcqa/medmcqa_openmed.yaml\ntask: blank\ndescription: ''\ndoc_to_text: ''\n"
+    nothing = "description: ''\ndoc_to_text: '{% if false %}{% endif %}'\n"
+    text = f"include: {TASKS}/medmcqa/medmcqa_openmed.yaml\ntask: blank\n{nothing}"
     (tmp_path / "blank.yaml").write_text(text)
     tasks = TaskManager(
         include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": str(rows_of(data, 1))}

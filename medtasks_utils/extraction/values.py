@@ -46,6 +46,7 @@ C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
 -70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
 -70 range: <cand> (?=(?:word|pct){0,2} to cand)
 -45 range: (?:range|versus) ~4 @@
+-90 list: @ (?=fill [cand weak])
 -90 list: (?:^|line) @ (?=stop|close)
 -30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
 44 it is: so {A} @ (?={U} (?:stop|line|$))

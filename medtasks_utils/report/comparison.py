@@ -59,7 +59,7 @@ def _line(difference: MetricDifference) -> dict[str, Any]:
         "metric": metric.name,
         "breakdown": difference.breakdown,
         "group": difference.group,
-        "shown": [
+        "cells": [
             scaled(result.difference),
             scaled(low),
             scaled(high),

@@ -117,7 +117,7 @@ def _column(
 def _chance(topic: Topic, metric: str) -> float | None:
     """Return the accuracy of guessing in per cent, which is an equal share for each answer but those that abstain."""
     benchmark = topic.benchmark
-    if benchmark is None or metric not in ("acc", "macro_acc"):
+    if benchmark is None or not metric.endswith("acc"):
         return None
     abstaining = {UNANSWERED, benchmark.abstention.answer} if benchmark.abstention else {UNANSWERED}
     choices = set(benchmark.answers) - abstaining

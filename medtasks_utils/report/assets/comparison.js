@@ -32,8 +32,8 @@ class Comparison {
       if (pair.runs[0] === baseline) return { ...pair, other: pair.runs[1] };
       const negative = (value) => (value === null ? null : -value);
       const lines = pair.lines.map((line) => {
-        const [value, low, high, ...rest] = line.shown;
-        return { ...line, shown: [-value, negative(high), negative(low), ...rest] };
+        const [value, low, high, ...rest] = line.cells;
+        return { ...line, cells: [-value, negative(high), negative(low), ...rest] };
       });
       const sides = Object.fromEntries(Object.entries(pair.sides).map(([task, [both, a, b, none]]) => [task, [both, b, a, none]]));
       return { ...pair, lines, sides, other: pair.runs[0] };
@@ -50,7 +50,7 @@ class Comparison {
       if (!rows.has(key)) rows.set(key, { task, label, filters, breakdown, places: 1, drawn: true, values: [], refused: {} });
       return rows.get(key);
     };
-    for (const { other, lines } of pairs) for (const line of lines) rowOf(line).values[other] = line.shown;
+    for (const { other, lines } of pairs) for (const line of lines) rowOf(line).values[other] = line.cells;
     for (const { other, refused } of pairs) {
       for (const [task, reason] of Object.entries(refused)) {
         const whole = [...rows.values()].filter((row) => row.task === task && !row.breakdown);
