@@ -1,6 +1,6 @@
 """``medtasks compare RUN``: compare our verdicts on an imported run with those of the harness that it comes from."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,23 +68,24 @@ def as_text(verdicts: Sequence[Verdict], show: int) -> str:
         verdicts: the result of :func:`compare_verdicts`.
         show: how many examples a row lists; 0 for three.
     """
-    counts: dict[tuple[str, ...], Counter[str]] = {}
-    differ: dict[tuple[str, ...], list[str]] = {}
+    by_score: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
-        key = (verdict["task"], verdict["filter"], verdict["score"])
-        counts.setdefault(key, Counter())[verdict["verdict"]] += 1
-        if verdict["verdict"].startswith("only"):
-            text = f"{verdict['doc_id']}: {'/'.join(verdict['answers'])} (target {verdict['target']})"
-            differ.setdefault((*key, verdict["verdict"], verdict["found_by"]), []).append(plain(text))
+        by_score[verdict["task"], verdict["filter"], verdict["score"]].append(verdict)
     lines = []
-    for (task, filter_name, score), count in counts.items():
-        same = count["both right"] + count["both wrong"]
-        n = count.total()
-        lines.append(f"{task}  ({filter_name} and {score}): {100 * same / n:.1f} % of {n} verdicts agree")
+    for (task, filter_name, score), of_score in by_score.items():
+        count: Counter[str] = Counter()
+        differ: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for verdict in of_score:
+            kind = verdict["verdict"]
+            count[kind] += 1
+            if kind.startswith("only"):
+                text = f"{verdict['doc_id']}: {'/'.join(verdict['answers'])} (target {verdict['target']})"
+                differ[kind, verdict["found_by"]].append(plain(text))
+        share = 100 * (count["both right"] + count["both wrong"]) / len(of_score)
+        lines.append(f"{task}  ({filter_name} and {score}): {share:.1f} % of {len(of_score)} verdicts agree")
         lines.append(", ".join(f"{kind} {count[kind]}" for kind in _KINDS.values()))
         rows = []
-        for (*of, kind, way), examples in sorted(differ.items()):
-            if of == [task, filter_name, score]:
-                rows.append((kind, way, len(examples), shortened("; ".join(examples[: show or _SHOWN]), 100)))
+        for (kind, way), examples in sorted(differ.items()):
+            rows.append((kind, way, len(examples), shortened("; ".join(examples[: show or _SHOWN]), 100)))
         lines += [table(rows, ("", "found by", "n", "examples"), left=2), ""] if rows else [""]
     return "\n".join(lines).rstrip()

@@ -156,11 +156,10 @@ def import_responses(
     if missing and responses.unanswered:
         _write_lines(missing, responses.unanswered.values())
     if evaluation is None and is_partial:
-        examples = responses.keep_answered()
-        numbers = {task: sorted(config.samples[task]) for task in examples} if config.samples else {}
         chosen = {}
-        for task, places in examples.items():
-            chosen[task] = [numbers[task][place] for place in places] if numbers else places
+        for task, places in responses.keep_answered().items():
+            numbers = sorted(config.samples[task]) if config.samples else range(max(places) + 1)
+            chosen[task] = [numbers[place] for place in places]
         config.limit, config.samples, config.tasks = None, chosen, list(chosen)
         evaluation = _run(config, (), responses.answer) if chosen else None
     if evaluation is None:
@@ -242,7 +241,6 @@ class BatchResponses:
             except (MedtasksError, ValueError) as error:
                 self._errors[custom_id] = str(error)
             else:
-                self._errors.pop(custom_id, None)
                 if number < len(lines):
                     self._repeated[custom_id] = None
                 return Reply(reply, "unknown", reply.tokens, reply.reasoning) if reply.is_empty else reply
@@ -264,7 +262,7 @@ class BatchResponses:
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]
         kinds = {
             "requests without a response": [name for name in self.unanswered if name not in self._errors],
-            "errors in place of a reply": [*self._errors.values()],
+            "errors in place of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
             "lines that are not JSON with a custom_id": self._unreadable,
             "requests with further responses after their reply, which are not used": [*self._repeated],
             "responses to another prompt than this installation sends": changed,

@@ -31,9 +31,8 @@ def by_prompt(
             for place in by_word[word]:
                 if all(f" {part} " in text for part in shown[place]):
                     places.append(place)
-        places.sort()
-        best = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
-        matched[best].append(response)
+        longest = max(sorted(places), key=lambda place: len("".join(shown[place])), default=NOWHERE)
+        matched[longest].append(response)
     return matched
 
 

@@ -15,14 +15,13 @@ any JSON lines or CSV
 
 import csv
 import json
-import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from pydantic_core import from_json
 
@@ -83,23 +82,26 @@ class OtherRun:
     responses: list[Response] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def read(self, records: Iterable[tuple[str, Any]], convert: Callable[[str, Any], Response]) -> None:
-        """Convert records, each with its place in the file, and note the ones without a response as a problem.
+    def read(self, kind: str, records: Iterable[tuple[object, Any]], convert: Callable[[str, Any], Response]) -> None:
+        """Convert records, and note the ones without a response as a problem.
+
+        Args:
+            kind: what a record is, as in ``line``.
+            records: the number or name of each, and its content, as JSON or as values.
+            convert: returns the response, given its place and the values.
 
         Raises:
             MedtasksError: if there is no response.
         """
         bad: dict[str, list[str]] = defaultdict(list)
-        for place, record in records:
+        for name, record in records:
+            place, problem = f"{kind} {name}", "lines that are not JSON"
             try:
                 values = from_json(record) if isinstance(record, bytes) else record
-            except ValueError:
-                bad["lines that are not JSON"].append(place)
-                continue
-            try:
+                problem = "records without a response that is text"
                 self.responses.append(convert(place, values))
             except (AttributeError, LookupError, NoReplyError, TypeError, ValueError):
-                bad["records without a response that is text"].append(place)
+                bad[problem].append(place)
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
             raise MedtasksError("; ".join(self.problems) or f"{self.path} has no response")
@@ -128,13 +130,14 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
     try:
         if path.suffix == ".eval":
             with ZipFile(path) as archive:
-                samples = [name for name in archive.namelist() if name.startswith("samples/")]
-                records = [(name, _member(archive, name)) for name in samples]
-                return _inspect_run(path, json.loads(_member(archive, "header.json")), records)
+                names = [name for name in archive.namelist() if name.startswith("samples/")]
+                members = [(Path(name).stem, _member(archive, name)) for name in names]
+                return _inspect_run(path, json.loads(_member(archive, "header.json")), members)
         if path.suffix == ".json":
             content = json.loads(path.read_bytes())
-            records = [(f"sample {number}", sample) for number, sample in enumerate(content.get("samples", ()), 1)]
-            return _helm_run(path, content) if "request_states" in content else _inspect_run(path, content, records)
+            if "request_states" in content:
+                return _helm_run(path, content)
+            return _inspect_run(path, content, enumerate(content.get("samples", ()), 1))
     except (AttributeError, BadZipFile, LookupError, TypeError, ValueError) as error:
         problem = f"neither a log of inspect_ai nor a scenario_state.json of HELM ({reason_of(error)})"
         raise MedtasksError(f"{path} is {problem}") from None
@@ -163,9 +166,9 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
 
     if path.suffix == ".csv":
         with path.open(encoding="utf-8-sig", newline="") as file:
-            run.read(((f"row {number}", row) for number, row in enumerate(csv.DictReader(file), 1)), convert)
+            run.read("row", enumerate(csv.DictReader(file), 1), convert)
     else:
-        run.read(((f"line {number}", raw) for number, raw in numbered_lines(path)), convert)
+        run.read("line", numbered_lines(path), convert)
     return run
 
 
@@ -179,15 +182,14 @@ def _member(archive: ZipFile, name: str) -> bytes:
         return archive.read(name)
     import pyarrow
 
-    with Path(str(archive.filename)).open("rb") as file:
-        file.seek(info.header_offset + 26)
-        file.seek(sum(struct.unpack("<HH", file.read(4))), 1)  # past the name and the extra field
-        packed = file.read(info.compress_size)
-    data: bytes = pyarrow.input_stream(pyarrow.py_buffer(packed), compression="zstd").read()
+    # Has zipfile return the bytes as they stand in the archive, whose checksum is that of the unpacked ones.
+    info.compress_type, info.file_size = ZIP_STORED, info.compress_size
+    del info.CRC
+    data: bytes = pyarrow.input_stream(pyarrow.py_buffer(archive.read(info)), compression="zstd").read()
     return data
 
 
-def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) -> OtherRun:
+def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]]) -> OtherRun:
     """Return the run in a log of inspect_ai, given its header and samples."""
     about = header["eval"]
     names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
@@ -206,7 +208,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[str, Any]]) ->
                 scores[f"inspect_{name}"] = value
         return Response(place, messages[:first], messages[first:end], reply, scores)
 
-    run.read(samples, convert)
+    run.read("sample", samples, convert)
     return run
 
 
@@ -233,7 +235,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
         return Response(place, prompt, [], reply, scores[instance["id"]])
 
-    run.read(((f"request {number}", record) for number, record in enumerate(state["request_states"], 1)), convert)
+    run.read("request", enumerate(state["request_states"], 1), convert)
     return run
 
 
@@ -261,7 +263,7 @@ def _environment_run(path: Path) -> OtherRun:
         run.names += f" {line.get('task')}" * (not run.responses)
         return Response(place, _chat(line["prompt"]), completion, Reply(response), scores)
 
-    run.read(((f"line {place}", raw) for place, raw in numbered_lines(path)), convert)
+    run.read("line", numbered_lines(path), convert)
     return run
 
 

@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.harness.catalog import manager_for
@@ -21,9 +20,6 @@ from medtasks_utils.writing import write_whole
 
 from .matching import NOWHERE, by_id, by_prompt
 from .other_runs import OtherRun, Response, named, read_other_run
-
-Values = dict[tuple[str, str], list[Any]]
-"""The values of each metric under each filter, by example."""
 
 
 def import_run(
@@ -95,14 +91,14 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def _task_of(run: OtherRun) -> str:
     """Return the default task of the benchmark whose name occurs in the run's names."""
     plain = _letters_and_digits(run.names)
-    by_part: dict[str, Benchmark] = {}
+    tasks: dict[str, str] = {}
     for benchmark in benchmarks().usable():
         parts = benchmark.environments or (_letters_and_digits(benchmark.name),)
-        by_part |= dict.fromkeys(parts, benchmark)
-    longest = max((part for part in by_part if part in plain), key=len, default=None)
+        tasks |= dict.fromkeys(parts, benchmark.whole_task or benchmark.default_task)
+    longest = max((part for part in tasks if part in plain), key=len, default=None)
     if longest is None:
         raise MedtasksError(f"{run.path}: its names do not tell which benchmark was run; name the task with --task")
-    return by_part[longest].whole_task or by_part[longest].default_task
+    return tasks[longest]
 
 
 def _letters_and_digits(text: str) -> str:
@@ -128,14 +124,13 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     task._instances = list(chain.from_iterable(instances for _, instances in examples))
     task.apply_filters()
     samples: list[Row] = []
-    values: Values = defaultdict(list)
     for generations, instances in examples:
-        samples += _score_example(task, generations, instances, values)
+        samples += _score_example(task, generations, instances)
     benchmark = task.benchmark.name
     remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
     metadata = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path)}
     results_of_task = {
-        "results": _aggregate(values, benchmark),
+        "results": _aggregate(samples, benchmark),
         "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
         "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
     }
@@ -157,10 +152,8 @@ def _instance(task: MedTask, place: int, number: int, response: Response) -> Ins
     return Instance("generate_until", task.eval_docs[place], arguments, number, metadata, resps=[response.reply])
 
 
-def _score_example(
-    task: MedTask, generations: Sequence[Response], instances: Sequence[Instance], values: Values
-) -> list[Row]:
-    """Return an example's sample under each filter, and add its metrics to ``values``."""
+def _score_example(task: MedTask, generations: Sequence[Response], instances: Sequence[Instance]) -> list[Row]:
+    """Return an example's sample under each filter."""
     first, doc = generations[0], instances[0].doc
     their_scores = _mean_scores(generations)
     sample = {
@@ -179,26 +172,27 @@ def _score_example(
     for filter_name in task.filter_names:
         answers = [instance.filtered_resps[filter_name] for instance in instances]
         scores = task.process_results(doc, answers)
-        metrics = {**dict(scores.items()), **their_scores}  # ``items`` gives the metrics alone, without details
-        for metric, value in metrics.items():
-            values[metric, filter_name].append(value)
-        of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": [*metrics]}
+        metrics = [*dict(scores.items()), *their_scores]  # ``items`` gives the metrics alone, without details
+        of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": metrics}
         samples.append({**sample, **of_filter, **scores, **their_scores})
     return samples
 
 
 def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
     """Return the other harness's scores as means over generations, without scores that a generation lacks."""
-    first, *others = generations
+    names = set(generations[0].scores).intersection(*(response.scores for response in generations))
     means = {}
-    for name in sorted(first.scores):
-        if all(name in response.scores for response in others):
-            means[name] = fmean(response.scores[name] for response in generations)
+    for name in sorted(names):
+        means[name] = fmean(response.scores[name] for response in generations)
     return means
 
 
-def _aggregate(values: Values, benchmark: str) -> Row:
+def _aggregate(samples: Sequence[Row], benchmark: str) -> Row:
     """Return each metric and its standard error under each filter, named as in lm_eval's results."""
+    values: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    for sample in samples:
+        for metric in sample["metrics"]:
+            values[metric, sample["filter"]].append(sample[metric])
     aggregated: Row = {}
     for (metric, filter_name), of_examples in values.items():
         aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)
