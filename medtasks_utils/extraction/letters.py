@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
-from .letter_options import mentions_of, similar_text
+from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -98,7 +98,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    return first_reading(text, lambda part: _read_part(part, options))
+    return first_reading(text, lambda part: _read_part(latin_letters(part), options))
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
