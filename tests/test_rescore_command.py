@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from saved_runs import save_run
 from scripts import whole
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.rescore import find_responses
 
 TASK = "medexqa_clinical_psychology"
@@ -169,6 +172,21 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(
         assert rescore(logs, "geval", flag, value) == 1
         assert message in one_line(capsys.readouterr().err)
     assert server.judging == []
+
+
+def test_samples_without_explanations_are_named_and_judging_nothing_fails(
+    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_run(tmp_path / "other", lambda doc: "A", "medmcqa_openmed")
+    with pytest.raises(MedtasksError) as folder:
+        find_responses([str(tmp_path)], "strict-match")
+    assert rescore(tmp_path) == 1
+    for error in (str(folder.value), one_line(capsys.readouterr().err)):
+        assert "samples of medmcqa_openmed, without explanations to judge" in error and error.count(str(tmp_path)) == 1
+    for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
+        log.write_text(re.sub(r'("explanation_[12]": )"(\\.|[^"\\])*"', r'\1""', log.read_text()))
+    assert rescore(tmp_path / "bare") == 1
+    assert len(with_status(table(tmp_path), "skipped")) == 20
 
 
 # ---- which responses are found

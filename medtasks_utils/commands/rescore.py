@@ -21,7 +21,7 @@ class Rescore(JudgeCommand):
 
     Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
     <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: answered calls are
-    reused. Exit code 1 if every judgement failed.
+    reused. Exit code 1 if nothing could be judged.
 
     Attributes:
         judge: both, geval or factscore; default: both
@@ -43,7 +43,7 @@ class Rescore(JudgeCommand):
     verbose: bool = False
 
     def run(self) -> "Rescoring":
-        """Judge what is not judged yet; the result failed if every judgement did."""
+        """Judge what is not judged yet; the result failed if nothing could be judged."""
         from tqdm import tqdm
 
         from medtasks_utils.judging import make_judge

@@ -55,9 +55,9 @@ class Rescoring:
 
     @property
     def failed(self) -> bool:
-        """True if judges were asked and none gave a score."""
+        """True if no judgement succeeded, unless no judge was needed, because all answers were wrong."""
         totals = sum((score.statuses for score in self.scores), Counter[str]())
-        return bool(totals[FAILED]) and not totals[JUDGED]
+        return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
     def to_data(self) -> dict[str, Any]:
         """Return the scores and the paths in JSON types."""

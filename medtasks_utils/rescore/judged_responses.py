@@ -56,14 +56,15 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
 
     Args:
         patterns: globs for files ``samples_<task>_<date>.jsonl``, with ``**`` for any number of folders; a folder
-        stands
-            for all such files under it with explanations to judge.
+            stands for all such files under it with explanations to judge.
         filter_name: the filter whose answers decide which responses are right.
 
     Raises:
         MedtasksError: if no file matches, or none has responses to judge.
     """
     paths, in_folders = _matching(patterns)
+    without_explanations: list[str] = []
+    left_out: list[str] = []
     problems: list[str] = []
     responses: list[ExplainedResponse] = []
     for run in read_runs(paths):
@@ -72,8 +73,9 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             if path is None or path.resolve() not in paths:
                 continue
             if task.benchmark is None or not task.benchmark.has_explanations:
+                without_explanations.append(task.task)
                 if path.resolve() not in in_folders:
-                    problems.append(f"{path}: left out, since the task {task.task} has no explanations to judge")
+                    left_out.append(f"{path}: left out, since the task {task.task} has no explanations to judge")
                 continue
             problems += task.problems
             of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
@@ -84,14 +86,15 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
                 )
             responses += of_task
     if not responses:
-        detail = f": {problems[0]}" if problems else ""
+        tasks = ", ".join(dict.fromkeys(without_explanations))
+        samples = f"{', '.join(patterns)}: samples of {tasks or 'no task'}, without explanations to judge"
         usable = benchmarks().usable()
         judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
         raise MedtasksError(
-            f"no response to judge in {', '.join(map(str, paths[:3]))}{detail}. lm_eval writes them with --tasks "
-            f"{judged} --log_samples, and medtasks import converts results.jsonl of the environment"
+            f"no response to judge: {problems[0] if problems else samples}. lm_eval writes them with --tasks {judged} "
+            "--log_samples, and medtasks import converts results.jsonl of the environment"
         )
-    return Responses(responses, problems)
+    return Responses(responses, left_out + problems)
 
 
 def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
