@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from conftest import GENERATION_TASKS, ROOT, table
 from judging_cases import no_keys_and_no_waits
-from local_server import Answer, Fault, LocalServer
+from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
 from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.audit.audit_summary import _percent
 from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
@@ -221,6 +222,14 @@ def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.Ca
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
     assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
+    with LocalServer(lambda body: HANG_UP) as server:
+        assert audit(server.url, tmp_path / "run") == 1
+        assert len(server.requests) == 3
+    assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_estimate_a_hair_below_zero_is_not_printed_as_minus_zero() -> None:
+    assert _percent({"value": -1e-17, "low": 0.0, "high": -4e-4}) == "0.0% (0.0% to 0.0%)"
 
 
 def test_the_interval_of_a_changed_share_holds_it_where_half_of_the_doubtful_change() -> None:

@@ -29,5 +29,5 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _percent(estimate: dict[str, float] | None) -> str:
     if estimate is None:
         return "unknown, since no reply could be read"
-    value = estimate["value"] + 0.0  # not -0.0
-    return f"{value:.1%} ({estimate['low']:.1%} to {estimate['high']:.1%})"
+    value, low, high = (round(estimate[name], 3) + 0.0 for name in ("value", "low", "high"))  # not -0.0
+    return f"{value:.1%} ({low:.1%} to {high:.1%})"

@@ -24,6 +24,7 @@ from .judge_settings import JudgeSettings
 MAX_ATTEMPTS = 3
 """How often one question is asked before an unreadable reply counts as a failure."""
 
+_CHECK_RETRIES = 2  # at most, so that a server that is not there ends the run within seconds
 _PATIENCE = 2.0  # seconds without an answer to the first call, after which the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
@@ -111,8 +112,12 @@ class JudgeClient:
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
         raise CallError(error_line(f"{problem} (asked {MAX_ATTEMPTS} times)"), problem.kind)
 
-    async def _request(self, messages: Messages, schema: Schema, tally: Tally) -> tuple[str, Tokens]:
+    async def _request(
+        self, messages: Messages, schema: Schema, tally: Tally, client: openai.AsyncOpenAI | None = None
+    ) -> tuple[str, Tokens]:
         """Send one request; resend it only to drop an optional parameter that the endpoint refuses.
+
+        Without a client, the one with the retries of the settings sends it.
 
         Returns:
             The reply's text, with secrets removed, and the tokens it cost.
@@ -122,13 +127,14 @@ class JudgeClient:
             UnreadableError: if the judge refused, said nothing, or ran into the token limit.
         """
         refused = _refused.get(self._model, frozenset())
+        requests = (client or self._openai).chat.completions.with_raw_response
         await self._slots.acquire()
         try:
             while True:
                 tally["calls"] += 1
                 sent = parameters(refused, self.settings.max_tokens, schema)
                 try:
-                    answer = await self._openai.chat.completions.with_raw_response.create(
+                    answer = await requests.create(
                         model=self.settings.model,
                         messages=messages,  # type: ignore[arg-type]
                         extra_body=sent,  # a typed argument would be validated recursively
@@ -165,11 +171,12 @@ class JudgeClient:
             JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
         """
         settings = self.settings
+        retries = min(settings.max_retries, _CHECK_RETRIES)
         message = "the judge %s at %s has not answered yet; it is asked up to %d times"
-        line = message, settings.model, settings.base_url, settings.max_retries + 1
+        line = message, settings.model, settings.base_url, retries + 1
         remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, *line)
         try:
-            await self._request(_CHECK, _CHECK_SCHEMA, Tally())
+            await self._request(_CHECK, _CHECK_SCHEMA, Tally(), self._openai.with_options(max_retries=retries))
         except CallError as error:
             if (
                 not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION

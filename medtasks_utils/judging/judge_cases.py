@@ -26,7 +26,7 @@ def check(settings: JudgeSettings) -> None:
         JudgeError: if the cache cannot be written, or the endpoint cannot be reached or refuses the key, the model or
             the parameters.
     """
-    _with_client(replace(settings, max_retries=2), False, lambda client: client.check())
+    _with_client(settings, False, lambda client: client.check())
 
 
 def judge_all(
