@@ -1,10 +1,11 @@
 """What leaves the program: the results of commands, whole files, tables for terminals; never a secret."""
 
+import json
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,6 +63,11 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise MedtasksError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def json_lines(rows: Iterable[JsonObject]) -> str:
+    """Return rows as JSON, one in a line; values that JSON does not have become text."""
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
 # ---- the terminal

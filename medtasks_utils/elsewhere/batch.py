@@ -9,7 +9,7 @@ finish reasons, tokens and samples are the same as if the run had used a server.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.results.samples import Row, numbered_lines
-from medtasks_utils.writing import SECRETS, write_whole
+from medtasks_utils.writing import SECRETS, json_lines, write_whole
 
 from .other_runs import named
 
@@ -76,7 +76,7 @@ def write_requests(
     if len(parts) > 1:
         paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
     for path, part in zip(paths, parts, strict=True):
-        _write_lines(path, part)
+        write_whole(path, json_lines(part), make_folder=True)
     run = {"requests": len(lines), "files": [path.name for path in paths], "flags": SECRETS.scrub(asdict(config))}
     write_whole(_run_file(file), json.dumps(run, indent=2, default=str))
     return [*paths, _run_file(file)]
@@ -84,10 +84,6 @@ def write_requests(
 
 def _run_file(requests: Path) -> Path:
     return requests.with_suffix(".run.json")
-
-
-def _write_lines(path: Path, lines: Iterable[Row]) -> None:
-    write_whole(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), make_folder=True)
 
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
@@ -154,7 +150,7 @@ def import_responses(
     responses = BatchResponses(paths)
     evaluation = _run(config, (), responses.answer)
     if missing and responses.unanswered:
-        _write_lines(missing, responses.unanswered.values())
+        write_whole(missing, json_lines(responses.unanswered.values()), make_folder=True)
     if evaluation is None and is_partial:
         chosen = {}
         for task, places in responses.keep_answered().items():

@@ -16,7 +16,7 @@ from medtasks_utils.harness.lm_eval_names import Instance, hash_string, sanitize
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.results.samples import Row
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import json_lines, write_whole
 
 from .matching import NOWHERE, by_id, by_prompt
 from .other_runs import OtherRun, Response, named, read_other_run
@@ -139,8 +139,8 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), task.info.name: value}
-    log = "".join(json.dumps(sample, ensure_ascii=False, default=str) + "\n" for sample in samples)
-    write_whole(target.with_name(f"samples_{task.info.name}_{run.date}.jsonl"), log, make_folder=True)
+    log = target.with_name(f"samples_{task.info.name}_{run.date}.jsonl")
+    write_whole(log, json_lines(samples), make_folder=True)
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
     return target
 

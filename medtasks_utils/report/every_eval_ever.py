@@ -10,13 +10,13 @@ import json
 import time
 import uuid
 from importlib.metadata import version
+from itertools import repeat
 from typing import Any
 
 from medtasks_utils.results import Run, Sample
+from medtasks_utils.writing import json_lines
 
 from .eval_results import Headline, publishable, source_of_task
-
-SCHEMA_VERSION = "0.3.0"
 
 
 def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str]:
@@ -35,10 +35,10 @@ def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str
         evaluation = f"{headline.name}/{model}/{run.date}"
         identity = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
         path = f"data/{headline.name}/{model}/{identity}"
-        lines = [_sample(headline, evaluation, model, sample) for sample in headline.result.samples]
+        about = {"schema_version": "0.3.0", "evaluation_id": evaluation}
+        lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in headline.result.samples]
         results: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
-            "evaluation_id": evaluation,
+            **about,
             "evaluation_timestamp": run.date,
             "retrieved_timestamp": str(int(time.time())),
             "source_metadata": {
@@ -61,8 +61,7 @@ def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str
             "evaluation_results": _results(headline),
         }
         if lines:
-            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-            files[f"{path}_samples.jsonl"] = text
+            text = files[f"{path}_samples.jsonl"] = json_lines(lines)
             results["detailed_evaluation_results"] = {
                 "format": "jsonl",
                 "file_path": f"{path}_samples.jsonl",
@@ -85,7 +84,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
     for (name, filter_name), value in headline.result.metrics.items():
         metric = task.metric(name)
         low, high = metric.range
-        if filter_name != headline.filter or low is None or high is None or value.value is None:
+        if filter_name != headline.filter or None in (low, high, value.value):
             continue
         score: dict[str, Any] = {"score": value.value, "details": details}
         if value.stderr is not None:
@@ -103,11 +102,11 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
     return results
 
 
-def _sample(headline: Headline, evaluation: str, model: str, sample: Sample) -> dict[str, Any]:
+def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
     """Return the line of a sample; one with tool calls has the conversation in place of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript")
-    ways = sample.found_by.get(headline.filter) or ["unknown"] * len(sample.responses)
+    ways = sample.found_by.get(headline.filter) or repeat("unknown")
     messages = []
     for turn, message in enumerate(transcript or ()):
         messages.append({"turn_idx": turn, "role": message["role"], "content": message["content"]})
@@ -116,9 +115,6 @@ def _sample(headline: Headline, evaluation: str, model: str, sample: Sample) -> 
         place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
         answers.append({**place, "extracted_value": answer, "extraction_method": way})
     return {
-        "schema_version": SCHEMA_VERSION,
-        "evaluation_id": evaluation,
-        "model_id": model,
         "evaluation_name": headline.name,
         "sample_id": str(sample.doc_id),
         "sample_hash": hashlib.sha256(f"{sample.prompt}{sample.target}".encode()).hexdigest(),
