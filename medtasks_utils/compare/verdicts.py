@@ -43,18 +43,17 @@ def compare_verdicts(run: Run, filters: Sequence[str], names: Sequence[str]) -> 
                 theirs = sample.details.get(filter_name, {}).get("other_scores", {})
                 for name in names or theirs:
                     if ours is not None and name in theirs:
-                        verdicts.append(
-                            {
-                                "task": task.task,
-                                "filter": filter_name,
-                                "score": name,
-                                "verdict": _KINDS[ours > 0.5, theirs[name] > 0.5],
-                                "doc_id": sample.doc_id,
-                                "found_by": sample.way_found(filter_name) or "unknown",
-                                "answers": sample.answers[filter_name],
-                                "target": sample.target,
-                            }
-                        )
+                        verdict = {
+                            "task": task.task,
+                            "filter": filter_name,
+                            "score": name,
+                            "verdict": _KINDS[ours > 0.5, theirs[name] > 0.5],
+                            "doc_id": sample.doc_id,
+                            "found_by": sample.way_found(filter_name) or "unknown",
+                            "answers": sample.answers[filter_name],
+                            "target": sample.target,
+                        }
+                        verdicts.append(verdict)
     if not verdicts:
         asked = ", ".join(names) or "scores of another harness"
         raise MedtasksError(f"{run.path} has no {asked}: name a second run to compare it with")

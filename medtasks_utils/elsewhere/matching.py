@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from medtasks_utils.results.samples import Row
 
@@ -26,12 +27,9 @@ def by_prompt(
     matched: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
         text = f" {_plain(' '.join(message['content'] for message in response.prompt))} "
-        places = []
-        for word in by_word.keys() & set(text.split()):
-            for place in by_word[word]:
-                if all(f" {part} " in text for part in shown[place]):
-                    places.append(place)
-        longest = max(sorted(places), key=lambda place: len("".join(shown[place])), default=NOWHERE)
+        likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
+        places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
+        longest = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
         matched[longest].append(response)
     return matched
 
@@ -42,7 +40,7 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
     If the documents lack one of the ``fields``, ids are looked up in the document field that matches most of them.
     """
     have_fields = all(name in documents[0] for name in fields)
-    best: dict[int, list[Response]] = {NOWHERE: list(responses)}
+    candidates = []
     for names in [fields] if have_fields else [[name] for name in documents[0]]:
         places: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for place, doc in enumerate(documents):
@@ -51,8 +49,8 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
         for response in responses:
             same = places.get(response.id, ())
             matched[same[0] if len(same) == 1 else NOWHERE].append(response)
-        best = min(best, matched, key=lambda by_place: len(by_place.get(NOWHERE, ())))
-    return best
+        candidates.append(matched)
+    return min(candidates, key=lambda by_place: len(by_place.get(NOWHERE, ())))
 
 
 def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -118,10 +117,11 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
         folder: the output folder; the files go into its subfolder named after the model.
     """
     examples = []
+    task._instances = []
     for place, generations in sorted(responses.items()):
         instances = [_instance(task, place, number, response) for number, response in enumerate(generations)]
         examples.append((generations, instances))
-    task._instances = list(chain.from_iterable(instances for _, instances in examples))
+        task._instances += instances
     task.apply_filters()
     samples: list[Row] = []
     for generations, instances in examples:
