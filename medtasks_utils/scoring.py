@@ -130,7 +130,7 @@ class Scorer:
         field = self.benchmark.told_apart_by
         if field is None:
             if shown is not None:
-                raise UsageError(f"{self.info.name}: a row makes one example, so shown={shown!r} means nothing")
+                raise UsageError(f"{self.info.name}: a row makes one example, so shown={shown!r} has no effect")
             return examples[0]
         chosen = [example for example in examples if shown in (None, example[field])]
         if len(chosen) == 1:
@@ -150,7 +150,7 @@ class Scorer:
         kinds = self.benchmark.kinds or ("",)
         if kind is not None and kind not in self.benchmark.kinds:
             known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "left out: there is one kind of answer"
-            raise UsageError(f"{self.info.name}: kind has to be {known}, not {kind!r}")
+            raise UsageError(f"{self.info.name}: kind must be {known}, not {kind!r}")
         return self.benchmark.blank_example(kinds[0] if kind is None else kind)
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:

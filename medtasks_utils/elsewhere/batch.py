@@ -58,8 +58,8 @@ def write_requests(
     for task in requested(manager, config.tasks, config.metadata):
         if getattr(task.options, "tools", ()):
             raise UsageError(
-                f"{task.info.name} has tools, whose results the model needs before it goes on: a file of requests "
-                "cannot give it those; use medtasks eval"
+                f"{task.info.name} has tools: the model needs their results within a conversation, which a file of "
+                "requests cannot provide; use medtasks eval"
             )
         if not task.info.generates:
             raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return")
@@ -143,7 +143,7 @@ def import_responses(
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
-        raise MedtasksError(f"--requests {requests}: no file {run_file}, which medtasks requests wrote beside it")
+        raise MedtasksError(f"--requests {requests}: there is no {run_file}, which medtasks requests wrote beside it")
     config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     config.output_path, config.log_samples = str(folder), True
     config.metadata |= {} if data is None else {DATA_KEY: data}
@@ -161,7 +161,7 @@ def import_responses(
     if evaluation is None:
         problems = "; ".join(responses.problems())
         way_on = f"their requests are in {missing}" if missing else "--missing FILE writes the requests without a reply"
-        raise MedtasksError(f"{problems}; {way_on}, --partial scores what there is")
+        raise MedtasksError(f"{problems}; {way_on}; --partial scores the examples that have replies")
     return evaluation, responses.problems()
 
 
@@ -260,7 +260,7 @@ class BatchResponses:
             "requests without a response": [name for name in self.unanswered if name not in self._errors],
             "errors in place of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
             "lines that are not JSON with a custom_id": self._unreadable,
-            "requests with further responses after their reply, which are not used": [*self._repeated],
+            "requests with more than one response, of which the first reply is used": [*self._repeated],
             "responses to another prompt than this installation sends": changed,
             "responses to no request of this run": [name for name in unknown if name not in changed],
         }

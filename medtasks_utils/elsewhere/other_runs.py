@@ -159,7 +159,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
 
     def convert(place: str, line: Row) -> Response:
         if not isinstance(line[response_field], str):
-            raise TypeError("a response is text")
+            raise TypeError("the response is not text")
         scores = {f"their_{name}": float(line[name]) for name in _SCORES_OF_LINES if name in line}
         identity = tuple(str(line[name]).strip() for name in id_fields)
         return Response(place, [], [], Reply(line[response_field]), scores, identity)

@@ -1,4 +1,4 @@
-"""``medtasks report``: one self-contained page from one or more runs.
+"""Build one self-contained page from one or more runs: ``medtasks report``.
 
 Data flows one way: runs (:mod:`medtasks_utils.results`) → topics, for which the page has columns and sections
 (:mod:`.topics`) → figures and tables as data (:mod:`.leaderboard`, :mod:`.sections`, :mod:`.comparison`) → the page

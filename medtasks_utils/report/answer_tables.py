@@ -14,7 +14,7 @@ from .topics import RunResult, Topic
 
 
 def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> ReportTable:
-    """Return given answers against right answers: the confusion matrix of verdicts, or the bias towards letters."""
+    """Return a table of answers against right answers: a confusion matrix of verdicts, or each letter's frequency."""
     by_run: dict[str, Counter[tuple[str, str]]] = {}
     for run, samples in topic.samples().items():
         by_run[run] = Counter()
@@ -37,7 +37,7 @@ def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> 
 
 
 def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
-    """Return how the answers to all generations were found, such as ``box``, and how often these were right."""
+    """Return a table of how answers were found, such as ``box``, over all generations, and how often each is right."""
     metric = topic.metric("acc")
     by_run: dict[str, Counter[str]] = {}
     for run, samples in topic.samples().items():
@@ -56,7 +56,7 @@ def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
 
 
 def _scores_found_by(result: RunResult, filter_name: str, way: str) -> MetricScores:
-    """Return the accuracy of the generations whose answer was found in one way; other generations do not count."""
+    """Return the accuracy of the generations whose answer was found in one way, without the other generations."""
     rows = []
     for sample in result.samples:
         scores, ways = sample.scores_of(filter_name, "acc"), sample.found_by.get(filter_name, ())
@@ -68,7 +68,7 @@ def _scores_found_by(result: RunResult, filter_name: str, way: str) -> MetricSco
 
 
 def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, names: Sequence[str]) -> Figure:
-    """Return what abstaining costs, in the rows that the benchmark declares."""
+    """Return a figure of what abstaining costs, with the rows that the benchmark declares."""
     samples, nothing = topic.samples(), Estimate(0, None)
     rows = []
     for row in abstention.rows:

@@ -1,4 +1,4 @@
-"""How often the rules misread responses, if a file of ``medtasks audit`` lies beside a run's samples."""
+"""Show how often the filters misread responses, from the file that ``medtasks audit`` writes beside a run's samples."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _LEAD = (
 
 
 def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
-    """Return what the LLM read in the responses of a task, by ``doc_id``, without the readings that failed."""
+    """Return the auditor's readings of a task's responses by ``doc_id``, without readings that failed."""
     by_doc_id: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for reading in (read_audit(task.samples_path) or {}).get("readings", ()):
         if reading["stated"] is not None:
@@ -32,7 +32,7 @@ def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
 
 
 def audit_tables(runs: Sequence[Run]) -> list[ReportTable]:
-    """Return a table for each filter, with a row for each audited task of each run; nothing without an audit."""
+    """Return a table for each filter, with a row for each audited task of each run; empty without an audit."""
     tables: dict[str, ReportTable] = {}
     for name in sorted({name for run in runs for name in run.tasks}):
         for run in runs:

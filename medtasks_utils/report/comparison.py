@@ -17,7 +17,7 @@ LEAD = (
 
 
 def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all pairs as ``assets/comparison.js`` takes them; empty if no runs share a task."""
+    """Return all pairs in the form that ``assets/comparison.js`` reads; empty if no runs share a task."""
     return [
         {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
         for (a, b, filter_name), pair in pairs.items()

@@ -1,7 +1,7 @@
 """``medtasks publish``: write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file for each data set.
 
-The format is that of https://huggingface.co/docs/hub/eval-results. It is written here, so that any release of the Hub's
-client will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
+The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so
+that any release will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
 benchmark's first metric under its published rule (``strict-match``), shares in percent. The notes name metric, filter,
 tools and signature.
 """
@@ -49,11 +49,11 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
 
 
 def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
-    """Return the headlines of a run that stand for their benchmarks.
+    """Return the headlines of a run that may be published as results on their benchmarks.
 
     Args:
-        run: what to publish.
-        allow_partial: return results over a part of the rows too, and over local files.
+        run: the run to publish.
+        allow_partial: also return results over a part of the rows, or over local files.
 
     Raises:
         MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
@@ -78,7 +78,7 @@ def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
 
 
 def _headlines(run: Run) -> Iterator[Headline]:
-    """Yield the headlines of groups of one benchmark, and of tasks in no such group."""
+    """Yield the headline of each group within one benchmark, and of each task outside such groups."""
     for topic in topics_of([run]):
         result, metrics = topic.results[run.name], topic.benchmark.metrics if topic.benchmark else ()
         for metric, filter_name in product(metrics, _PUBLISHED_FILTERS):
@@ -88,7 +88,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
 
 
 def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
-    """Yield the reasons why a value does not stand for the whole benchmark."""
+    """Yield the reasons why a value is not one over the whole benchmark."""
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
@@ -109,7 +109,7 @@ def source_of_task(task: TaskRun) -> str:
 
 
 def _entry(run: Run, headline: Headline) -> dict[str, Any]:
-    """Return one entry of a file, as the Hub's format has it."""
+    """Return one entry of a file in the Hub's format."""
     tasks, metric = headline.result.tasks, headline.metric
     config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))

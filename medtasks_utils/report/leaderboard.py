@@ -1,4 +1,4 @@
-"""The first screen: every run's value at every benchmark, who is first and how surely, and how examples ended."""
+"""The first screen of the page: scores by run and benchmark, which run leads and how surely, and how examples ended."""
 
 import math
 from collections import Counter, defaultdict
@@ -20,22 +20,22 @@ from .topics import RunResult, Topic
 
 @dataclass(frozen=True)
 class Column:
-    """A benchmark's column under one filter; lists and numbers of runs are in the order of the page's runs.
+    """A benchmark's column under one filter; lists and run numbers follow the order of the page's runs.
 
     Attributes:
         topic: the name of the task or group.
-        title: what the column is called.
+        title: the heading of the column.
         metric: the first metric of the topic.
         places: the number of decimals.
-        drawn: whether values are shares or points, which have a place on an axis.
-        ascending: whether the smallest value is the best.
-        is_overall: whether it is a mean over the benchmarks.
-        values: of each run; None for a run without the task.
-        ranks: best and worst rank, and letters of each run; runs that share a letter are not told apart.
-        reasons: why a run is not comparable with the others, by its number.
-        reached: what is reached without the question, in the unit of the values.
-        reader: who reached it.
-        chance: what guessing reaches.
+        drawn: whether values are shares or points, which can be drawn on an axis.
+        ascending: whether smaller values are better.
+        is_overall: whether the column is a mean over benchmarks.
+        values: the value of each run; None for a run without the task.
+        ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly.
+        reasons: why a run is not comparable with the others, by run number.
+        reached: the best score without the question, in the unit of the values.
+        reader: the reader that reached it.
+        chance: the expected score of guessing.
     """
 
     topic: str
@@ -54,7 +54,7 @@ class Column:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """The ends of an axis that holds all values, intervals and marks, in tens; None without values."""
+        """The limits, multiples of ten, of an axis that holds all values, intervals and marks; None without values."""
         marks = [mark for mark in (self.reached, self.chance) if mark is not None]
         for shown in filter(None, self.values):
             marks += [end for end in shown[:3] if end is not None]
@@ -62,10 +62,11 @@ class Column:
 
 
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
-    """Return what the first screen draws.
+    """Return the data that the first screen draws.
 
-    ``columns`` and ``sentences`` are by filter; a topic without it shows its own first filter. ``ends`` says how
-    examples ended, by topic and run; ``totals`` has each run's sums over its benchmarks, and what to look at.
+    ``columns`` and ``sentences`` are by filter; a topic without that filter shows its own first one. ``ends`` says how
+    examples ended, by topic and run; ``totals`` has each run's losses over its benchmarks, and how many
+    examples to look at.
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
@@ -89,7 +90,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
 def _column(
     topic: Topic, names: Sequence[str], filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]
 ) -> Column:
-    """Return the column of a topic; the filter is the topic's first one if it does not have this one."""
+    """Return the column of a topic; under its first filter if it does not have ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
     by_run = {rank.run: rank for rank in ranks_by_topic.get((topic.name, filter_name), ())}
@@ -115,7 +116,7 @@ def _column(
 
 
 def _chance(topic: Topic, metric: str) -> float | None:
-    """Return the accuracy of guessing in per cent, which is an equal share for each answer but those that abstain."""
+    """Return the accuracy of guessing in per cent: an equal share for each answer that does not abstain."""
     benchmark = topic.benchmark
     if benchmark is None or not metric.endswith("acc"):
         return None
@@ -136,7 +137,7 @@ def _ends(result: RunResult) -> dict[str, Any]:
 
 
 def _tokens(results: Sequence[RunResult]) -> float | None:
-    """Return the mean number of tokens that an example took, over all its replies; None if it is unknown."""
+    """Return the mean number of tokens per example, over all its replies; None if unknown."""
     of_examples = [
         sum(count or 0 for count in sample.tokens)
         for result in results
@@ -147,7 +148,7 @@ def _tokens(results: Sequence[RunResult]) -> float | None:
 
 
 def _totals(results: Sequence[RunResult]) -> dict[str, Any]:
-    """Return what a run lost over all benchmarks, in per cent of its examples, and how many examples to look at."""
+    """Return a run's losses over all benchmarks, in per cent of its examples, and the number of examples to look at."""
     counts: Counter[str] = Counter()
     wrong = by_form = cut = replies = cut_replies = 0
     for result in results:
@@ -175,7 +176,7 @@ def _totals(results: Sequence[RunResult]) -> dict[str, Any]:
 
 
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return who is first where, where that is open, and which runs are not comparable and why."""
+    """Return sentences on which run leads at which benchmark, where none does, and which runs are not comparable."""
     led: dict[str, list[str]] = defaultdict(list)
     tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few: list[str] = []
@@ -205,7 +206,7 @@ def _comparable_values(column: Column) -> list[float]:
 
 
 def _would_lead(column: Column, run_number: int) -> str:
-    """Return a remark if the value of an incomparable run is better than all comparable ones, else an empty text."""
+    """Return a remark if an incomparable run's value beats all comparable runs; else an empty text."""
     shown, others = column.values[run_number], _comparable_values(column)
     if shown is None or not others:
         return ""

@@ -1,4 +1,4 @@
-"""Outcomes of examples: is a point lost to knowledge, or to the form of the answer?"""
+"""Count the outcomes of examples, to tell points lost to knowledge from points lost to the form of the answer."""
 
 import numpy as np
 
@@ -21,11 +21,11 @@ OUTCOMES = {
 
 
 def outcomes(result: RunResult) -> dict[str, float]:
-    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that none has.
+    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that never occur.
 
-    With repeats, numbers are those expected of one generation: two right ones of four are half a right example. Of what
-    the two filters read, only the shares that are right are known; as many generations as possible count as right for
-    both.
+    With repeats, numbers are expected values for one generation: two right generations of four are half a right
+    example. Only each filter's share of right generations is known, so as many generations as possible count as right
+    under both filters.
     """
     benchmark = result.tasks[0].benchmark
     abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []

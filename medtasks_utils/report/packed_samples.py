@@ -1,7 +1,7 @@
 """Pack the samples of all runs for the page's browser of samples: an index in columns, and two stores.
 
-A *document* is what runs share, prompt and row of the data, and is stored once; a *sample* is what one run adds to it:
-responses, answers, verdicts. The index has what lists and filters need, and the stores have the rest.
+A *document* is the part that runs share (prompt and row of the data), stored once; a *sample* is what one run adds:
+responses, answers, verdicts. The index has the fields that lists and filters need; the stores have the rest.
 """
 
 from collections import Counter, defaultdict
@@ -21,12 +21,12 @@ from .packing import pack, pack_one
 from .text import visible
 
 _SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # characters shown in the list
-_RIGHT_OR_WRONG = ("acc", "exact_match", "acc_norm")  # the first of these that a task has tells right from wrong
+_RIGHT_OR_WRONG = ("acc", "exact_match", "acc_norm")  # the first one that a task has decides right or wrong
 
 
 @dataclass
 class _Entry:
-    """A document, with its samples and what an auditor read in them by the numbers of the runs that have it."""
+    """A document, with its samples and an auditor's readings of them, by run number."""
 
     task: TaskRun
     labels: Mapping[str, str]
@@ -36,7 +36,7 @@ class _Entry:
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
-    """Return compressed chunks in base64, to be iterated over once; nothing if there are no samples.
+    """Return each part's compressed chunks in base64, to be iterated over once; empty if there are no samples.
 
     ``index`` is one chunk; ``documents`` are prompts and rows of the data; ``samples`` are responses and their answers.
     """
@@ -68,7 +68,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 
 def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
-    """Return what the detail of a sample shows; its prompt only if it differs from the document's."""
+    """Return the record that a sample's detail view shows; with the prompt only if it differs from the document's."""
     details: Row = {}
     for of_filter in sample.details.values():
         details |= {name: value for name, value in of_filter.items() if value is not None}
@@ -89,12 +89,12 @@ def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
 
 
 def _metric_of(values: Mapping[str, float | None]) -> str:
-    """Return the metric that tells right from wrong; it is between 0 and 1 if only some generations are right."""
+    """Return the metric that decides right or wrong; its value is a fraction if only some generations are right."""
     return next((name for name in _RIGHT_OR_WRONG if values.get(name) is not None), _RIGHT_OR_WRONG[0])
 
 
 def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) -> list[str]:
-    """Return the marks of a sample, those that its task logged first; ``marked`` are the benchmark's, by metric."""
+    """Return the badges of a sample, its task's own first; ``marked`` has the benchmark's badges by metric."""
     differs = [row["differs"] for row in audits]
     marks = {
         "generations disagree": len(sample.responses) > 1
@@ -119,7 +119,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    """Return the columns of documents and samples, and for each filter what it read; None if a sample lacks it."""
+    """Return the columns of documents and samples, and each filter's answers; None for a sample without the filter."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []
@@ -188,5 +188,5 @@ def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
 
 
 def _snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line; only as much of the text is read as is needed."""
+    """Return the beginning of a text on one line, without processing the rest of it."""
     return shortened(one_line(text[: 4 * length]), length)

@@ -1,4 +1,4 @@
-"""The page: template, style sheet, scripts and data in one file that needs nothing else.
+"""Assemble the page: template, style sheet, scripts and data in one file that needs nothing else.
 
 Text from data and models is never code: the template escapes everything, and numbers and samples are base64, which
 scripts turn into text nodes. The page's Content-Security-Policy allows its own script and style sheet, by hash, and
@@ -58,8 +58,8 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
 
     Args:
         runs: at least one; the page says which ones are left out because they have no scores.
-        beside: a folder next to the page for prompts and responses, in scripts that the page loads one at a time; None
-            puts them into the page.
+        beside: a folder next to the page for prompts and responses, as scripts that the page loads one at a time; None
+            to keep them in the page.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -118,7 +118,7 @@ def leaderboard_figure(runs: Sequence[Run]) -> str:
 
 
 def _environment() -> Environment:
-    """Return the templates' environment, in which all values are escaped."""
+    """Return a Jinja environment that escapes all values."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -154,7 +154,7 @@ def _digest(text: str) -> str:
 
 
 def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
-    """Move prompts and responses out of the stores into a folder, a script for each chunk, and delete older scripts."""
+    """Move prompts and responses out of the stores into a folder, one script per chunk, and delete older scripts."""
     for path in folder.glob("*-*.js"):
         path.unlink()
     for name in ("documents", "samples"):

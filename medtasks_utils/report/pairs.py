@@ -1,4 +1,4 @@
-"""Pairs of runs, each compared once as ``medtasks compare`` does, without the tasks that are not comparable."""
+"""Compare each pair of runs once, as ``medtasks compare`` does, on the tasks that are comparable."""
 
 from collections.abc import Sequence
 from itertools import chain, combinations, islice
@@ -14,10 +14,10 @@ class ComparedPair(NamedTuple):
     """Two runs compared under one filter; differences are the second run's value minus the first's.
 
     Attributes:
-        differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
-        agreements: by task, how many examples both runs have right, and so on.
-        refused: the tasks and groups that are not compared, with the reason.
-        warnings: what to keep in mind, a sentence each.
+        differences: groups of tasks first, then tasks, each followed by its breakdowns.
+        agreements: by task, the numbers of examples on which the runs are right or wrong.
+        refused: the reason, by task or group that is not compared.
+        warnings: sentences on how to read the differences.
     """
 
     differences: list[MetricDifference]
@@ -33,8 +33,8 @@ Pairs = dict[tuple[str, str, str], ComparedPair]
 def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
     """Return all pairs of runs, compared on the examples of the tasks that both have.
 
-    All comparisons of a page belong together, since readers may look at any of them: p-values are corrected by Holm's
-    method over all pairs of runs, metrics and filters; whole tasks are one family of tests, and parts another.
+    Since readers may look at any comparison of a page, p-values are corrected by Holm's method over all pairs of runs,
+    metrics and filters; whole tasks are one family of tests, and parts of tasks another.
     """
     pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
     differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs.values()))))
@@ -44,7 +44,7 @@ def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
-    """Compare two runs on what they share."""
+    """Return two runs compared under one filter, on the tasks and groups that both have."""
 
     def tasks_of(run: Run, name: str) -> list[TaskRun]:
         names = run.groups[name].tasks if name in run.groups else [name]

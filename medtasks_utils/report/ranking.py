@@ -1,12 +1,12 @@
-"""The rank of each of three or more runs at each benchmark, with simultaneous intervals.
+"""Rank three or more runs at each benchmark, with simultaneous confidence intervals.
 
 All pairs are compared at once: the critical value is the quantile of the largest ``|t|`` over all pairs, drawn from the
 multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical J.* 2008).
 The interval of a run's rank reaches from one more than the number of runs that are significantly better to the number
 of runs that are not significantly worse; the intervals of all runs hold together with the stated confidence (Klein,
 Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). The critical
-value is of the estimates' own errors, and is multiplied by errors with one example more of either run, so that runs
-with few wrong answers are not told apart by an error that few examples determine. Groups are
+value comes from the estimates' own standard errors, and is applied to standard errors that count one more example of
+either run, so that runs with few wrong answers are not told apart by an error that few examples determine. Groups are
 maximal sets of runs without a significant difference, shown as letters (Piepho, *J. Computational and Graphical
 Statistics* 2004).
 """
@@ -33,8 +33,8 @@ _DRAWS = 20_000
 def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     """Return the ranks of the comparable runs by topic and filter, by the topic's first metric.
 
-    They are over the examples that all of these runs have, and all of them hold together. A topic is left out if fewer
-    than two runs are comparable; it has no ranks if there are too few examples.
+    They use the examples that all of these runs have, and their intervals hold simultaneously. A topic is left out if
+    fewer than two runs are comparable; its list is empty if there are too few examples.
     """
     comparable = {(topic, name): _comparable(topic, name) for topic in topics for name in topic.filters}
     rankings = {key: runs for key, runs in comparable.items() if len(runs) > 1}
@@ -55,7 +55,7 @@ def _comparable(topic: Topic, filter_name: str) -> list[str]:
 
 
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
-    """Return a metric of each run, over the examples that all of them have."""
+    """Return the metric of each run as a ratio, over the examples that all of them have."""
     tasks_by_run = [sorted(topic.results[run].tasks, key=lambda task: task.task) for run in runs]
     scores_by_task = []
     for tasks in zip(*tasks_by_run, strict=True):
@@ -79,13 +79,13 @@ def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric)
 
 
 class Rank(NamedTuple):
-    """The rank of a run.
+    """The rank of a run, as a 95 % confidence interval.
 
     Attributes:
-        value: in the metric's own unit.
-        best: the best end of the rank's interval, 1 being the first rank.
-        worst: its worst end.
-        groups: letters; runs that share one do not differ significantly.
+        value: the metric's value, in its own unit.
+        best: the best rank in the interval; 1 is first.
+        worst: the worst rank in the interval.
+        groups: letters; runs that share a letter do not differ significantly.
     """
 
     run: str
@@ -96,16 +96,16 @@ class Rank(NamedTuple):
 
 
 def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, family: int = 1) -> list[Rank]:
-    """Rank runs by a metric of which more is better.
+    """Rank runs by a metric whose larger values are better.
 
     Args:
-        runs: k names.
+        runs: the names of the k runs.
         ratios: the metric of each run, all over the same n examples.
-        highest: the largest value of an example.
-        family: the number of rankings that are read together, among which the error rate is divided.
+        highest: the largest value that an example can have.
+        family: the number of rankings that are read together, among which the error rate of 5 % is divided.
 
     Returns:
-        The k ranks, best first; empty if a run has fewer than ten clusters that count.
+        The k ranks, best first; empty if any run has fewer than ten clusters that count.
     """
     counting = [ratio for ratio in ratios if ratio.clusters >= MIN_CLUSTERS]
     scaled = [ratio.scaled_influence for ratio in counting if ratio.scaled_influence is not None]
@@ -137,8 +137,8 @@ def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
     """Return the letters of each run's groups: the maximal sets of runs of which no two differ significantly.
 
     Args:
-        differ: symmetric, shape ``(k, k)``.
-        order: the runs, best first; the group of the best one has the letter a.
+        differ: whether two runs differ significantly; symmetric, shape ``(k, k)``.
+        order: the indices of the runs, best first; the best run's group gets the letter a.
     """
     groups = [frozenset(order)]
     for pair in combinations(order, 2):

@@ -1,4 +1,4 @@
-"""How replies ended: by themselves, at the limit on tokens, in a filter, without text, or refused for length."""
+"""Show how replies ended: by themselves, at the token limit, in a filter, without text, or refused as too long."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Parts of the page as data, which its scripts draw: a section has figures, a row for each category, and tables."""
+"""The data from which the page's scripts draw: sections of figures, which have a row for each category, and tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ class Shown(NamedTuple):
 
     Attributes:
         n: the number of examples.
-        note: why the interval is unreliable or missing; empty if neither is so.
+        note: why the interval is unreliable or missing; else empty.
         detectable: the smallest true difference from an independent run that is detected four times out of five.
     """
 
@@ -45,12 +45,12 @@ class FigureRow:
     """A category of a figure.
 
     Attributes:
-        label: its name.
-        values: those of all runs of the page, None for a run without one.
+        label: the name of the category.
+        values: the value of each run on the page; None for a run without one.
         places: the number of decimals.
-        drawn: whether its values are shares or points, which have a place on the figure's axis.
-        filters: the samples that it stands for, as the browser of samples filters them.
-        reached: what is reached without the question.
+        drawn: whether its values are shares or points, which can be drawn on an axis.
+        filters: the filters under which the browser of samples shows the category's samples.
+        reached: the best score without the question.
     """
 
     label: str
@@ -64,7 +64,7 @@ class FigureRow:
 def figure_row(
     label: str, estimates: Sequence[Estimate], metric: Metric, filters: dict[str, str] | None = None
 ) -> FigureRow:
-    """Return a row with the estimates of all runs of the page."""
+    """Return a row of a figure from the estimates of all runs of the page."""
     values = [shown_value(result, metric) for result in estimates]
     is_drawn = metric.unit in ("share", "points")
     return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, filters or {})
@@ -72,15 +72,15 @@ def figure_row(
 
 @dataclass
 class Figure:
-    """Values of the runs by category: each row has their dots and intervals, and the numbers beside them.
+    """A figure of the runs' values by category: each row has dots with intervals, and the numbers beside them.
 
     Attributes:
-        head: what the categories are.
-        lead: a paragraph before it.
-        filter: the filter with which it is shown; empty for all filters.
-        folded: whether readers have to unfold it.
-        reasons: why runs are not comparable with the others, by their numbers.
-        of_groups: whether rows are parts of the examples, of which those with too few are folded.
+        head: the heading of the categories.
+        lead: a paragraph before the figure.
+        filter: the filter under which it is shown; empty for all filters.
+        folded: whether it is collapsed at first.
+        reasons: why a run is not comparable with the others, by run number.
+        of_groups: whether rows are groups of examples; those with too few examples are collapsed.
     """
 
     title: str
@@ -101,7 +101,7 @@ class Cell(NamedTuple):
         text: the first line.
         small: further lines.
         href: the target of a link, such as to samples.
-        share: how dark it is shaded, from 0 to 1.
+        share: how dark the cell is shaded, from 0 to 1.
     """
 
     text: str
@@ -112,10 +112,10 @@ class Cell(NamedTuple):
 
 @dataclass
 class ReportTable:
-    """A table of the page; it is not shown without rows.
+    """A table of the page; a table without rows is not shown.
 
     Attributes:
-        rows: as many cells as heads; the first one names the row.
+        rows: rows of as many cells as heads; the first cell names the row.
         texts: the number of columns, from the left, that hold text and not numbers.
     """
 
@@ -131,7 +131,7 @@ class ReportTable:
 
 @dataclass
 class Section:
-    """A part of the page with a heading and an address."""
+    """A part of the page with a heading and an anchor."""
 
     id: str
     title: str
@@ -146,7 +146,7 @@ def samples_link(**filters: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
-    """Return names as a sentence lists them; of more than ``most``, the first ones and the number of the others."""
+    """Return names listed as in a sentence; for more than ``most``, the first ones and the number of the others."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]

@@ -1,4 +1,4 @@
-"""The runs themselves: their settings, how long they took, and which one is the baseline."""
+"""Show the settings and duration of the runs, and choose the baseline."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
@@ -15,12 +15,12 @@ from .text import to_the_minute
 
 
 def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
-    """Return the runs with the baseline first, and else in their order.
+    """Return the runs with the baseline first and the others in their order.
 
     Args:
         runs: at least one.
-        name: the baseline's name, model, results file, or folder with that; None for the first run.
-        oldest: take the oldest run if none is named.
+        name: the baseline's name, model, results file, or folder of that file; None for the first run.
+        oldest: if no name is given, take the oldest run in place of the first.
 
     Raises:
         MedtasksError: if no run, or more than one, has that name.
@@ -40,7 +40,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
 
 
 def settings_table(runs: Sequence[Run]) -> ReportTable:
-    """Return the settings of each run: a row for each, without columns in which all are unknown."""
+    """Return a table with a row of settings for each run, without columns that are unknown for all runs."""
     settings = {run.name: _settings(run) for run in runs}
     heads = [head for head in next(iter(settings.values())) if any(by_head[head] for by_head in settings.values())]
     table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads), folded=True)
@@ -50,7 +50,7 @@ def settings_table(runs: Sequence[Run]) -> ReportTable:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """Return the settings of a run by the heads of their columns; a text is empty if a setting is unknown."""
+    """Return the settings of a run by column head; empty text for an unknown setting."""
     backend = str(run.setting("model") or "")
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
@@ -74,7 +74,7 @@ def _settings(run: Run) -> dict[str, str]:
 
 
 def _arguments(value: Any) -> str:
-    """Return arguments as on the command line, without keys."""
+    """Return arguments as written on the command line, without API keys."""
     text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))

@@ -1,4 +1,4 @@
-"""A run in a few lines of text, or as JSON, which ``medtasks eval`` prints at its end."""
+"""Summarise a run in a few lines of text, or as JSON, which ``medtasks eval`` prints at its end."""
 
 import textwrap
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ class ScoreLine:
 
     Attributes:
         topic: the task or group.
-        metric: its name.
+        metric: the metric's name.
         n: the number of examples asked.
         scores: by filter, with 95 % intervals.
         answered: by filter, the share of examples in which an answer was found.
-        tool_calls: per example; None without tools.
-        without_question: what is reached without the question; None if it was not measured on these rows.
-        cut: the share of the replies that reached the limit on tokens; None if unknown.
+        tool_calls: the mean number of tool calls per example; None without tools.
+        without_question: the best score without the question; None if it was not measured on these rows.
+        cut: the share of replies that reached the token limit, 0 to 1; None if unknown.
         acc_finished: the accuracy of the replies that ended by themselves, under the first filter; None if unknown.
     """
 
@@ -60,11 +60,11 @@ class ScoreLine:
         return " / ".join(dict.fromkeys(metric.shown(share.value) for share in self.answered.values())) or "–"
 
     def share_without_question(self) -> str:
-        """Return what is reached without the question as text; a dash if it is unknown."""
+        """Return the best score without the question as text; a dash if unknown."""
         return self.topic.metric(self.metric).shown(self.without_question and self.without_question.value)
 
     def note_on_cut(self) -> str:
-        """Return how many replies were cut, how right the others are, and the way out."""
+        """Return a note on how many replies were cut, how accurate the others are, and what to do about it."""
         task = next(task for result in self.topic.results.values() for task in result.tasks)
         limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
@@ -85,7 +85,7 @@ def lines_of(run: Run) -> list[ScoreLine]:
 
 
 def _without_value(topic: Topic, run: Run) -> list[str]:
-    """Return the headline metrics that a run reports without a value, as if a judge failed; a remark says why."""
+    """Return the headline metrics that a run reports without a value, as when a judge failed; a remark says why."""
     by_topic = mapping(run.results.get("results"))
     reported = {key.partition(",")[0] for key in mapping(by_topic.get(topic.name))}
     headline = topic.benchmark.headline_metrics if topic.benchmark else ()
@@ -124,7 +124,7 @@ class ScoreTable:
     width: int
 
     def to_text(self) -> str:
-        """Return the table, with notes on the marks in it; empty without lines."""
+        """Return the table, with notes on its marks; empty if there are no lines."""
         if not self.lines:
             return ""
         head: tuple[str, ...] = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")

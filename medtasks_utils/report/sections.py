@@ -1,4 +1,4 @@
-"""The section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
+"""Build the section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -76,7 +76,7 @@ def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[
 
 
 def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure:
-    """Return every metric of every run, and what is reached without the question where that was measured."""
+    """Return a figure of every metric of every run, with the best score without the question if it was measured."""
     rows: list[FigureRow] = []
     for name in topic.metrics(filter_name):
         metric, reached = topic.metric(name), topic.without_question(name)

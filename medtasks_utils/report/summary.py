@@ -1,4 +1,4 @@
-"""What stands behind the numbers of a page: signatures, and warnings."""
+"""Collect the signatures of a page's numbers, and warnings about them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable
 
 
 def partial_runs(runs: Sequence[Run]) -> list[str]:
-    """Return a sentence for each run over a part of the examples, as ``--limit`` makes it."""
+    """Return a sentence for each run over only a part of the examples, such as one with ``--limit``."""
     sentences = []
     for run in runs:
         partial = {task: n for task, n in run.counts.items() if n["effective"] < n["original"]}
@@ -43,7 +43,7 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
 
 
 def has_scores(run: Run) -> bool:
-    """Return whether a run has scores, and not only responses as after ``--predict_only``, whose metric is bypass."""
+    """Return whether a run has scores; after ``--predict_only`` it has only responses, with the metric ``bypass``."""
     metrics = {metric for task in run.tasks.values() for metric, _ in task.metrics}
     return bool(run.tasks) and metrics != {"bypass"}
 

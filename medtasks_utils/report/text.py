@@ -1,4 +1,4 @@
-"""Text from data and models, made fit to stand in a page beside other text."""
+"""Make text from data and models safe to show on a page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Topics: what the page has a column or a section for, which is a task or a group of tasks over all runs."""
+"""Topics: a topic is a task or a group of tasks over all runs, with a column or a section of the page."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +31,8 @@ class RunResult:
 
     Attributes:
         tasks: the task, or all tasks of the group.
-        metrics: as the harness reported them for the topic.
-        is_group: whether the metrics are means over tasks.
+        metrics: the values that the harness reported for the topic.
+        is_group: whether these values are means over tasks.
         asked: the number of examples asked; 0 if unknown.
     """
 
@@ -52,7 +52,7 @@ class RunResult:
         return concatenate(by_tasks, tasks_are_strata=by_task) if len(by_tasks) > 1 or by_task else by_tasks[0]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Return the scores of all samples if ``rescore`` scores each answer that a filter read."""
+        """Return the scores of all samples, with each answer that a filter read scored by ``rescore``."""
         by_tasks = [task.rescored(filter_name, rescore) for task in self.tasks]
         return concatenate(by_tasks) if len(by_tasks) > 1 else by_tasks[0]
 
@@ -62,7 +62,7 @@ class RunResult:
 
 
 def places_by_group(groups: Iterable[str | None]) -> dict[str, Codes]:
-    """Return the places of the samples of each group, from the group of each sample; None leaves a sample out."""
+    """Return the indices of each group's samples, given the group of each sample, None for no group."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
         if group is not None:
@@ -87,8 +87,8 @@ class Topic:
     """A task or group of tasks, over all runs that have it.
 
     Attributes:
-        benchmark_name: the benchmark of its tasks; None for tasks of others and for groups of several benchmarks.
-        results: by the runs' names, in their order.
+        benchmark_name: the benchmark of its tasks; None for tasks outside this pack and groups of several benchmarks.
+        results: the result of each run, by name, in the order of the runs.
     """
 
     name: str
@@ -121,13 +121,13 @@ class Topic:
         return self.title if self.is_default or not self.benchmark_name else f"{self.title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
-        """Return the metric of this name; for a group of several benchmarks, as its first task of this pack has it."""
+        """Return the metric of this name; in a group of several benchmarks, that of its first task of this pack."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         return metric_of(name, self.benchmark_name or next(filter(None, names), None))
 
     @property
     def filters(self) -> list[str]:
-        """The filters that any run reports; for a group, those that it asks for."""
+        """The filters that any run reports; for a group, the filters that its definition names."""
         names: list[str] = []
         for result in self.results.values():
             of_group = [name for _, name in result.metrics] if result.is_group else []
@@ -136,7 +136,7 @@ class Topic:
 
     @property
     def only_task(self) -> str:
-        """The one task of all runs, for links to its samples; empty for a group."""
+        """The name of the task that all runs have, for links to its samples; empty for a group."""
         tasks = {task.task for result in self.results.values() for task in result.tasks}
         return tasks.pop() if len(tasks) == 1 else ""
 
@@ -172,7 +172,7 @@ class Topic:
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
         """Return one run's value of a metric, with its 95 % interval.
 
-        It is computed from the samples; if these give another value than the run reports, the reported one is taken.
+        It is computed from the samples; if their value differs from the reported one, the reported value is returned.
         """
         result, metric = self.results.get(run), self.metric(metric_name)
         if result is None or not result.tasks:
@@ -189,7 +189,7 @@ class Topic:
         return estimate_from_results(metric, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return what a reader without the question reaches; None unless it was measured on the rows of all runs.
+        """Return the best score without the question; None unless it was measured on the rows of all runs.
 
         For a group of tasks, it is the mean over the tasks.
         """
