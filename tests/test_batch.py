@@ -104,7 +104,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
         "slow down",
         "no luck",
         f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 9}",
-        f"1 requests with further responses after their reply, which are not used: {good[0]['custom_id']}",
+        f"1 requests with more than one response, of which the first reply is used: {good[0]['custom_id']}",
         f"another prompt than this installation sends: {place}-00000000",
         "1 responses to no request of this run: medqa-0-0-00000000",
         "--partial",

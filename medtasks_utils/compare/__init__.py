@@ -1,4 +1,4 @@
-"""Comparison of two runs on the same examples: ``medtasks compare``.
+"""Compare two runs on the same examples: ``medtasks compare``.
 
 >>> from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
 >>> print(ComparisonTable(compare_runs(one_run("results/a"), one_run("results/b"))).to_text())   # doctest: +SKIP

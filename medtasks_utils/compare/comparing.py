@@ -1,4 +1,4 @@
-"""Two runs compared on the same examples: by metric, by breakdown, and example by example."""
+"""Compare two runs on the same examples: by metric, by breakdown, and example by example."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ Notes = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of comparing two runs; differences are those of the second run minus the first.
+    """The result of comparing two runs; differences are the second run's value minus the first's.
 
     Attributes:
         a: the first run.
         b: the second run.
-        differences: those of groups of tasks first, then those of each task, each followed by its breakdowns.
+        differences: groups of tasks first, then tasks, each followed by its breakdowns.
         agreements: by task and filter, the numbers of examples on which the runs are right or wrong.
-        warnings: sentences on what to keep in mind.
+        warnings: sentences on how to read the differences.
     """
 
     a: Run
@@ -58,11 +58,11 @@ def compare_runs(
         b: the second run.
         tasks: pairs of names, a task of the first run and one of the second; if None, all tasks of this package that
             both runs have.
-        groups: the groups to compare, if all of their tasks are; if None, all groups, or none where tasks are named.
-        filters: the filters to compare; if None, ``strict-match``, or the first filter of a task that has no such.
-        metrics: the metrics to compare; if None, those that each benchmark names.
-        common: whether to compare the common examples of runs that do not have the same ones.
-        force: whether to compare results whose signatures say that they measure different things.
+        groups: the groups to compare, if all of their tasks are; if None, all groups, or none if tasks are named.
+        filters: the filters to compare; if None, ``strict-match``, or the first filter of a task without it.
+        metrics: the metrics to compare; if None, the ones that each benchmark names.
+        common: whether to compare only the common examples if the runs have different ones.
+        force: whether to compare results whose signatures say that they are not comparable.
 
     Raises:
         MedtasksError: if there is nothing to compare, or results may not be compared.
@@ -118,7 +118,7 @@ def _merged(notes: Notes) -> list[str]:
 def _chosen_tasks(
     a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: Notes
 ) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks to compare; where none are named, add to the notes which tasks are left out."""
+    """Return the pairs of tasks to compare; if none are named, add the tasks left out to the notes."""
     if names is not None:
         return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
@@ -162,7 +162,7 @@ def _group_differences(
         b: the second run.
         pairs: the tasks that are compared.
         groups: names of groups of the first run.
-        metrics: if None, those that the benchmarks of the tasks name.
+        metrics: the metrics to compare; if None, the ones that the benchmarks of the tasks name.
     """
     filters = dict.fromkeys(filter_name for _, filter_name in pairs)
     for name, filter_name in product(groups, filters):

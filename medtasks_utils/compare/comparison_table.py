@@ -39,7 +39,7 @@ class ComparisonTable:
     """The result of ``medtasks compare``.
 
     Attributes:
-        comparison: what is shown.
+        comparison: the comparison to show.
         every_group: True to show all groups of a breakdown, not only the ten with the smallest p-values.
         show: how many flipped examples to show, each way and for each task.
     """
@@ -152,7 +152,7 @@ def _rows(differences: Sequence[MetricDifference], every_group: bool) -> Iterato
 
 
 def _p_value(difference: MetricDifference) -> float:
-    """Return the p-value, or more than any p-value if there is none."""
+    """Return the p-value for sorting; without one, a number larger than any p-value."""
     return 2.0 if difference.contrast.p is None else difference.contrast.p
 
 
@@ -185,7 +185,7 @@ def _p_text(p: float | None) -> str:
 
 
 def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
-    """Yield how many examples the runs have right, and the first examples that flipped, a line each."""
+    """Yield lines on how many examples the runs have right, and on the first examples that flipped."""
     agree = f"both right {counts.both_right:.6g}, both wrong {counts.both_wrong:.6g}"
     yield f"{agree}, gained (only B right) {counts.gained:.6g}, lost (only A right) {counts.lost:.6g}"
     for name, pairs in (("gained", counts.examples_gained), ("lost", counts.examples_lost)):

@@ -52,13 +52,13 @@ class Contrast(ResultWithInterval):
         a: the value in the first run.
         b: the value in the second run.
         difference: ``b − a``.
-        stderr: of the difference; None for fewer than two clusters.
+        stderr: the standard error of the difference; None for fewer than two clusters.
         interval: the 95 % confidence interval of the difference; None if there is none.
         p: two-sided p-value; None if there are too few examples to test, as ``note`` says.
         test: the test that suits the metric.
         sensitivity: which true differences the test detects; None without a stderr.
-        left_out: the number of examples without a value in one of the runs, and of those whose judgement failed, for
-            which the others stand. Of k generations, each counts as one k-th.
+        left_out: the number of examples without a value in one of the runs, plus the number whose judgement failed and
+            is filled in from the others. Each of k generations counts as one k-th.
         note: why there is no p-value, or why it seems to contradict the interval; else empty.
         unreliable: why the interval is unreliable; empty if it rests on ten informative clusters or more, which is
             about five examples that differ.
@@ -95,7 +95,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     Args:
         first: the scores of the first run.
         second: the scores of the second run, for the same examples in the same order.
-        metric: whose scores they are; for a group of tasks, each a stratum, the metric over strata.
+        metric: the metric of the scores; for a group of tasks, the mean of the metric over tasks as strata.
 
     Returns:
         None if there is nothing to compare: if no example, or none of some stratum, has a value in both runs; for
@@ -169,7 +169,7 @@ def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """Return the exact two-sided p-value, given how many examples only the first and only the second run has right."""
+    """Return McNemar's exact two-sided p-value, given how many examples only the first or second run has right."""
     return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 

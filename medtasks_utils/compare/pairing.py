@@ -1,4 +1,4 @@
-"""Which runs, tasks and examples are compared with which, and whether they may be."""
+"""Find the runs, tasks and examples to compare, and whether they are comparable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
     Args:
         path: a results file, or a folder with one run.
-        tasks: names of tasks or groups. Of several runs, only those that have all of them are considered.
+        tasks: names of tasks or groups; only runs that have all of them are considered.
 
     Raises:
-        MedtasksError: if there is no run, or if there are several, naming them.
+        MedtasksError: if there is no such run, or several, which the message names.
     """
     runs = read_runs(path)
     with_tasks = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}]
@@ -37,10 +37,10 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 @lru_cache(maxsize=1024)  # asked for again with every filter and metric
 def common_examples(*tasks: TaskRun) -> list[Codes]:
-    """Return where the examples that all runs of a task have stand among the samples of each run.
+    """Return the indices, among each run's samples, of the examples that all runs of a task have.
 
     Returns:
-        An array of places for each run, shape ``(n,)``; examples are in the order of the first run.
+        An array of indices for each run, shape ``(n,)``; examples are in the order of the first run.
     """
     in_all = set.intersection(*(set(task.examples) for task in tasks))
     common = [key for key in tasks[0].examples if key in in_all]
@@ -49,12 +49,12 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
 
 @dataclass(frozen=True)
 class Comparability:
-    """What sets two results of a task apart, in words.
+    """How two results of a task differ, as sentences.
 
     Attributes:
-        refused: why they measure different things.
-        examples: how their examples differ, where those in both can be compared; empty if they have the same examples.
-        warned: what else to keep in mind.
+        refused: why they are not comparable.
+        examples: how their examples differ, if the common ones can be compared; empty if the examples are the same.
+        warned: warnings about other differences.
     """
 
     refused: list[str]
@@ -63,21 +63,21 @@ class Comparability:
 
     @property
     def reason(self) -> str:
-        """Why they may not stand side by side; empty if they may."""
+        """Why the results may not be compared; empty if they may."""
         return [*self.refused, self.examples][0]
 
 
 @lru_cache(maxsize=1024)  # asked for again with every metric
 def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
-    """Return whether two results of a task can be compared, by their signatures and examples.
+    """Return how two results of a task differ in their signatures and examples.
 
-    If one has no signature, its options and versions are unknown; they can be compared, with a warning.
+    If one has no signature, its options and versions are unknown; the results are comparable, with a warning.
 
     Args:
         a: the first result.
         b: the second result.
         filter_name: the filter whose answers were scored.
-        of_explanations: whether a metric is compared that depends on the scorers of explanations.
+        of_explanations: whether the metric depends on the scorers of explanations.
     """
     signatures = [task.signatures.get(filter_name) for task in (a, b)]
     have_samples = bool(a.samples and b.samples)

@@ -1,4 +1,4 @@
-"""One task of two runs under one filter: its examples side by side, and its differences."""
+"""Pair the examples of one task in two runs under one filter, and compute its differences."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class TaskPair:
 
     @property
     def places(self) -> list[Codes]:
-        """For each run, the places of the common examples among its samples, shape ``(n,)``.
+        """The indices of the common examples among each run's samples, shape ``(n,)``.
 
         Raises:
             MedtasksError: if the runs have no example in common.
@@ -74,16 +74,16 @@ class TaskPair:
         return self.a.benchmark.compared if self.a.benchmark else ("acc",)
 
     def default_metrics(self) -> Sequence[str]:
-        """Return the metrics to compare where none are named."""
+        """Return the metrics to compare if none are named."""
         a, b = self.scores("acc")
-        has_same_repeats = a.numerators.shape == b.numerators.shape  # what REPEAT_METRICS mean depends on their number
+        has_same_repeats = a.numerators.shape == b.numerators.shape  # which REPEAT_METRICS depend on
         return [*self.benchmark_metrics, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
 
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
         """Return the differences of the whole task in each metric, then those of its breakdowns.
 
-        A breakdown is compared by the first of its metrics that the whole task is compared by, if the task has several
-        of its groups.
+        A breakdown is compared by its first metric that is also compared for the whole task, if the task has at least
+        two of its groups.
         """
         whole = [difference for difference in map(self._difference, metrics) if difference]
         compared = {difference.metric.name for difference in whole}
@@ -97,7 +97,7 @@ class TaskPair:
         return whole + of_parts
 
     def _groups(self, breakdown: str) -> dict[str, list[int]]:
-        """Return the places of the examples in each group of a breakdown, among the common examples."""
+        """Return the indices of each group's examples in a breakdown, among the common examples."""
         group_of = self.a.groups[breakdown]
         groups: dict[str, list[int]] = defaultdict(list)
         for place, place_in_a in enumerate(self.places[0].tolist()):
@@ -118,16 +118,16 @@ class TaskPair:
     def warnings(
         self, metrics: Sequence[str], differences: Sequence[MetricDifference], *, common: bool, force: bool
     ) -> Iterator[str]:
-        """Yield what readers of the differences should know: what sets the runs apart, and what was left out.
+        """Yield warnings for readers of the differences: how the runs differ, and what was left out.
 
         Args:
-            metrics: those that were asked for.
-            differences: those of the task.
+            metrics: the metrics that were asked for.
+            differences: the differences of the task.
             common: whether examples that one run lacks may be left out.
-            force: whether runs that measure different things, or lack many values, may be compared.
+            force: whether runs that are not comparable, or lack many values, may be compared.
 
         Raises:
-            MedtasksError: if what was left out, or sets the runs apart, is not allowed.
+            MedtasksError: if a difference between the runs, or something left out, is not allowed.
         """
         is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
         comparable = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)

@@ -38,7 +38,7 @@ from .task_options import defaults_of, info_of, options_of, without_effect
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 _TRIAL_BYTES = 1 << 20  # enough for a full disk to refuse
-_DEFAULT_DEVICE = "cuda:0"  # which lm_eval takes only where it exists
+_DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
@@ -46,7 +46,7 @@ class TaskRequest(NamedTuple):
     """A task of the run, with its benchmark and options, which are None for a task that is not of this pack.
 
     Attributes:
-        length: the most tokens of a reply, as the task's YAML says; None where it does not.
+        length: the most tokens of a reply by the task's YAML; None if it does not say.
     """
 
     info: TaskInfo
@@ -61,7 +61,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
-        may_be_away: whether a server that does not answer is no mistake, since kept answers may be enough.
+        may_be_away: whether the server may be down, since kept answers may suffice.
 
     Raises:
         MedtasksError: for the first mistake; a UsageError if it is one of the command line.
@@ -101,7 +101,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
 
 
 def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:
-    """Find the mistakes that do not depend on the machine; return the task manager and the tasks.
+    """Check everything that does not depend on the machine; return the task manager and the tasks.
 
     Raises:
         UsageError: for the first mistake.
@@ -243,7 +243,7 @@ def _check_examples(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> No
 
 
 def folder_of(config: EvaluatorConfig) -> Path:
-    """Return the folder of the run's files: that of a ``.json`` file, else a folder named after the model."""
+    """Return the folder of the run's files: the parent of a ``.json`` file, else a folder named after the model."""
     path = Path(str(config.output_path))
     return path.parent if path.suffix == ".json" else path / sanitize_model_name(model_name(config) or "model")
 
@@ -254,7 +254,7 @@ def model_name(config: EvaluatorConfig) -> str | None:
 
 
 def try_folder(folder: Path, flag: str) -> None:
-    """Write a trial file into a folder, which is made if it does not exist.
+    """Check that a folder can be written to, and create it if it does not exist.
 
     Raises:
         MedtasksError: if that fails.
@@ -303,7 +303,7 @@ def check_model(config: EvaluatorConfig) -> None:
 
 
 def check_device(config: EvaluatorConfig, device: str) -> None:
-    """Check that a device that was asked for exists; an empty string for none.
+    """Check that the device exists; an empty string means that none was asked for.
 
     Raises:
         UsageError: for a CUDA device where torch finds none, for which lm_eval would take the CPU, or fail.

@@ -1,4 +1,4 @@
-"""One run of ``medtasks eval``: mistakes are found before lm_eval starts, and lm_eval does the rest."""
+"""Carry out one run of ``medtasks eval``: find mistakes before lm_eval starts, and leave the rest to lm_eval."""
 
 import argparse
 import io
@@ -29,7 +29,7 @@ from .stepwise import ReplayedAnswers, evaluate_in_steps
 
 
 class StoppedBeforeReplies(Exception):
-    """Raised by a model that ends the run once it has the requests."""
+    """Raised to end a run once the model has its requests, if there are no replies to them."""
 
 
 class Evaluation:
@@ -42,7 +42,7 @@ class Evaluation:
         path: the results file; None if it was not requested, or could not be saved.
         unsaved: the errors of saving, in their order.
         problem: why results could not be saved or something was not scored, in a line; None if all is well.
-        against: for each task, how the run compares with that of ``--against``; empty without it.
+        against: for each task, how the run compares with the run of ``--against``; empty without it.
         spent: the tokens that the server reported, and how many answers of an earlier run were reused.
     """
 
@@ -62,8 +62,8 @@ class Evaluation:
             config: the flags of ``lm_eval run``.
             settings: the values of ``--set``.
             keep: whether to keep answers beside the output.
-            fresh: whether to ignore the answers of a run that died.
-            extend: whether to take over answers of runs that ended.
+            fresh: whether to ignore the answers of an interrupted run.
+            extend: whether to take over answers of finished runs.
             saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to ask all examples.
 
         Raises:
@@ -151,7 +151,7 @@ class Evaluation:
             self.answers.end()
 
     def in_steps(self, evaluate: Callable[..., Any], tasks: Any, settings: dict[str, Any]) -> Any:
-        """Evaluate until it is decided how the run compares with that of ``--against``; return the results.
+        """Evaluate until it is decided how this run compares with the run of ``--against``; return the results.
 
         The arguments are those of :func:`.stepwise.evaluate_in_steps`, without the run and its answers.
         """
@@ -168,7 +168,7 @@ class Evaluation:
         return self.answers.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return lm_eval's results as they are saved: with the tokens spent, and without secrets."""
+        """Return lm_eval's results in the form that is saved: with the tokens spent, and without secrets."""
         self.spent = {"tokens": dict(spent)} if spent else {}
         if self.answers and self.answers.reused:
             self.spent["answers_taken_over"] = self.answers.reused
@@ -193,7 +193,7 @@ class Evaluation:
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:
-    """Within this context, send standard output to standard error, also in child processes."""
+    """Return a context in which standard output goes to standard error, in child processes too."""
     sys.stdout.flush()
     standard_output = os.dup(1)
     os.dup2(2, 1)

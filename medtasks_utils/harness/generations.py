@@ -1,4 +1,4 @@
-"""Generations: make those of an example independent, score them together, and score how each one's reply ended."""
+"""Make the generations of an example independent, score them together, and score how their replies ended."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -117,13 +117,13 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
 
 def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score]:
-    """Return the metrics of a generation that tell how its reply ended, as :data:`REPLY_METRICS` has them.
+    """Return the metrics of a generation that say how its reply ended, which :data:`REPLY_METRICS` lists.
 
     Args:
         ended: ``stop``, ``length``, ``filter`` or ``unknown``.
         acc: its accuracy; None where the benchmark has none.
-        any_is_known: whether it is known of any reply of the task how it ended; then one of which it is not was not
-            cut, since who says how replies end says that of all that were.
+        any_is_known: whether any reply of the task says how it ended. If so, an unknown end counts as not cut, since a
+            server that reports ends reports every cut.
     """
     return {
         "cut": float(ended == "length") if any_is_known else None,

@@ -1,9 +1,9 @@
 """``medtasks publish``: write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file for each data set.
 
 The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so
-that any release will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
-benchmark's first metric under its published rule (``strict-match``), shares in percent. The notes name metric, filter,
-tools and signature.
+that any release will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value
+is the benchmark's first metric under its published rule (``strict-match``), shares in percent. The notes name metric,
+filter, tools and signature.
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
-"""The accuracy of a saved run against a budget of tokens: what would be left of it if longer replies were unanswered.
+"""Compute the accuracy of a saved run under a token budget, with longer replies counted as unanswered.
 
-It is what cutting the replies of this run would give, not what a model that is told to think less would do.
+This is the effect of cutting the replies of this run, not the accuracy of a model that is told to think less.
 """
 
 from bisect import bisect_left
@@ -34,7 +34,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
 
     Returns:
         ``points``: for each budget, a power of two, ``tokens``, and ``acc`` with the ends ``low`` and ``high`` of its
-        interval, all 0 to 1; the last budget leaves all replies. ``almost_all``: the smallest budget with 99 % of the
+        interval, all 0 to 1; the last budget keeps all replies. ``almost_all``: the smallest budget with 99 % of the
         accuracy. ``per_right_answer``: the tokens of all replies by the number of right ones, None without any.
         ``note``: what the numbers mean. None if the tokens of a right reply are not known.
     """
