@@ -81,6 +81,27 @@ def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.Cap
         read_runs(tmp_path / "theirs")
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"model": ".."},
+        {"model": "../../x"},
+        {"model": "a\0b"},
+        {"model": "/tmp"},
+        {"date": "../../../x"},
+        {"date": "2026/../../..\0"},
+    ],
+    ids=repr,
+)
+def test_names_in_a_run_never_lead_out_of_the_folder(names: dict[str, str], tmp_path: Path) -> None:
+    path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
+    before = set(tmp_path.rglob("*"))
+    run, _ = imported(path, tmp_path / "deep" / "out")
+    assert run.model == names.get("model", "org/model-7b")
+    new = [file for file in tmp_path.rglob("*") if file.is_file() and file not in before]
+    assert len(new) == 2 and {file.parents[1] for file in new} == {tmp_path / "deep" / "out"}
+
+
 @pytest.mark.parametrize("strip", [(), ("example_id",)])
 def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple[str, ...]) -> None:
     def second_wrong(doc: Row) -> str:

@@ -15,6 +15,7 @@ any JSON lines or CSV
 
 import csv
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ _NO_SCORES = {
 _NO_SCORES_OF_HELM = ("num_", "inference_", "training_", "finish_reason", "prompt_truncated", "max_prob", "logprob")
 _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d[:-]\d\d[:-]\d\d")
 _ZSTANDARD = 93  # the method's number in ZIP archives
 
 
@@ -145,8 +147,10 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
 
 
 def _date(path: Path, date: Any = None) -> str:
-    """Return a date in the form used in file names; the file's modification time if ``date`` is None."""
-    text = str(date or datetime.fromtimestamp(path.stat().st_mtime))[:19]
+    """Return a date in the form used in file names; the file's modification time if ``date`` is no date."""
+    text = str(date)[:19]
+    if not _DATE.fullmatch(text):
+        text = str(datetime.fromtimestamp(path.stat().st_mtime))[:19]
     return text.replace(" ", "T").replace(":", "-")
 
 

@@ -1,6 +1,7 @@
 """Score responses from elsewhere, and save them as lm_eval saves a run."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -134,7 +135,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
         "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
         "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
     }
-    target: Path = folder / sanitize_model_name(run.model) / f"results_{run.date}.json"
+    target: Path = folder / _folder_name(run.model) / f"results_{run.date}.json"
     other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files of one date are one run
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
@@ -143,6 +144,11 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     write_whole(log, json_lines(samples), make_folder=True)
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
     return target
+
+
+def _folder_name(model: str) -> str:
+    """Return a model's name as that of a folder; ``..`` would lead out of the output, and NUL fits no file name."""
+    return re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(model))
 
 
 def _instance(task: MedTask, place: int, number: int, response: Response) -> Instance:
