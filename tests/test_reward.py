@@ -53,6 +53,8 @@ def test_the_documented_reward_asks_for_both_answers_of_a_row() -> None:
 def test_mistakes_are_one_error_each() -> None:
     with pytest.raises(UsageError, match=r"missing column .*remove_unused_columns"):
         reward("medmcqa")(["\\boxed{A}"], question=["?"])
+    with pytest.raises(UsageError, match=r"there is no task 'medmcq' .did you mean medmcqa"):
+        reward("medmcq")
     with pytest.raises(UsageError, match=r"no metric 'accuracy'; it has .*acc"):
         reward("medmcqa", metric="accuracy")
     with pytest.raises(UsageError, match="strict-match or flexible-extract"):
