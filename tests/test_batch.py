@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import Row, exit_code, one_line, saved_results
+from conftest import Row, exit_code, one_line, saved_results, write_rows
 from local_server import LocalServer, completion
 
 from medtasks_utils.harness.signature import digest
@@ -36,11 +35,6 @@ def lines(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
-    return path
-
-
 def response(request: Row) -> Row:
     body = {"status_code": 200, "request_id": "1", "body": answer(request["body"])}
     return {"id": "1", "custom_id": request["custom_id"], "response": body, "error": None}
@@ -53,16 +47,14 @@ def written(folder: Path, *words: str) -> list[Row]:
     return lines(folder / "r.jsonl")
 
 
-def imported(folder: Path, *words: str) -> int:
-    return exit_code(["import", *words, "--requests", str(folder / "r.jsonl"), "-o", str(folder / "out")])
+def imported(folder: Path, *words: str, out: str = "out") -> int:
+    return exit_code(["import", *words, "--requests", str(folder / "r.jsonl"), "-o", str(folder / out)])
 
 
 def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
     """All that a run saved, but for times, versions and addresses."""
     results = saved_results(folder)
-    kept: Row = {
-        key: results[key] for key in ("results", "groups", "n-samples", "n-shot", "medtasks") if key in results
-    }
+    kept: Row = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
     kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}
     return kept, {path.name.partition("_202")[0]: lines(path) for path in folder.glob("**/samples_*.jsonl")}
 
@@ -78,7 +70,7 @@ def test_requests_and_responses_are_those_of_a_server(words: list[str], tmp_path
     assert bodies == sorted(json.dumps(request, sort_keys=True) for request in server.requests)
     responses = list(map(response, requests))
     random.Random(0).shuffle(responses)
-    halves = [write(tmp_path / "1", responses[::2]), write(tmp_path / "2", responses[1::2])]
+    halves = [write_rows(responses[start::2], tmp_path / f"{start}.jsonl") for start in (0, 1)]
     assert imported(tmp_path, *map(str, halves)) == 0
     assert comparable(tmp_path / "out") == comparable(tmp_path / "run")
 
@@ -93,7 +85,8 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     place = requests[0]["custom_id"].rpartition("-")[0]
     changed, unknown = ({**good[0], "custom_id": name} for name in (f"{place}-00000000", "medqa-0-0-00000000"))
     odd = [{**failed, "response": response} for response in ("text", {"status_code": "?"}, {"body": 3})]
-    out = write(tmp_path / "out.jsonl", [*good, *odd, failed, errored, good[0], changed, unknown, "no JSON", "{}"])
+    out = write_rows([*good, *odd, failed, errored, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
+    out.write_text(out.read_text() + "no JSON\n")
     capsys.readouterr()
     assert imported(tmp_path, str(out), "--missing", str(tmp_path / "again.jsonl")) == 1
     message = one_line(capsys.readouterr().err)
@@ -113,7 +106,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert not list((tmp_path / "out").glob("**/results_*.json"))
     again = lines(tmp_path / "again.jsonl")
     assert again == requests[:3]
-    rest = write(tmp_path / "rest.jsonl", list(map(response, again)))
+    rest = write_rows(map(response, again), tmp_path / "rest.jsonl")
     assert imported(tmp_path, str(out), str(rest)) == 0
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
@@ -122,14 +115,11 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
 
 def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path: Path) -> None:
     requests = written(tmp_path, *FEW)
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    command = ["--requests", str(tmp_path / "r.jsonl")]
-    everything = write(tmp_path / "all", list(map(response, requests)))
-    some = write(tmp_path / "some", list(map(response, requests[1::2])))
-    assert exit_code(["import", str(everything), *command, "-o", str(whole)]) == 0
-    assert exit_code(["import", str(some), *command, "-o", str(part), "--partial"]) == 0
-    samples = comparable(whole)[1]["samples_medexqa_all"]
-    results, of_part = comparable(part)
+    everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
+    some = write_rows(map(response, requests[1::2]), tmp_path / "some.jsonl")
+    assert imported(tmp_path, str(everything), out="whole") == imported(tmp_path, str(some), "--partial") == 0
+    samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
+    results, of_part = comparable(tmp_path / "out")
     assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] % 2]
     assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
 
@@ -142,7 +132,7 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path: Path) -> None:
     assert list(map(len, parts)) == [9, 9, 2] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
-    responses = write(tmp_path / "out.jsonl", [response(request) for part in parts for request in part])
+    responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
     assert imported(tmp_path, str(responses)) == 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import zipfile
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from conftest import Row, right_answer
+from conftest import Row, right_answer, write_rows
 from environment_runs import ENVIRONMENTS, lines, rows, write
 from saved_runs import drawn, save_run
 
@@ -202,16 +201,12 @@ def test_lines_of_any_form_are_matched_by_an_id(
     names = fields if len(fields) > 1 else ("Key",)
     written = []
     for doc in rows(benchmark):
-        written.append([*(doc[field] for field in fields), right_answer(doc), 0])
-    written += [written[0], ["nowhere", *written[1][1:]]]
-    path = tmp_path / f"x.{form}"
-    with path.open("w", newline="") as file:
-        if form == "csv":
-            csv.writer(file).writerows([[*names, "text", "score"], *written])
-        else:
-            lines = [dict(zip((*names, "text", "score"), values, strict=True)) for values in written]
-            file.writelines(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "text": 7}])
-            file.write("no JSON\n")
+        identity = dict(zip(names, map(doc.get, fields), strict=True))
+        written.append({**identity, "text": right_answer(doc), "score": 0})
+    written += [written[0], {**written[1], names[0]: "nowhere"}]
+    path = write_rows(written, tmp_path / f"x.{form}")
+    if form == "jsonl":
+        path.write_text(path.read_text() + json.dumps({**written[0], "text": 7}) + "\nno JSON\n")
     task = ENVIRONMENTS[benchmark][2]
     words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
