@@ -80,6 +80,9 @@ def test_a_run_stops_when_it_is_decided(
         assert results["results"][TASK]["acc,strict-match"] == pytest.approx(np.mean(list(right.values())))
         assert results["configs"][TASK]["metadata"]["against"] == found
         assert "stopped early" in str(results["configs"][TASK]["metadata"]["remarks"])
+        compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
+        assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
+        assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples asked") == 2
         whole, _ = run(served, data, tmp_path / "new", capsys)
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 

@@ -73,7 +73,9 @@ def compare_runs(
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
-        notes += [*_notes(a.name, task_a.problems), *_notes(b.name, task_b.problems)]
+        for run, task in ((a, task_a), (b, task_b)):
+            stopped = [f"{task.task} {remark}" for remark in task.remarks if remark.startswith("stopped early")]
+            notes += _notes(run.name, [*task.problems, *stopped])
         for filter_name in _chosen_filters(task_a, task_b, filters):
             pair = pairs[task_a.task, filter_name] = TaskPair(task_a, task_b, filter_name)
             names = metrics or pair.default_metrics()
