@@ -25,14 +25,14 @@ def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> P
 
 def published(folder: Path) -> dict[str, dict[str, Any]]:
     """The entries by task; where the Hub's client knows them, it must read every one, and write it as we do."""
-    found: dict[str, dict[str, Any]] = {}
+    by_task: dict[str, dict[str, Any]] = {}
     for path in (folder / ".eval_results").iterdir():
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))
         if hasattr(huggingface_hub, "parse_eval_result_entries"):
             read = huggingface_hub.parse_eval_result_entries(entries)
             assert huggingface_hub.eval_result_entries_to_yaml(read) == entries
-        found |= {entry["dataset"]["task_id"]: entry for entry in entries}
-    return found
+        by_task |= {entry["dataset"]["task_id"]: entry for entry in entries}
+    return by_task
 
 
 def test_every_benchmark_has_its_first_metric_under_its_own_rule(
@@ -105,10 +105,9 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path: Path) -> None
         assert scores["acc"] == results[task]["acc,strict-match"]
         about = content["detailed_evaluation_results"]
         text = (tmp_path / "out" / about["file_path"]).read_text(encoding="utf-8")
-        samples = [json.loads(line) for line in text.split("\n") if line]
-        assert about["total_rows"] == len(samples) and {sample["evaluation_id"] for sample in samples} == {
-            content["evaluation_id"]
-        }
+        samples = list(map(json.loads, text.rstrip("\n").split("\n")))
+        assert about["total_rows"] == len(samples)
+        assert all(sample["evaluation_id"] == content["evaluation_id"] for sample in samples)
         if task != "medexqa":  # the mean over tasks of different sizes
             right = [sample["evaluation"]["is_correct"] for sample in samples]
             assert sum(right) / len(right) == pytest.approx(scores["acc"])

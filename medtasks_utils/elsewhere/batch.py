@@ -77,8 +77,7 @@ def write_requests(
         paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
     for path, part in zip(paths, parts, strict=True):
         write_whole(path, json_lines(part), make_folder=True)
-    run = {"requests": len(lines), "files": [path.name for path in paths], "flags": SECRETS.scrub(asdict(config))}
-    write_whole(_run_file(file), json.dumps(run, indent=2, default=str))
+    write_whole(_run_file(file), json.dumps({"flags": SECRETS.scrub(asdict(config))}, indent=2, default=str))
     return [*paths, _run_file(file)]
 
 
