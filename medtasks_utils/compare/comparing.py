@@ -1,6 +1,6 @@
 """Compare two runs on the same examples: by metric, by breakdown, and example by example."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
@@ -67,7 +67,9 @@ def compare_runs(
     Raises:
         MedtasksError: if there is nothing to compare, or results may not be compared.
     """
-    notes: Notes = [*_notes(a.name, a.problems), *_notes(b.name, b.problems)]
+    notes: Notes = []
+    for run in (a, b):
+        notes += [(run.name, problem) for problem in run.problems]
     if a.path.exists() and a.path.samefile(b.path):
         notes.append(("A and B", f"the same run, {a.path}, so that there is nothing to compare"))
     pairs: TaskPairs = {}
@@ -75,12 +77,13 @@ def compare_runs(
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
         for run, task in ((a, task_a), (b, task_b)):
             stopped = [f"{task.task} {remark}" for remark in task.remarks if remark.startswith("stopped early")]
-            notes += _notes(run.name, [*task.problems, *stopped])
+            notes += [(run.name, remark) for remark in (*task.problems, *stopped)]
         for filter_name in _chosen_filters(task_a, task_b, filters):
             pair = pairs[task_a.task, filter_name] = TaskPair(task_a, task_b, filter_name)
             names = metrics or pair.default_metrics()
             of_task = pair.differences(names)
-            notes += _notes(task_a.task, pair.warnings(names, of_task, common=common, force=force))
+            warnings = pair.warnings(names, of_task, common=common, force=force)
+            notes += [(task_a.task, warning) for warning in warnings]
             differences += of_task
     if groups is None:
         groups = list(a.groups) if tasks is None else ()
@@ -102,11 +105,6 @@ def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, me
             f"the runs have no example in common with a value of {', '.join(missing) or 'any metric'}; "
             f"A has {', '.join(known)}"
         )
-
-
-def _notes(about: str, sentences: Iterable[str]) -> Notes:
-    """Return notes on a run or task."""
-    return [(about, sentence) for sentence in sentences]
 
 
 def _merged(notes: Notes) -> list[str]:

@@ -75,8 +75,6 @@ class HarnessAggregation:
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
     """Return the scores as arrays; a plain number is the score of an independent example."""
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
-    clusters, strata = (
-        integer_codes(item.cluster for item in known),
-        integer_codes(item.stratum or "" for item in known),
-    )
+    clusters = integer_codes(item.cluster for item in known)
+    strata = integer_codes(item.stratum or "" for item in known)
     return MetricScores.of([item.scores for item in known], clusters, strata)

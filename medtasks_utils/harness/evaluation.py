@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +25,7 @@ from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
-from .stepwise import ReplayedAnswers, evaluate_in_steps
+from .stepwise import ReplayedAnswers
 
 
 class StoppedBeforeReplies(Exception):
@@ -149,16 +149,6 @@ class Evaluation:
             self.problem += f". {self._way_on}"
         elif self.answers is not None and self.results is not None:
             self.answers.end()
-
-    def in_steps(self, evaluate: Callable[..., Any], tasks: Any, settings: dict[str, Any]) -> Any:
-        """Evaluate until it is decided how this run compares with the run of ``--against``; return the results.
-
-        The arguments are those of :func:`.stepwise.evaluate_in_steps`, without the run and its answers.
-        """
-        assert self.saved_run is not None
-        assert isinstance(self.answers, ReplayedAnswers)
-        results, self.against = evaluate_in_steps(evaluate, tasks, settings, self.saved_run, self.answers)
-        return results
 
     @property
     def _way_on(self) -> str:

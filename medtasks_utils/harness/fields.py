@@ -50,9 +50,13 @@ _UNSUPPORTED = {
     "doc_to_decontamination_query": _NO_EFFECT,
 }
 _TYPES = {
-    list: ("filter_list", "metric_list"),
-    dict: ("generation_kwargs", "dataset_kwargs", "fewshot_config", "metadata"),
-    int: ("num_fewshot",),
+    "filter_list": list,
+    "metric_list": list,
+    "generation_kwargs": dict,
+    "dataset_kwargs": dict,
+    "fewshot_config": dict,
+    "metadata": dict,
+    "num_fewshot": int,
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
 _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
@@ -154,11 +158,10 @@ def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
             if name not in known:
                 problem = f"{kind} has no such field{did_you_mean(name, known)}; it has {', '.join(known)}"
                 raise field_error(task, settings, name if kind == "task" else kind, problem)
-    for expected, fields in _TYPES.items():
-        for field in fields:
-            if not isinstance(settings.get(field), expected | None):
-                problem = f"takes a value of type {expected.__name__}, not {settings[field]!r}"
-                raise field_error(task, settings, field, problem)
+    for field, expected in _TYPES.items():
+        if not isinstance(settings.get(field), expected | None):
+            problem = f"takes a value of type {expected.__name__}, not {settings[field]!r}"
+            raise field_error(task, settings, field, problem)
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
@@ -208,29 +211,25 @@ def metrics_of(
     chosen, others = [], []
     for entry in entries:
         name = entry["metric"]
+        problem = ""
         if name in ours and not (defines_metrics and "aggregation" in entry):
-            metric = by_name.get(name)
-            problem = _problem_of_ours(entry, metric, by_name)
-            if metric is not None:
-                chosen.append(metric)
-        else:
+            problem = _problem_of_ours(entry, by_name)
+            chosen.append(name)
+        elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY:
             others.append(entry)
-            is_known = defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY
+        else:
             problem = (
-                ""
-                if is_known
-                else (
-                    f"{name} is neither a metric of {benchmark.name} ({', '.join(by_name)}) nor one of lm_eval; to "
-                    "define your own, give process_results too"
-                )
+                f"{name} is neither a metric of {benchmark.name} ({', '.join(by_name)}) nor one of lm_eval; to define "
+                "your own, give process_results too"
             )
         if problem:
             raise field_error(task, settings, "metric_list", problem)
-    return chosen, others
+    return [by_name[name] for name in chosen], others
 
 
-def _problem_of_ours(entry: Mapping[str, Any], metric: Metric | None, reported: Iterable[str]) -> str:
+def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -> str:
     """Return why an entry for one of our metrics is invalid; empty if it is valid."""
+    metric = reported.get(entry["metric"])
     if metric is None:
         return f"{entry['metric']} needs other options; with these, the task reports {', '.join(reported)}"
     facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}

@@ -29,11 +29,10 @@ def can_be_asked_singly(model: Any) -> bool:
     """Return whether a model is an API model that sends one prompt a request by lm_eval's own methods."""
     kind = type(model)
     return (
-        isinstance(model, TemplateAPI)
+        _replies_are_known(model)
         and model._batch_size == 1
         and kind.generate_until is TemplateAPI.generate_until
         and kind.amodel_call is TemplateAPI.amodel_call
-        and _replies_are_known(model)
     )
 
 

@@ -4,7 +4,6 @@ Each batch is evaluated by itself, without explanation metrics. At the end, all 
 together on the stored replies, so the results are those of a run of these examples.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError, logger
 
 from .answer_store import AnswerStore
+from .lm_eval_names import get_sample_size
 
 
 class ReplayedAnswers(AnswerStore):
@@ -124,9 +124,5 @@ def evaluate_in_steps(
 
 def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
     """Return the indices of a task's examples that ``--samples`` or ``--limit`` select; all without them."""
-    samples, limit, count = settings.get("samples"), settings.get("limit"), len(task.eval_docs)
-    if samples and samples.get(name):
-        return list(samples[name])
-    if not limit:
-        return range(count)
-    return range(min(count, math.ceil(limit * count) if limit < 1 else int(limit)))
+    samples = (settings.get("samples") or {}).get(name)
+    return samples or range(len(task.eval_docs))[: get_sample_size(task, settings.get("limit"))]

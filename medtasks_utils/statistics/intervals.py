@@ -32,7 +32,7 @@ import scipy
 
 from .metrics import RIGHT_OR_WRONG, Metric
 from .planning import Sensitivity
-from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z
+from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, student
 from .score_arrays import MetricScores
 
 UNRELIABLE_MARK = "°"
@@ -220,7 +220,7 @@ def confidence_interval(
     error = stderr or 0.0
     freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
     if lowest is None or highest is None or not lowest <= value <= highest:
-        reach = error * _t(freedom)
+        reach = error * student(freedom)
         if not reach:  # without a range, equal values do not tell how different the next may be
             return None
         return Interval(value - reach if lowest is None else max(lowest, value - reach), value + reach)
@@ -229,11 +229,6 @@ def confidence_interval(
     size = effective_sample_size(share, share_stderr, clusters, examples, freedom, is_of_counts)
     low, high = share_interval(share, size)
     return Interval(highest * aggregation.from_share(low), highest * aggregation.from_share(high))
-
-
-def _t(degrees_of_freedom: float) -> float:
-    """Return Student's quantile of a two-sided 95 % interval."""
-    return float(scipy.special.stdtrit(degrees_of_freedom, (1 + CONFIDENCE) / 2))
 
 
 def effective_sample_size(
@@ -258,7 +253,7 @@ def effective_sample_size(
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (Z / _t(degrees_of_freedom)) ** 2, _MIN_SAMPLE_SIZE)
+    return max(product / variance * (Z / student(degrees_of_freedom)) ** 2, _MIN_SAMPLE_SIZE)
 
 
 def share_interval(share: float, size: float) -> Interval:

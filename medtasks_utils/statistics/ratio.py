@@ -42,6 +42,11 @@ class Interval(NamedTuple):
     high: float
 
 
+def student(degrees_of_freedom: float) -> float:
+    """Return Student's quantile of a two-sided 95 % interval."""
+    return float(scipy.special.stdtrit(degrees_of_freedom, (1 + CONFIDENCE) / 2))
+
+
 # ---- the statistic
 
 
@@ -268,7 +273,7 @@ def paired_difference(
         of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))
         error = math.sqrt(stderr**2 + of_gained + of_lost)
     freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
-    reach = float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error
+    reach = student(freedom) * error
     limit = largest or math.inf
     interval = Interval(max(-limit, value - reach), min(limit, value + reach))
     p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))

@@ -23,6 +23,7 @@ from medtasks_utils.harness.models import (
     number_processes,
     read_by_ours,
 )
+from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluate.Evaluation` that is running; None outside ``medtasks eval``."""
@@ -54,7 +55,9 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against decides in one process: start medtasks eval without accelerate launch")
-                return evaluation.in_steps(partial(original, lm=lm), task_dict, settings)
+                ask = partial(original, lm=lm)
+                results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, answers)
+                return results
             return original(lm=lm, task_dict=task_dict, **settings)
 
     return evaluate
