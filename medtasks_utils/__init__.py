@@ -20,7 +20,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when it is asked for, so that importing the package costs nothing."""
+    """Import a public name when it is first used, so that importing the package stays fast."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

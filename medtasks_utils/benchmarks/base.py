@@ -94,7 +94,7 @@ class Breakdown(NamedTuple):
 
 
 def by_field(name: str) -> Callable[[Row], str | None]:
-    """Return a key for :class:`Breakdown`: the value of a field, None where it is empty."""
+    """Return a key for :class:`Breakdown`: the value of a field, or None if it is empty."""
     return lambda example: str(example.get(name) or "") or None
 
 
@@ -102,7 +102,7 @@ class AbstentionRow(NamedTuple):
     """A row of the report's table on the cost of abstaining.
 
     Attributes:
-        name: what the row is called.
+        name: the heading of the row.
         metric: the metric that the row shows.
         rescore: the score of an answer to an example, both as logged, which the row counts in place of the metric's
             own; None to show the metric as it was reported.
@@ -135,7 +135,7 @@ class Abstention(NamedTuple):
 
 
 class AuditQuestion(NamedTuple):
-    """What an auditor is told of an example beside a response: neither the right answer nor what the rules read.
+    """The facts that an auditor gets about an example beside a response: no right answer, and no reading of a filter.
 
     Attributes:
         form: what the response may state, in words.
@@ -170,7 +170,7 @@ class ResponseScores(NamedTuple):
     Attributes:
         values: scores by metric name.
         cluster: identifies examples that are not independent of each other; None for an independent example.
-        stratum: the group whose mean enters macro averages; None where there are no groups.
+        stratum: the group whose mean enters macro averages; None without groups.
     """
 
     values: dict[str, Score]
@@ -285,12 +285,12 @@ class Benchmark(ABC):
         truth: the field with the right answer, in the requested form.
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
         default_task: the task or group that the benchmark's name stands for.
-        whole_task: the task over all rows, where ``default_task`` is a group; None where it is ``default_task``.
+        whole_task: the task over all rows, if ``default_task`` is a group; None if it is ``default_task`` itself.
         environments: lower-case letters and digits that occur in the names of environments which run the benchmark;
             its own name if empty.
         shown_fields: fields of an example that every prompt shows; they identify the example of a prompt.
-        told_apart_by: the field that distinguishes the examples of one row; None where a row makes one example.
-        kinds: the kinds of answer that examples ask for, the commonest first; empty where there is only one.
+        told_apart_by: the field that distinguishes the examples of one row; None if a row makes one example.
+        kinds: the kinds of answer that examples ask for, the commonest first; empty if there is only one.
         rewarded: the default metric of a training reward.
         checked_tasks: the tasks and groups that ``medtasks selfcheck`` runs.
         repositories: where the rows are, by the version that options choose; the first is the default.
@@ -303,14 +303,14 @@ class Benchmark(ABC):
         prompt_fields: fields of an example that only the prompt uses.
         unsigned_fields: fields that the signature's hash of the rows ignores.
         content_fields: the fields with the question and the right answer; required with ``shortcuts``.
-        shortcuts: the file of scores reached without the question; None where none were measured.
-        answers: the possible answers, as logged, with their meanings; empty where they cannot be listed.
-        abstention: how a response abstains, and what that costs; None where it cannot.
+        shortcuts: the file of scores reached without the question; None if none were measured.
+        answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
+        abstention: how a response abstains, and what that costs; None if it cannot abstain.
         marks: by metric, the label that the report puts on samples whose value is above 0.
-        stated_by: the ``found_by`` of an answer that stands in no box, tag or key.
+        stated_by: the ``found_by`` of an answer outside a box, tag or key.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
-        sample: the folder with sample rows, where it is outside this package.
-        tasks: the folder with the YAML, where it is outside this package.
+        sample: the folder with sample rows, if it is outside this package.
+        tasks: the folder with the YAML, if it is outside this package.
     """
 
     name: str
@@ -386,10 +386,10 @@ class Benchmark(ABC):
         """
 
     def blank_example(self, kind: str) -> Example:
-        """Return an example with no more than what reading a response needs, for texts without a row.
+        """Return an example with only the fields that reading a response needs, for texts without a row.
 
         Args:
-            kind: one of ``kinds``; empty where there are none.
+            kind: one of ``kinds``; empty if there are none.
         """
         return {}
 
@@ -407,7 +407,7 @@ class Benchmark(ABC):
         return []
 
     def add_known_issues(self, examples: Sequence[Example]) -> None:
-        """Put the reasons to doubt its label into each example, under ``known_issues``; empty where there is none."""
+        """Add ``known_issues`` to each example: the reasons to doubt its label, empty if there are none."""
         is_contradicted = contradicted(map(self.asked, examples)) if self.content_fields else [False] * len(examples)
         for example, contradiction in zip(examples, is_contradicted, strict=True):
             issues = [CONTRADICTED] if contradiction else []
@@ -445,7 +445,7 @@ class Benchmark(ABC):
         return NOTHING
 
     def found_by(self, reading: Reading) -> str:
-        """Return how an answer was found, in the words of :class:`Answer`."""
+        """Return how an answer was found, as one of the values listed in :class:`Answer`."""
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
@@ -506,16 +506,16 @@ class Benchmark(ABC):
         return AuditQuestion(form, pattern, str(example.get("question", "")))
 
     def as_logged(self, stated: str) -> str:
-        """Return an answer that an auditor writes as the filters log it."""
+        """Return an auditor's answer in the form in which filters log answers."""
         return next((answer for answer in self.answers if answer.casefold() == stated.casefold()), stated)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the values that an answer, as logged, may stand for; none where it is no answer."""
+        """Return the values that a logged answer may stand for; empty if it is not an answer."""
         value = self.value(answer, example, self.options())
         return [] if value is None else [value]
 
     def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer; of texts, white space and case do not matter."""
+        """Return whether two values are the same answer; texts are compared without white space and case."""
         if isinstance(value, str) and isinstance(other, str):
             return one_line(value).casefold() == one_line(other).casefold()
         return bool(value == other)
@@ -579,12 +579,12 @@ class ChoiceBenchmark(Benchmark):
         return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return whether two options are alike, and whether an image is missing."""
+        """Return the reasons to doubt an example: two options are alike, or the question refers to an image."""
         alike = [ALIKE] if has_options_alike(example["options"]) else []
         return [*alike, NO_IMAGE] if refers_to_image(example["question"]) else alike
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
-        """Return the letter A–D that the content is, or None."""
+        """Return the letter A to D in the content of a box or tag; None if it is not one."""
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:

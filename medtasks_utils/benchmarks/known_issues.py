@@ -1,6 +1,6 @@
 """Reasons to doubt a row's label that rules find in the rows themselves.
 
-No list of anyone's is copied here; the benchmarks' READMEs name those that were published.
+No published list is copied here; the benchmarks' READMEs name them.
 """
 
 import re
@@ -21,7 +21,7 @@ _REFERS_TO_IMAGE = re.compile(
 
 
 def refers_to_image(question: str) -> bool:
-    """Return whether a question speaks of an image, which none of these data sets has.
+    """Return whether a question refers to an image; none of these data sets has images.
 
     >>> [refers_to_image(text) for text in ("What does the CT scan given below show?", "The data are given below.")]
     [True, False]
@@ -30,7 +30,7 @@ def refers_to_image(question: str) -> bool:
 
 
 def has_options_alike(options: Sequence[str]) -> bool:
-    """Return whether two options are one text, but for spaces and full stops.
+    """Return whether two options are the same text apart from spaces and full stops.
 
     Case and signs count: they tell some options apart, such as antigens and numbers.
 
@@ -41,7 +41,7 @@ def has_options_alike(options: Sequence[str]) -> bool:
 
 
 def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
-    """Return for each pair of what is asked and its key whether another pair asks the same and has another key.
+    """Return, for each pair of question and key, whether another pair has the same question and a different key.
 
     >>> contradicted([("1 + 1", "2"), ("1 + 2", "3"), ("1 + 1", "3")])
     [True, False, True]

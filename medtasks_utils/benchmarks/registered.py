@@ -1,4 +1,4 @@
-"""The benchmarks that are registered, each checked when it is first asked for."""
+"""Registered benchmarks, each imported and checked on first use."""
 
 import pkgutil
 import re
@@ -21,7 +21,7 @@ _MEANINGS = dict(re.findall(r"^ +(\w+): (.+?)\.?$", Benchmark.__doc__ or "", re.
 
 
 class Benchmarks(Registry):
-    """All benchmarks by name, this package's first; each is imported and checked when it is first asked for."""
+    """All benchmarks by name, this package's first; each is imported and checked on first use."""
 
     def __init__(self) -> None:
         package = __name__.rpartition(".")[0]
@@ -32,7 +32,7 @@ class Benchmarks(Registry):
         """Return the benchmark of a name.
 
         Raises:
-            KeyError: if none is registered by that name.
+            KeyError: if none is registered under that name.
             DataError: if it cannot be imported, or lacks or contradicts something.
         """
         if name not in self:
@@ -74,7 +74,7 @@ class Benchmarks(Registry):
         return self[str(name)]
 
     def problem(self, name: str) -> str | None:
-        """Return what keeps a benchmark from being used, in a line; None if nothing does."""
+        """Return why a benchmark cannot be used, in a line; None if it can."""
         try:
             self[name]
         except DataError as error:
@@ -83,11 +83,11 @@ class Benchmarks(Registry):
 
     @property
     def problems(self) -> list[str]:
-        """What keeps benchmarks from being used, a line for each that cannot be."""
+        """The reasons why benchmarks cannot be used, a line for each."""
         return [problem for name in self if (problem := self.problem(name))]
 
     def usable(self, leave_out: Collection[str] = ()) -> list[Benchmark]:
-        """Return the benchmarks that can be used; those whose names are left out are not imported for it."""
+        """Return the benchmarks that can be used, without importing the ones whose names are in ``leave_out``."""
         return [self[name] for name in self if name not in leave_out and self.problem(name) is None]
 
 
@@ -95,7 +95,7 @@ class Benchmarks(Registry):
 
 
 def problems_of(benchmark: object, name: str) -> list[str]:
-    """Return what is wrong with the benchmark that is registered by a name, in clauses; empty if nothing is."""
+    """Return the problems of the benchmark registered under a name, as clauses; empty if there are none."""
     if not isinstance(benchmark, Benchmark):
         return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
     missing = [attribute for attribute in Benchmark.__annotations__ if not hasattr(benchmark, attribute)]
@@ -104,7 +104,7 @@ def problems_of(benchmark: object, name: str) -> list[str]:
 
 
 def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
-    """Yield what of a benchmark's attributes does not go with the others, or is not there."""
+    """Yield the attributes of a benchmark that contradict others or are missing, as clauses."""
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, and it is registered as {name!r}; the two have to be the same"
     for attribute in ("title", "truth", "default_task", "checked_tasks", "repositories", "metrics"):
@@ -124,7 +124,7 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
 
 
 def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
-    """Yield what is declared twice, named and not declared, or not aggregated as the benchmark allows."""
+    """Yield the metrics that are declared twice, named without a declaration, or wrongly aggregated, as clauses."""
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
@@ -148,15 +148,15 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
 
 
 def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str) -> None:
-    """Refuse examples that lack a field which the benchmark names.
+    """Check that examples have every field that the benchmark names.
 
     Args:
-        benchmark: whose they are.
+        benchmark: the benchmark of the examples.
         examples: at least one; the fields of the first stand for all.
         place: where they come from, for messages.
 
     Raises:
-        DataError: naming the fields.
+        DataError: if a field is missing; the message names it.
     """
     named = [(name, getattr(benchmark, name)) for name in ("truth", "cluster", "stratum", "told_apart_by")]
     for attribute in ("shown_fields", "content_fields"):

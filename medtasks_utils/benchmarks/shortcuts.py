@@ -6,7 +6,7 @@
                           "readers": {"answer_text": {"acc": [value, low, high]}}}},
      "verdicts": {"<hash>": "hexadecimal digits, a bit for each example: whether the reader is right out of fold"}}
 
-The hash is of what the examples ask and of their right answers, in any order; a part of the rows has another.
+The hash covers the examples' questions and right answers, in any order; a part of the rows has a different hash.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ class Reached(NamedTuple):
 
 @cache
 def measured(path: Path) -> dict[str, Any]:
-    """Return what a ``shortcuts.json`` holds."""
+    """Return the content of a ``shortcuts.json``."""
     figures: dict[str, Any] = json.loads(path.read_bytes())
     return figures
 
@@ -37,7 +37,7 @@ def content_hash(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -
 
 
 def most_reached(path: Path, content: str, metric: str) -> Reached | None:
-    """Return the best reader's value of a metric on rows of this hash; None where it was not measured."""
+    """Return the best reader's value of a metric on rows of this hash; None if it was not measured."""
     readers = measured(path)["parts"].get(content, {}).get("readers", {})
     reached = [Reached(values[metric][0], name) for name, values in readers.items() if metric in values]
     return max(reached, default=None)

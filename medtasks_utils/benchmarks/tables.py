@@ -94,7 +94,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
     """Read the rows of one file: parquet, jsonl or json (one row per line), or csv or tsv (cells are strings).
 
     Raises:
-        DataError: if the file cannot be read; the message names the file and, where known, the line.
+        DataError: if the file cannot be read; the message names the file and, if known, the line.
     """
     try:
         if path.suffix == ".parquet":

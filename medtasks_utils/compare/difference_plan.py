@@ -113,7 +113,7 @@ def _need(comparison: Comparison, difference: MetricDifference, planned: float, 
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
-    """Return how many clusters the whole benchmark has, if some of a run's examples have so many; None if unknown."""
+    """Return the number of clusters in the whole benchmark, extrapolated from those in a run; None if unknown."""
     tasks = run.groups[name].tasks if name in run.groups else [name]
     counts = [run.counts.get(task) for task in tasks]
     if not all(counts):

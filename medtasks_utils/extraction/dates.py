@@ -60,13 +60,13 @@ def written_dates(text: str) -> Iterator[Mention]:
 
 
 def _of(match: re.Match[str]) -> datetime.date | None:
-    """Return the date of a match of :data:`_WRITTEN`; None where it is not valid."""
+    """Return the date of a match of :data:`_WRITTEN`; None if it is not valid."""
     form = next(form for form in "12345" if match[f"y{form}"])
     return _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:
-    """Return the date of these words or digits; None where it is not valid. A year of two digits is 20YY."""
+    """Return the date of a year, month and day in words or digits, ``YY`` being ``20YY``; None if it is not valid."""
     try:
         number = int(month) if month.isdecimal() else _months().get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))

@@ -27,7 +27,7 @@ _MAX_BITS = 20_000
 
 
 def python_literal(digits: str) -> Number | None:
-    """Return the value of a matched number as a Python literal; None where it is none (``007``, Arabic digits)."""
+    """Return the value of a matched number as a Python literal; None if it is not one (``007``, Arabic digits)."""
     if not digits.isascii() or len(digits) > _MAX_LITERAL:
         return None
     if "." in digits:
@@ -152,7 +152,7 @@ _NODES = (
 
 
 def evaluate(expression: str) -> Number | str | None:
-    """Return the value of an arithmetic expression; None where it is not valid, not finite or too large.
+    """Return the value of an arithmetic expression; None if it is not valid, not finite or too large.
 
     Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, no other
     attribute can be reached, and an expression leaves nothing behind.

@@ -42,7 +42,7 @@ class Candidate:
 
 
 class Reading(NamedTuple):
-    """What a text states: the value (None for nothing), its cue, all candidates, and the certainty (0 to 1)."""
+    """The reading of a text: its value (None if none was found), cue, candidates and certainty (0 to 1)."""
 
     value: Any
     cue: str

@@ -48,7 +48,7 @@ class ExampleScore(float):
 
 
 def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleScore | None:
-    """Return an example's score from those of its generations; None where the metric applies to none of them."""
+    """Return an example's score from the scores of its generations; None if the metric applies to none of them."""
     return None if all(score is None for score in scores) else ExampleScore(scores, cluster, stratum)
 
 

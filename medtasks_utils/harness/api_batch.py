@@ -40,7 +40,7 @@ class ApiBatch:
 
     Args:
         model: a model for which :func:`.models.can_be_asked_singly` is true.
-        answers: the replies that an earlier run stored; None where nothing is stored.
+        answers: the store of replies; None to store nothing.
     """
 
     def __init__(self, model: Any, answers: AnswerStore | None) -> None:
@@ -144,7 +144,7 @@ class ApiBatch:
 async def _asking(model: Any) -> AsyncIterator[Ask]:
     """Yield a function that sends one prompt to an API model over a fixed number of connections.
 
-    The model itself makes the body and the headers, and says how many attempts and connections there are.
+    The model itself builds the body and the headers, and sets the number of attempts and connections.
     """
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 

@@ -1,9 +1,9 @@
 """Check a run before anything is built; the first mistake is one line that says how to correct it.
 
 1. The tasks and options exist (:func:`requested`).
-2. The flags have sensible values, and what needs another flag has it (:func:`check_flags`).
+2. The flags have sensible values, and flags that depend on others have them (:func:`check_flags`).
 3. The output folder can be written (:func:`try_folder`).
-4. What the model and the tasks need is installed and downloaded (:func:`check_model`).
+4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
 5. The server answers one request as the run will send it (:func:`.model_server.probe`).
 """
 

@@ -22,9 +22,8 @@ def make_independent(
 ) -> None:
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
-    Where the model takes a seed, generation j gets the seed that it would send, plus j. Requests that differ are
-    answered and stored one by one. In one request, all generations of an example have the setting ``n`` instead, their
-    number.
+    If the model takes a seed, generation j gets the seed that the model would send, plus j. Requests that differ are
+    answered and stored one by one. In one request, all generations of an example instead have the setting ``n``, which is their number.
 
     Args:
         task: the task's name, for the warning.
@@ -121,7 +120,7 @@ def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score
 
     Args:
         ended: ``stop``, ``length``, ``filter`` or ``unknown``.
-        acc: its accuracy; None where the benchmark has none.
+        acc: the generation's accuracy; None if the benchmark has none.
         any_is_known: whether any reply of the task says how it ended. If so, an unknown end counts as not cut, since a
             server that reports ends reports every cut.
     """

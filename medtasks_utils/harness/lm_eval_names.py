@@ -29,7 +29,7 @@ class Name(NamedTuple):
     """A name of lm_eval that this package uses.
 
     Attributes:
-        module: the module that has it, below ``lm_eval``.
+        module: the module that defines it, below ``lm_eval``.
         purpose: what this package uses it for.
         in_0_5: what 0.5.0.dev1 has in its place; empty where it has the name too.
     """

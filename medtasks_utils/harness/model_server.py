@@ -139,7 +139,7 @@ def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion 
 
 
 def context_of(url: str, model: str, **settings: Any) -> int | None:
-    """Return how many tokens of prompt and reply together a server takes; None where it does not say.
+    """Return how many tokens of prompt and reply together a server accepts; None if it does not say.
 
     vLLM and SGLang say it in the list of models, llama.cpp in its properties, for each of its slots.
 

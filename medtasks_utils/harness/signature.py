@@ -82,7 +82,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def digest(value: Any, length: int = 8) -> str:
-    """Return a hash of a value that JSON can hold, in so many hexadecimal digits."""
+    """Return the first ``length`` hexadecimal digits of a hash of a JSON value."""
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 

@@ -1,4 +1,4 @@
-"""A benchmark as a task of lm_eval: it takes options and rows, gives prompts, and turns replies into scores.
+"""Run a benchmark as a task of lm_eval: check options and rows, build prompts, and turn replies into scores.
 
 lm_eval calls, in this order::
 
@@ -194,7 +194,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return None: few-shot rows are read by :meth:`build_all_requests`, only if the run uses them."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
-        """Remember the seed for the sampler that is made later."""
+        """Store the seed for the sampler, which is created later."""
         self._fewshot_seed = seed
 
     def _prepare_fewshot(self) -> None:
@@ -250,7 +250,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.requests_are_built()
 
     def _check_prompts(self) -> None:
-        """Check that no prompt is empty and that replies leave room for prompts; warn of what is known of the model.
+        """Check that no prompt is empty and that replies leave room for prompts; warn about problems with the model.
 
         Raises:
             DataError: for a prompt that is empty.
@@ -348,7 +348,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return documents
 
     def _signed_prompt(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all that prompts are made of, besides documents and options."""
+        """Return everything that determines the prompts, besides documents and options."""
         config = self.config
         prompt: dict[str, Any] = {
             "templates": list(map(as_signed, (config.description, config.doc_to_text, config.doc_to_choice))),
@@ -469,7 +469,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
 
 def _details(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the details of an example's answers for its sample: of several, and of replies always, in lists."""
+    """Return the details of an example's answers for its sample; in lists if there are several, always for replies."""
     details = {}
     for name, first in answers[0].details.items():
         values = [answer.details[name] for answer in answers]

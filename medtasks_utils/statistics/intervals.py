@@ -1,4 +1,4 @@
-"""Estimates of all metrics, with their 95 % confidence intervals.
+"""Estimate metrics with 95 % confidence intervals.
 
 ==========  =========================================================================================================
 shares      Wilson's (*JASA* 1927). Where examples are clustered, it takes the effective sample size
@@ -70,7 +70,7 @@ class ResultWithInterval:
 
     @property
     def few(self) -> bool:
-        """Whether the interval is unreliable; its name in JSON."""
+        """Whether the interval is unreliable; ``few`` is the name in JSON."""
         return bool(self.unreliable)
 
 
@@ -80,10 +80,10 @@ class Estimate(ResultWithInterval):
 
     Attributes:
         n: the number of examples that the metric applies to.
-        value: in the metric's own unit; None if it applies to no example.
-        stderr: None for fewer than two clusters.
+        value: the estimate, in the metric's own unit; None if it applies to no example.
+        stderr: the standard error; None for fewer than two clusters.
         interval: the 95 % confidence interval; None if there is none.
-        clusters: the number of clusters of examples that count, each example that stands alone being one; 0 if unknown.
+        clusters: the number of clusters that count, where an independent example is a cluster; 0 if unknown.
         unreliable: why the interval is unreliable, such as ``too few wrong answers``; empty if it is not.
     """
 
@@ -110,9 +110,9 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     """Return a metric over some examples, with its confidence interval.
 
     Args:
-        scores: of n examples.
-        metric: whose scores they are.
-        over_strata: take the unweighted mean over the strata, as for a group of tasks.
+        scores: the scores of n examples.
+        metric: the metric of the scores.
+        over_strata: whether to take the unweighted mean over strata, as for a group of tasks.
     """
     n = int(scores.applies.sum())
     if not metric.aggregation.has_stderr:
@@ -122,7 +122,7 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
         return Estimate(0, None)
     interval = ratio_interval(ratio, metric) if ratio.clusters >= MIN_CLUSTERS else None
     level, informative = ratio.value, ratio.informative_clusters
-    if metric.is_of_explanations:  # scores of right answers are much alike, so that it matters how many are 0
+    if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
         is_positive = np.where(ratio.numerators > 0, ratio.denominators, 0.0)
         positive = Ratio(is_positive, ratio.denominators)
         if positive.informative_clusters < informative:
@@ -132,13 +132,13 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
 
 
 def estimate_from_results(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
-    """Return a metric as a run's results report it, without samples.
+    """Return an estimate from the values that a run reports, without samples.
 
     Args:
-        metric: what is reported.
-        value: in the metric's own unit.
+        metric: the reported metric.
+        value: the reported value, in the metric's own unit.
         stderr: its standard error; None if unknown.
-        n: the number of examples, which are taken as independent; 0 if unknown.
+        n: the number of examples, which are assumed independent; 0 if unknown.
     """
     interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
     highest = metric.range[1]
@@ -150,7 +150,7 @@ def estimate_from_results(metric: Metric, value: float, stderr: float | None, n:
 
 
 def _why_unreliable(metric: Metric, value: float, clusters: int, informative: float) -> str:
-    """Return the reason, or an empty text if there are enough clusters and enough informative ones."""
+    """Return why an interval is unreliable; empty if there are enough clusters and informative clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     if informative >= MIN_CLUSTERS:
@@ -172,7 +172,7 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
     Analysis* 2009). So it has a width where all strata are right, and stays within the range.
 
     Returns:
-        None if the ratio has no value or there is no interval. If a stratum has none, the first interval alone.
+        The interval; the first one alone if a stratum has no interval; None if the ratio has no value or no interval.
     """
     if ratio.value is None:
         return None
@@ -203,15 +203,15 @@ def confidence_interval(
     examples: int,
     degrees_of_freedom: float | None = None,
 ) -> Interval | None:
-    """Return the 95 % interval of a value of a metric; None if there is none.
+    """Return the 95 % interval of a metric's value; None if there is none.
 
     Args:
-        metric: what the value is of.
-        value: in the metric's own unit.
+        metric: the metric.
+        value: its value, in its own unit.
         stderr: its standard error; None if unknown.
         clusters: the number of clusters that count.
-        examples: the number of examples that count, those of k generations k times.
-        degrees_of_freedom: of the standard error; if None, the clusters less one.
+        examples: the number of examples that count; an example of k generations counts k times.
+        degrees_of_freedom: the degrees of freedom of the standard error; None for the clusters less one.
     """
     aggregation = metric.aggregation
     if not aggregation.has_stderr or not clusters:
@@ -234,21 +234,21 @@ def confidence_interval(
 def effective_sample_size(
     share: float, stderr: float, clusters: int, examples: int, degrees_of_freedom: float, is_of_counts: bool
 ) -> float:
-    """Return how many independent examples would have a standard error; the clusters, if the error is zero.
+    """Return how many independent examples would have this standard error; the clusters, if the error is zero.
 
     Args:
-        share: from 0 to 1.
-        stderr: of the share.
+        share: the share, from 0 to 1.
+        stderr: the standard error of the share.
         clusters: the number of clusters that count.
         examples: the number of examples that count.
-        degrees_of_freedom: of the standard error.
-        is_of_counts: whether to doubt a standard error below that of as many independent clusters. It may be right: a
-            model that flags whatever it sees has one right answer in each pair. Or nothing else has been seen yet. So
-            one right and one wrong example are added, up to the variance of independent clusters.
+        degrees_of_freedom: the degrees of freedom of the standard error.
+        is_of_counts: whether to guard against a standard error below that of as many independent clusters. It may be
+            real (a model that flags everything has one right answer in each pair) or due to few examples. So one right
+            and one wrong example are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
-        return clusters  # independent examples, right or wrong: the share says all about the variance
+        return clusters  # independent examples, right or wrong: the share determines the variance
     if is_of_counts and variance < product / clusters:
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
@@ -263,8 +263,8 @@ def share_interval(share: float, size: float) -> Interval:
     is 0 or 1.
 
     Args:
-        share: from 0 to 1.
-        size: the number of independent examples; need not be whole.
+        share: the share, from 0 to 1.
+        size: the number of independent examples; it need not be whole.
     """
     rare = min(share, 1 - share)
     weight = size / (size + Z**2)

@@ -99,7 +99,7 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
 def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: bool) -> None:
     """Attach the other data set's label to each example, under ``other_label``.
 
-    The label is None where the table has none. Otherwise it has the fields that :func:`.kinds.is_right` needs, and
+    The label is None if the table has none. Otherwise it has the fields that :func:`.kinds.is_right` needs, and
     ``differs``: True if the physicians' label is wrong by the benchmark's.
 
     Args:
