@@ -1,4 +1,4 @@
-"""Audits as text."""
+"""Show audits as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

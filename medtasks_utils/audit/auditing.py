@@ -161,12 +161,12 @@ class Stratum(NamedTuple):
         return Counts(sum(facts[fact] for facts in self.facts), len(self.facts), self.responses)
 
     def to_data(self) -> dict[str, int]:
-        """Return the numbers that the audit's file holds."""
+        """Return the numbers of the stratum for the audit's file."""
         return {"responses": self.responses, "drawn": self.drawn, "read": len(self.facts)}
 
 
 def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> JsonObject:
-    """Return the error rates and the accuracy of each filter, and the accuracy as the LLM reads."""
+    """Return the error rates and the accuracy of each filter, and the accuracy by the LLM's readings."""
     filters: dict[str, JsonObject] = {}
     for name in FILTERS:
         rates = {kind: share([stratum.counts(f"{kind} {name}") for stratum in strata]) for kind in _ERRORS}
@@ -195,8 +195,8 @@ def _reading(
 
 
 def _facts(item: Item, stated: str) -> dict[str, bool]:
-    """Compare the LLM's reading with the filters': misread or missed by each, and gained or lost for the flexible
-    one."""
+    """Return whether each filter misread or missed the answer that the LLM read, and whether the flexible filter gained
+    or lost a right one."""
     is_right, was_right = right(stated, item.benchmark, item.sample.doc), item.is_right(FLEXIBLE)
     facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
     for name in FILTERS:

@@ -1,9 +1,9 @@
-"""Labels to doubt: items that most runs answer alike and against the label, ranked for a person who knows the field.
+"""Rank doubtful labels for an expert: items to which most runs give the same answer, against the label.
 
 A run with accuracy a, by the labels, supports its answer with ``log(a / ((1 − a) c))`` but never less than 0, where c
 is the share of pairs of wrong answers to an item that agree: how much an answer adds to the log odds that it is right
-and not one of the wrong ones. The support of an item is that of the runs that give the answer, less that of the runs
-that give the label. It takes the errors of runs as independent: those of related models say less than it seems.
+and not one of the wrong ones. The support of an item is the support of the runs that give the answer, minus that of the
+runs that give the label. This assumes that the errors of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -18,18 +18,18 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
 
 FEWEST_RUNS = 3
-_END = 600  # characters of a response that are shown, its last
+_END = 600  # last characters of a response, which are shown
 
 
 class DoubtedItem(NamedTuple):
     """An item whose label is doubted: a row of the CSV, where ``verdict`` and ``comment`` are for the person to fill.
 
     Attributes:
-        doc_id: its place in the task's rows.
-        support: what the module says; at least 0.
+        doc_id: its index in the task's rows.
+        support: the support, as the module defines it; at least 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
-        others: what the other runs answer.
+        others: the answers of the other runs.
         response: the end of the response of the run that supports the answer most.
     """
 
@@ -57,7 +57,7 @@ class _Vote(NamedTuple):
         answer: the answer as logged.
         response: the first response with this answer.
         is_right: True if it is the label.
-        values: what it may stand for; empty for no answer and for the label.
+        values: the values that it may stand for; empty for no answer and for the label.
     """
 
     run: str
@@ -75,7 +75,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     """Return the doubted items, the most doubted first, and how many items three or more runs share.
 
     Args:
-        runs: best of models that have little in common.
+        runs: three or more runs, preferably of unrelated models.
         filter_name: the filter whose answers count.
 
     Raises:
@@ -107,7 +107,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
 
 
 def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> Iterator[_Vote]:
-    """Yield a run's vote on an item; nothing where the sample has no scores under the filter."""
+    """Yield a run's vote on an item; nothing if the sample has no scores under the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
     if answers and len(scores) == len(answers):
         answer = Counter(answers).most_common(1)[0][0]
@@ -145,7 +145,7 @@ def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterato
 
 
 def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
-    """Return for each wrong answer to an item the wrong answers that are the same within the tolerance of labels."""
+    """Return, for each wrong answer to an item, the wrong answers equal to it within the labels' tolerance."""
     wrong = [vote for vote in item if vote.values]
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
@@ -156,7 +156,7 @@ def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return what each run's answer adds to the support of an item."""
+    """Return the weight of each run's answer in the support of an item."""
     votes = list(itertools.chain.from_iterable(items))
     asked = Counter(vote.run for vote in votes)
     right = Counter(vote.run for vote in votes if vote.is_right)

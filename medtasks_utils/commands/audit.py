@@ -34,7 +34,7 @@ class Audit(JudgeCommand):
     doubtful: PositiveInt = 1000
 
     def run(self) -> Printout:
-        """Audit the runs, write the files, and return a summary; it has failed if no response could be read."""
+        """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
         from medtasks_utils.audit.audit_summary import summary_lines
         from medtasks_utils.audit.auditing import audit
         from medtasks_utils.results import read_runs

@@ -28,12 +28,12 @@ class Compare(Command):
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
         filter: strict-match, flexible-extract or both (repeatable); default: strict-match
         metric: compare only this metric (repeatable); default: the benchmark's metrics
-        common: compare only the examples that both runs have, where they differ
+        common: if the runs have different examples, compare the ones that both have
         force: compare runs even if their signatures differ
         all: show every group of every breakdown
         show: how many flipped examples to show each way; default: 0
-        plan: show instead how many examples or repeats are needed to detect a true difference of PLAN points, if two
-            models differ as a and b do
+        plan: instead, show how many examples or repeats it takes to detect a true difference of PLAN points between two
+            models that differ as a and b do
     """
 
     a: str

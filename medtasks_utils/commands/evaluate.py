@@ -46,7 +46,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add our own flags, then all those of ``lm_eval run``."""
+        """Add our own flags, then all flags of ``lm_eval run``."""
         from medtasks_utils.harness.command_line import add_flags_of_run
 
         parser.usage = cls.usage
@@ -55,7 +55,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "HarnessCommand":
-        """Return the command with the arguments that were typed; those of ``lm_eval run`` are kept together."""
+        """Return the command with the typed arguments; arguments of ``lm_eval run`` stay in one namespace."""
         values = vars(arguments)
         names = [field.name for field in fields(cls) if field.name in values]
         command = cls(**{name: values.pop(name) for name in names})
@@ -83,12 +83,12 @@ class Eval(HarnessCommand):
 
     Attributes:
         no_keep: do not keep answers beside the output (they are reused if the run is interrupted, or extended later)
-        fresh: ask again what an interrupted run has already answered
-        extend: take over from the ended runs in the output folder every answer that asking again could not change
+        fresh: ask again for answers that an interrupted run has kept
+        extend: reuse answers of finished runs in the output folder if they are still valid, and ask for the rest
         against: ask in a random order, and stop each task as soon as it is decided at 95 % whether the model is better
             or worse than this saved run (a results file, or a folder with one run) on the same examples, or within
             --within of it
-        within: the largest difference that does not matter to --against, in points; default: 2
+        within: the largest difference that does not matter, in points, with --against; default: 2
     """
 
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
@@ -148,7 +148,7 @@ class EvalResult:
         return bool(self.evaluation.problem)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the scores, what they took, and where they are saved."""
+        """Return the scores, the time and tokens spent, and the path of the results."""
         from medtasks_utils.harness.checks import model_name
 
         evaluation = self.evaluation
@@ -166,14 +166,14 @@ class EvalResult:
         }
 
     def to_text(self) -> str:
-        """Return the scores, remarks on the tasks, what they took, and where they are saved."""
+        """Return the scores, remarks on the tasks, the time and tokens spent, and the path of the results."""
         no_scores = "no scores (--predict_only keeps responses without scoring them)"
         remarks = [f"{task.task}: {remark}" for task in self.saved.tasks.values() for remark in task.remarks]
         scores = self.scores.to_text() or no_scores
         return "\n".join([scores, *remarks, *self._shares(), "", self._spent(), self._next()])
 
     def _shares(self) -> list[str]:
-        """Return how large a part of each task's examples ``--limit`` chose; nothing without it."""
+        """Return lines on the part of each task's examples that ``--limit`` chose; empty without it."""
         limit = self.evaluation.config.limit
         numbers = (self.evaluation.results or {}).get("n-samples", {}) if limit else {}
         return [
@@ -195,7 +195,7 @@ class EvalResult:
         return ", ".join(parts)
 
     def _next(self) -> str:
-        """Return where the results are, and what to type next."""
+        """Return where the results are, and the command to type next."""
         if self.evaluation.path is None and self.evaluation.unsaved:
             return "not saved"
         if self.evaluation.path is None:

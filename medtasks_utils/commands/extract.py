@@ -21,7 +21,7 @@ class Extract(Command):
         paths: saved runs with samples; default: a response on standard input
         task: a task of this pack
         explain: show the candidates with the evidence for and against each
-        kind: the kind of answer asked for, where the benchmark has several; default: its first
+        kind: the kind of answer asked for, if the benchmark has several; default: its first
     """
 
     paths: tuple[Path, ...] = ()
@@ -31,7 +31,7 @@ class Extract(Command):
     kind: str | None = None
 
     def run(self) -> Printout:
-        """Read answers; return what was read."""
+        """Return what the filters read in a response, or in all responses of the runs."""
         from medtasks_utils.scoring import Scorer
         from medtasks_utils.writing import printable
 

@@ -24,7 +24,7 @@ class Fetch(Command):
     check: bool = False
 
     def run(self) -> Printout:
-        """Fetch or check; the result failed if anything is missing."""
+        """Fetch or check, and return the list, marked as failed if anything is missing."""
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's client reads it once, when it is imported
         from huggingface_hub.errors import HfHubHTTPError

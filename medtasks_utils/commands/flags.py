@@ -74,7 +74,7 @@ class Command(ABC):
 
     @abstractmethod
     def run(self) -> CommandResult | None:
-        """Run the command; return what is to be printed, or None for nothing."""
+        """Run the command; return the result to print, or None for nothing."""
 
     def execute(self) -> int:
         """Run the command, print its result on standard output, and return the exit code."""

@@ -16,10 +16,10 @@ _RUNS = ("results.jsonl", "*.eval", "scenario_state.json")
 class Import(Command):
     """Score responses that were generated elsewhere, and save them as the harness's result files.
 
-    With --requests, reads the responses to a file of medtasks requests. Otherwise reads runs of other harnesses, scores
-    their responses again under both filters and keeps the other harness's scores beside: results.jsonl of the defining
-    environments (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's scenario_state.json; with --task, --id and
-    --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified, or if replies are
+    With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
+    harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
+    the defining environments (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's scenario_state.json; with --task,
+    --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified, or if replies are
     missing.
 
     Attributes:
@@ -30,8 +30,8 @@ class Import(Command):
         id: the field that identifies the row, or several, separated by commas: its id or number in the data, or the
             question
         response: the field with the response
-        requests: the file of medtasks requests that the responses answer
-        partial: score the examples that have replies, even if others have none
+        requests: the file written by medtasks requests that the responses answer
+        partial: score only the examples all of whose requests have replies, instead of stopping with an error
         missing: write the requests that have no reply to this file
     """
 

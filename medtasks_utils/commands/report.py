@@ -20,10 +20,10 @@ class Report(Command):
         output: the file to write; default: report.html
         figure: another file to write: the leaderboard as an SVG, for a paper
         split: keep prompts and responses in a folder beside the page, <name>_files
-        compare: with more than eight runs: those that are drawn and compared at first, named as for --baseline;
-            default: the first eight (others can be chosen in the page)
+        compare: with more than eight runs, the runs to draw and compare at first, named as for --baseline; default: the
+            first eight (readers can choose others in the page)
         baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
-            the first path's run, or the oldest run if there is one path (another can be chosen in the page)
+            the first path's run, or the oldest run if there is one path (readers can choose another in the page)
     """
 
     paths: tuple[Path, ...]

@@ -14,7 +14,7 @@ from .flags import Printout
 
 @dataclass(kw_only=True)
 class Requests(HarnessCommand):
-    """Write the requests that medtasks eval would send, for a batch service or a machine that nothing else reaches.
+    """Write the requests that medtasks eval would send, for a batch service or a machine without network.
 
     Each line is a request in the form of batch endpoints (custom_id, method, url, body). Beside them stands
     <name>.run.json with the flags of the run. medtasks import RESPONSES --requests FILE scores the responses.
@@ -23,7 +23,7 @@ class Requests(HarnessCommand):
         model_name: the model's name in the requests and in the results
         form: chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
             --model_args tokenizer=NAME
-        max_requests: most lines in a file; more go into FILE_1, FILE_2 and so on; default: 50,000
+        max_requests: the most requests in a file; more go into FILE_1, FILE_2 and so on; default: 50,000
     """
 
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"

@@ -43,7 +43,7 @@ class Rescore(JudgeCommand):
     verbose: bool = False
 
     def run(self) -> "Rescoring":
-        """Judge what is not judged yet; the result failed if nothing could be judged."""
+        """Judge responses without a cached judgement; the result is marked as failed if nothing could be judged."""
         from tqdm import tqdm
 
         from medtasks_utils.judging import make_judge

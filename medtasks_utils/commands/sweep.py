@@ -38,7 +38,7 @@ class Sweep(Command):
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> Printout:
-        """Run the jobs that are not done; the result failed if any job did."""
+        """Run the jobs that are not done; the result is marked as failed if a job failed."""
         import logging
 
         from medtasks_utils.sweep.local_executor import Machine

@@ -23,7 +23,8 @@ def make_independent(
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
     If the model takes a seed, generation j gets the seed that the model would send, plus j. Requests that differ are
-    answered and stored one by one. In one request, all generations of an example instead have the setting ``n``, which is their number.
+    answered and stored one by one. In one request, all generations of an example instead have the setting ``n``, which
+    is their number.
 
     Args:
         task: the task's name, for the warning.

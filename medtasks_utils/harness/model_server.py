@@ -106,14 +106,14 @@ def _seconds_of(retry_after: str | None) -> float:
 
 
 def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion | None:
-    """Ask for one token of a model as the run will ask it, as often as the run will.
+    """Send one request for one token in the form that the run will use, with as many attempts.
 
     Returns:
-        The completion, without a reply where the server finds one token too few (a model that reasons). None where it
-        takes its time or is busy, and the run may go on.
+        The completion; without a reply if one token is too few, as for a model that reasons. None if the server is slow
+        or busy, so that the run may start.
 
     Raises:
-        MedtasksError: where no request of this run can be answered.
+        MedtasksError: if no request of this run can be answered.
     """
     url = request["url"]
     problem = ServerUnavailable("")

@@ -255,9 +255,9 @@ def learn_context(model: Any) -> None:
 
 
 def refusal_of(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
-    """Why a prompt is not sent: with its reply it is longer than the model's context. None where it fits.
+    """Return why a prompt is not sent: prompt and reply exceed the model's context; None if they fit.
 
-    None too where its length is the server's to say.
+    It is also None if only the server can count the tokens.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not (model.tokenized_requests if is_api else runs_in_process(model)):

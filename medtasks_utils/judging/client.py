@@ -24,7 +24,7 @@ from .judge_settings import JudgeSettings
 MAX_ATTEMPTS = 3
 """How often one question is asked before an unreadable reply counts as a failure."""
 
-_CHECK_RETRIES = 2  # at most, so that a server that is not there ends the run within seconds
+_CHECK_RETRIES = 2  # at most, so that an unreachable server ends the run within seconds
 _PATIENCE = 2.0  # seconds without an answer to the first call, after which the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
@@ -79,7 +79,7 @@ class JudgeClient:
     async def complete(
         self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
     ) -> Value:
-        """Return what ``read`` makes of the reply, and add the cost to the tally.
+        """Return the reply parsed by ``read``, and add the cost to the tally.
 
         Raises:
             CallError: if no attempt gave a readable reply.
@@ -124,7 +124,7 @@ class JudgeClient:
 
         Raises:
             CallError: if the request fails.
-            UnreadableError: if the judge refused, said nothing, or ran into the token limit.
+            UnreadableError: if the judge refused, replied without text, or reached the token limit.
         """
         refused = _refused.get(self._model, frozenset())
         requests = (client or self._openai).chat.completions.with_raw_response

@@ -1,4 +1,4 @@
-"""Define what a judge sees, asks and returns, and register the judges by name."""
+"""Define the cases, calls and judgements of a judge, and register the judges by name."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Token counts as the endpoint reports them; 0 where it reports none."""
+    """Token counts reported by the endpoint; 0 if it reports none."""
 
     prompt: int = 0
     completion: int = 0
@@ -73,7 +73,7 @@ class CallError(Exception):
 
     Attributes:
         kind: the failure kind, as in :class:`Judgement`.
-        output: what the judge had said before the failure.
+        output: the judge's output before the failure.
     """
 
     def __init__(self, message: str = "", kind: str = "unreadable") -> None:
@@ -104,7 +104,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return, on one line, every choice behind the score except the model; prompt versions are included."""
+        """Return one line that identifies how cases are scored, prompt versions included, whatever the judge model."""
 
     async def judge(self, case: Any, ask: Ask) -> Judgement:
         """Judge one hashable case: return its score and output; the caller adds the cost.

@@ -42,11 +42,11 @@ def judge_all(
         judge: the judge.
         settings: the model, the endpoint and the limits.
         cases: ``n`` cases in the form that the judge takes.
-        on_result: called in another thread with a case's index and its judgement as soon as it is there, in any order.
+        on_result: called in another thread with a case's index and its judgement as soon as it is ready, in any order.
         check_first: check the endpoint before the first call that the cache cannot answer.
 
     Returns:
-        ``n`` judgements, in order. A case that cannot be judged has a failure in place of a score; it raises nothing.
+        ``n`` judgements, in order. A case that cannot be judged has a failure in place of a score, and raises no error.
 
     Raises:
         JudgeError: if the cache cannot be written, or the endpoint fails the check.

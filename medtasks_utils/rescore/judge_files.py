@@ -1,4 +1,4 @@
-"""Judge responses into one CSV file per judge: first the columns of the environment's script, then ours.
+"""Judge responses, and write one CSV file per judge: first the columns of the environment's script, then ours.
 
 The judge's cache has every answered call, so the same command asks only for the missing ones.
 """
@@ -31,7 +31,7 @@ STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skippe
 
 
 class RunScore(NamedTuple):
-    """What a judge makes of a run.
+    """A judge's score of a run.
 
     Attributes:
         judge: the judge's name.
@@ -132,7 +132,7 @@ def _judged(
     same = list(places.values())
 
     def add(index: int, judgement: Judgement) -> None:
-        """Keep a judgement for every response that it is of, and log it."""
+        """Store a judgement for every response with that case, and log it."""
         first, *duplicates = same[index]
         judgements[first] = judgement
         for place in duplicates:

@@ -1,4 +1,4 @@
-"""Runs the harness against the server, and compares every score with what it must be."""
+"""Run the harness against the server, and compare every score with its expected value."""
 
 import itertools
 import json

@@ -29,14 +29,14 @@ ExpectedScores = dict[str, float | None]
 
 
 class KnownAnswer(NamedTuple):
-    """What the server answers to one prompt: the response's text, and the answer in it (empty if there is none)."""
+    """The server's response to one prompt: its text, and the answer in it (empty if there is none)."""
 
     text: str
     answer: str
 
 
 def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: str) -> KnownAnswer:
-    """Return what the server answers to an example's prompt.
+    """Return the server's response to an example's prompt.
 
     Args:
         benchmark: the example's benchmark.

@@ -1,4 +1,4 @@
-"""The result of a check as text and as JSON."""
+"""Show the result of a check as text and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _TOLERANCE = 1e-9
 
 
 class CheckedScore(NamedTuple):
-    """A score of a run, and what it must be.
+    """A score of a run, and its expected value.
 
     Attributes:
         task: the task or group.
@@ -47,7 +47,7 @@ class SelfcheckResult:
 
     Attributes:
         scores: every score of every run.
-        problems: what benchmarks lack or contradict, a line each.
+        problems: the problems of benchmarks, a line each.
         answers: how many answers were served.
         seconds: how long the check took.
         runs: the folder with the runs.

@@ -1,4 +1,4 @@
-"""Running many models on many tasks: ``medtasks sweep plan.yaml``.
+"""Run many models on many tasks: ``medtasks sweep plan.yaml``.
 
 ======================  ===========================================================================================
 :mod:`.plan`            the plan, validated, and its jobs; a job is one ``medtasks eval``

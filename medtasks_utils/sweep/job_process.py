@@ -1,7 +1,7 @@
 """The process of a job: ``python -m medtasks_utils.sweep.job_process SERVER SECONDS eval …``.
 
-It waits at most so many seconds for the server, if there is one, then runs ``medtasks eval``; a server that does not
-answer is wrong usage (exit code 2). When the process that started it ends, it ends too, with all of its children.
+It waits at most SECONDS for the server, if there is one, then runs ``medtasks eval``; a server that does not answer is
+a usage error (exit code 2). When the process that started it ends, it ends too, with all of its children.
 """
 
 import os
@@ -23,7 +23,7 @@ _STARTING = (502, 503, 504)  # statuses of a proxy, or of a server that still lo
 
 
 def start(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start the process of a job; its output goes to ``log.txt`` in the folder."""
+    """Start the process of a job and return it; its output goes to ``log.txt`` in the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "log.txt").open("ab") as log:
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""How many requests a job makes, found before it runs; loading its tasks also checks its options and data."""
+"""Count the requests of a job before it runs; loading its tasks also checks its options and data."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Runs jobs on this machine: as many at once as there is room for, in the plan's order."""
+"""Run jobs on this machine, as many at once as its resources allow, in the plan's order."""
 
 import os
 import re
@@ -24,7 +24,7 @@ class Machine(NamedTuple):
 
     @classmethod
     def this_one(cls, cpus: float | None, gpus: int | None) -> "Machine":
-        """Return this machine's resources, or only so many of them.
+        """Return this machine's resources, limited to ``cpus`` and ``gpus`` unless these are None.
 
         The GPUs are those in ``CUDA_VISIBLE_DEVICES`` or, if it is not set, those that nvidia-smi lists.
         """
@@ -61,7 +61,7 @@ class LocalExecutor:
         self.running: dict[Job, tuple[subprocess.Popen[bytes], list[str]]] = {}
 
     def start(self, job: Job) -> str:
-        """Start a job if there is room; return what happened to it, or an empty string if there is no room."""
+        """Start a job if resources are free, and return a status for the log; else return an empty string."""
         needs = job.model.resources
         cpus_in_use = sum(other.model.resources.cpus for other in self.running)
         if needs.gpus > len(self._free_gpus) or round(cpus_in_use + needs.cpus, 6) > self._cpus:
@@ -72,7 +72,7 @@ class LocalExecutor:
         return "running"
 
     def ended(self) -> list[tuple[Job, int]]:
-        """Wait a moment; return the jobs whose process has ended since, with exit codes."""
+        """Wait half a second, and return the jobs whose process has ended, with exit codes."""
         time.sleep(_POLL_INTERVAL)
         ended_jobs = []
         for job, (process, gpus) in list(self.running.items()):

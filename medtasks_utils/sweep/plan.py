@@ -1,4 +1,4 @@
-"""The plan of a sweep: a YAML file that names models and what to run on each (:data:`EXAMPLE`)."""
+"""The plan of a sweep: a YAML file that names models and the runs of each (:data:`EXAMPLE`)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class _Part(BaseModel):
 
 
 class Resources(_Part):
-    """What a job needs: processors, GPUs, and custom resources of a cluster by name."""
+    """The resources that a job needs: processors, GPUs, and custom resources of a cluster by name."""
 
     cpus: float = Field(default=1, ge=0)
     gpus: int = Field(default=0, ge=0)
@@ -105,7 +105,7 @@ class ModelPart(_Named):
 
 
 class Plan(_Part):
-    """A sweep: models, and what to run on each."""
+    """A sweep: models, and the runs of each."""
 
     output: Path
     data: str = Field(default_factory=lambda: source_of({}))
@@ -154,7 +154,7 @@ class Job:
 
     @property
     def folder(self) -> Path:
-        """The job's folder; a hash of all that results depend on is in its name, so a changed job gets a new one."""
+        """The job's folder; its name hashes everything that results depend on, so a changed job gets a new one."""
         parts = [self.settings, version("medtasks"), version("lm_eval")]
         return self.plan.output / self.model.name / f"{self.run.name}-{digest(parts)}"
 
@@ -190,7 +190,7 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
     """Return the environment variables that jobs on a cluster get.
 
     Args:
-        names: names of variables, and patterns such as ``HF_*``; None for those of :data:`ENVIRONMENT`.
+        names: names of variables, and patterns such as ``HF_*``; None for the names in :data:`ENVIRONMENT`.
         environment: the variables of this process.
 
     Raises:

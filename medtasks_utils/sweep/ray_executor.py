@@ -1,8 +1,8 @@
-"""Runs jobs on a Ray cluster, which places them by their resources.
+"""Run jobs on a Ray cluster, which places them by their resources.
 
-On a node that sees the output folder, as with a shared file system, jobs run in that folder, and if the node dies only
-the answers in flight are lost. On other nodes a job runs in a temporary folder whose files are copied back when it
-ends, and if the node dies the whole job is lost.
+On a node that sees the output folder, as with a shared file system, jobs run in that folder; if the node dies, only the
+answers in flight are lost. On other nodes, a job runs in a temporary folder whose files are copied back when it
+ends; if the node dies, the whole job is lost.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values into logs on every node (as of Ray 2.60).
@@ -57,7 +57,7 @@ class RayExecutor:
     Args:
         address: the cluster's address; ``auto`` is the cluster that this machine belongs to.
         output: the plan's output folder.
-        environment: variables that jobs get.
+        environment: the environment variables that jobs get.
 
     Raises:
         MedtasksError: if Ray is not installed, or no cluster answers.
@@ -98,7 +98,7 @@ class RayExecutor:
         return "submitted to the cluster"
 
     def ended(self) -> list[tuple[Job, int]]:
-        """Wait a moment; return the jobs that have ended, with exit codes, or with ``LOST`` if their node is gone."""
+        """Wait briefly, and return the jobs that have ended, with exit codes, or ``LOST`` if their node is gone."""
         ready, _ = self._ray.wait(list(self._references), num_returns=1, timeout=1.0)
         return [self._outcome(reference) for reference in ready]
 

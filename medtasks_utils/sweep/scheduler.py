@@ -1,4 +1,4 @@
-"""Gives the jobs of a plan to an executor, retries failures, and writes the report.
+"""Give the jobs of a plan to an executor, retry failures, and write the report.
 
 A job's folder holds ``log.txt``, the files of ``medtasks eval`` (its answers so far included), and ``job.json`` with
 the exit code of its last process. A job is done when that is 0.
@@ -24,7 +24,7 @@ from .local_executor import LocalExecutor, Machine
 from .plan import LOST, Job, Plan, forwarded_environment
 from .ray_executor import RayExecutor
 
-_LOG_LINES = 8  # shown of a failed job's log
+_LOG_LINES = 8  # lines of a failed job's log that are shown
 _MOST_ATTEMPTS = 2  # in one sweep, after which a job counts as failed
 _MOST_ATTEMPTS_AFTER = {2: 1, LOST: 6}
 """Exceptions by exit code: wrong usage (2) is not retried, a lost node is retried more often."""
@@ -113,7 +113,7 @@ def run_all(jobs: Sequence[Job], executor: LocalExecutor | RayExecutor) -> list[
 
 
 def _ending(code: int) -> str:
-    """Return how a job ended, in words."""
+    """Return the words for a job's exit code."""
     if code == LOST:
         return "lost its node"
     return f"failed with exit code {code}" if code else "done"
