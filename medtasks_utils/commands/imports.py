@@ -19,8 +19,8 @@ class Import(Command):
     With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
     harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
     the defining environments (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's scenario_state.json; with --task,
-    --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified, or if replies are
-    missing.
+    --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified,
+    or if replies are missing.
 
     Attributes:
         paths: files with responses, or folders with results.jsonl, *.eval or scenario_state.json
