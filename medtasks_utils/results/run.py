@@ -62,7 +62,7 @@ class TaskRun:
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the score that is reached on these rows without the question; None if it was not measured."""
+        """Return the best score on these rows without the question; None if it was not measured."""
         content = mapping(self.config.get("metadata")).get("content", "")
         shortcuts = self.benchmark.shortcuts if self.benchmark else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
@@ -154,9 +154,9 @@ def content_keys(
     the same example the same key.
 
     Args:
-        documents: of one task, in order.
-        benchmark: of the task; None for a task outside this pack.
-        hashes: lm_eval's hash of each document, which stands for it without a benchmark.
+        documents: the documents of one task, in order.
+        benchmark: the benchmark of the task; None for a task outside this pack.
+        hashes: lm_eval's hash of each document, which is used without a benchmark.
     """
     if benchmark:
         left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES}

@@ -49,7 +49,7 @@ class Sample:
         target: the right answer, as text.
         cluster: identifies examples that are not independent of each other; None for an independent example.
         stratum: the group whose mean enters macro averages.
-        answers: by filter, the answer read from each response; ``[invalid]`` where none was found.
+        answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
         metrics: by filter and metric, the mean over the generations; None where a metric does not apply.
         details: by filter, further logged fields, such as ``found_by``, ``judge`` and ``transcript``.
         found_by: by filter, how each answer was found; empty if the run did not log it.
@@ -85,12 +85,12 @@ class Sample:
 
     @property
     def ended(self) -> list[str]:
-        """How each reply ended: ``stop``, ``length``, ``filter`` or ``unknown``; none where the run does not say."""
+        """How each reply ended: ``stop``, ``length``, ``filter`` or ``unknown``; empty if the run did not log it."""
         return self._of_replies("ended")
 
     @property
     def endings(self) -> list[str]:
-        """How each reply ended, in the words of :data:`ENDINGS`; none where the run does not say."""
+        """How each reply ended, in the words of :data:`ENDINGS`; empty if the run did not log it."""
         refusals = self._of_replies("refusal")
         return [
             "refused for length"
@@ -111,7 +111,7 @@ class Sample:
         return self._of_replies("reasoning")
 
     def _of_replies(self, name: str) -> list[Any]:
-        """Return a logged field with a value for each reply; empty where the run has none."""
+        """Return a logged field with a value for each reply; empty if the run did not log it."""
         values = next(iter(self.details.values()), {}).get(name)
         return values if isinstance(values, list) else []
 

@@ -1,4 +1,4 @@
-"""Which true difference a comparison of two runs detects, and how many examples or repeats a given one needs.
+"""Compute which difference a comparison of two runs detects, and how many examples or repeats a given one needs.
 
 One formula answers both (:class:`Sensitivity`), so that the number of examples that a difference needs is the number
 with which it is the detectable one.
@@ -18,7 +18,7 @@ _MOST_EXAMPLES = 10**11
 
 
 class Sensitivity(NamedTuple):
-    """What decides which true differences a test at 5 % detects with a power of 80 %; in the metric's own unit.
+    """The quantities that determine which true differences a test at 5 % detects with 80 % power, in the metric's unit.
 
     With n clusters, Student's t test detects ``t₀.₉₇₅ × error + t₀.₈ × stderr`` (Cohen, *Statistical Power Analysis for
     the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where the error has what the
@@ -27,10 +27,10 @@ class Sensitivity(NamedTuple):
     *Biometrics* 1987).
 
     Attributes:
-        clusters: the number of independent clusters that the runs have.
-        stderr: standard error of the difference.
-        error: the standard error with what the test adds to it.
-        degrees_of_freedom: of the standard error.
+        clusters: the number of independent clusters in the runs.
+        stderr: the standard error of the difference.
+        error: the standard error with the term that the test adds.
+        degrees_of_freedom: the degrees of freedom of the standard error.
         discordance: for McNemar's test, the share of examples on which the runs disagree, 0 to 1; else None.
     """
 
@@ -52,10 +52,10 @@ class Sensitivity(NamedTuple):
         return high
 
     def examples_needed(self, difference: float, comparisons: int = 1) -> int:
-        """Return the number of clusters that detect a true difference.
+        """Return the number of clusters needed to detect a true difference.
 
         Args:
-            difference: more than 0.
+            difference: the true difference, above 0.
             comparisons: the number of p-values that Holm's method corrects together. The first one may have to be that
                 many times smaller.
         """
@@ -106,7 +106,7 @@ class VarianceComponents(NamedTuple):
         return math.sqrt((self.between + self.within / repeats) / self.examples)
 
     def __str__(self) -> str:
-        """Describe the components of values from 0 to 1, with standard errors in percentage points."""
+        """Return the components of values from 0 to 1 as text, with standard errors in percentage points."""
         total = self.between + self.within
         share = f"{self.between / total:.0%}" if total else "none"
         now, with_one_more = (100 * self.stderr(repeats) for repeats in (self.repeats, self.repeats + 1))

@@ -1,4 +1,4 @@
-"""One statistic for every metric, a mean of ratios of sums: its standard error, and the difference between two runs.
+"""Compute every metric as a mean of ratios of sums, with its standard error and the difference between two runs.
 
 A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over examples and the mean over
 strata, generations and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and means over tasks all
@@ -103,7 +103,7 @@ class Ratio:
 
     @cached_property
     def value(self) -> float | None:
-        """The number; None where nothing is counted in one stratum of several, or in a plain mean."""
+        """The value; None if nothing is counted in one stratum of several, or in a plain mean."""
         top, bottom = self._totals
         counted = bottom > 0
         if not counted.any():
@@ -158,7 +158,7 @@ class Ratio:
 
     @property
     def stderr(self) -> float | None:
-        """Standard error of the value; None where a stratum has fewer than two clusters that count."""
+        """Standard error of the value; None if a stratum has fewer than two clusters that count."""
         if self.scaled_influence is None:
             return None
         return math.sqrt(math.fsum(np.square(self.scaled_influence).tolist()))
@@ -206,7 +206,7 @@ class Ratio:
 
 
 def informative_clusters(influence: Array) -> float:
-    """Return how many clusters a standard error rests on, from 0, where all are alike, to their number G.
+    """Return how many clusters a standard error rests on, from 0, if all are alike, to their number G.
 
     It is twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``:
     Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946). Normally distributed influences have G; where a few
@@ -214,7 +214,7 @@ def informative_clusters(influence: Array) -> float:
     ``2np(1 − p) / (1 − 4p(1 − p))``: some ten for five right or five wrong answers.
 
     Args:
-        influence: of each cluster that counts, shape ``(G,)``.
+        influence: the influence of each cluster that counts, shape ``(G,)``.
     """
     squares = np.square(influence)
     variance = float(squares.sum())
@@ -232,11 +232,11 @@ class PairedDifference(NamedTuple):
     """The second value minus the first, on the same examples, in the metric's unit.
 
     Attributes:
-        stderr: linearised and paired.
+        stderr: the linearised, paired standard error.
         error: the standard error with the variance that one example more would add.
-        degrees_of_freedom: of the standard error.
+        degrees_of_freedom: the degrees of freedom of the standard error.
         interval: 95 % interval, which excludes 0 if and only if p is below 5 %.
-        p: two-sided, by Student's t.
+        p: the two-sided p-value by Student's t.
         few: whether it rests on fewer than ten informative clusters, so that the interval is unreliable.
     """
 
@@ -255,15 +255,15 @@ def paired_difference(
     """Return the difference of two ratios over the same examples, clusters and strata.
 
     Args:
-        a: the first run's.
-        b: the second run's.
+        a: the ratio of the first run.
+        b: the ratio of the second run.
         largest: the largest value of an example, and so the largest possible difference; None if there is no limit.
         is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
             has one example more that is gained and one that is lost, as Bonett and Price's has: a difference of 0 in 20
             examples is not certain. It also has these where all differences are alike.
 
     Returns:
-        None where one of the runs has no standard error.
+        None if one of the runs has no standard error.
     """
     if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
         return None

@@ -45,7 +45,7 @@ class MetricScores:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
-        """Return the arrays of some scores.
+        """Return scores as arrays.
 
         Args:
             rows: for each example, the scores of its generations, empty if the run does not have them. NaN is no score.

@@ -41,7 +41,7 @@ a judge; or None where the metric does not apply."""
 
 
 def as_number(score: Score) -> float | None:
-    """Return a score as one number; None where there is none."""
+    """Return a score as one number; None if there is none."""
     if isinstance(score, JudgedScore):
         return score.value
     if isinstance(score, ClassTerms):
