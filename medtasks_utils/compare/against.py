@@ -135,7 +135,7 @@ class TaskAgainst:
         result = contrast(saved, new, self.metric)
         asked, of = len(places), len(self._numbers)
         if result is None or result.sensitivity is None:
-            return Standing("undecided", asked, of, result and result.difference)
+            return Standing("undecided", asked, of, None if result is None else result.difference)
         share, level = self._sizes[self._look - 1] / self._sizes[-1], self._levels[self._look - 1]
         interval = repeated_interval(result.difference, result.sensitivity, share, level)
         return Standing(decision(interval, self._within), asked, of, result.difference, *interval)

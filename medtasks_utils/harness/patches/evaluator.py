@@ -55,6 +55,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against decides in one process: start medtasks eval without accelerate launch")
+                assert answers is not None  # ReplayedAnswers, whether they are saved or not
                 ask = partial(original, lm=lm)
                 results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, answers)
                 return results
