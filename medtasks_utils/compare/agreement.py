@@ -1,4 +1,4 @@
-"""How often two runs are right on the same examples, and the examples that flipped."""
+"""Count how often two runs are right on the same examples, and list the examples that flipped."""
 
 from collections.abc import Sequence
 from itertools import compress

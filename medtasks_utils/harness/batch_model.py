@@ -32,13 +32,13 @@ class _ReachedByFiles:
 
 
 class BatchChat(_ReachedByFiles, LocalChatCompletion):  # type: ignore[misc]
-    """Makes requests of chat messages."""
+    """A model that makes requests of chat messages."""
 
     url = "/v1/chat/completions"
 
 
 class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[misc]
-    """Makes requests of plain prompts, rendered by a tokenizer's chat template if the run applies it."""
+    """A model that makes requests of plain prompts, rendered by a tokenizer's chat template if the run applies it."""
 
     url = "/v1/completions"
 

@@ -84,7 +84,7 @@ def in_brackets(words: str) -> str:
 
 
 def pause_before(attempt: int, error: ServerUnavailable) -> float:
-    """Return the seconds to wait before a request is made again: as many as the server asks for, else ever more.
+    """Return the seconds to wait before a retry: what the server asks for, else more with each attempt.
 
     Args:
         attempt: the number of the attempt that comes, from 2.

@@ -200,7 +200,7 @@ class MedCalcBench(Benchmark):
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return whether physicians computed another value, for which the benchmark's label counts a response wrong."""
+        """Return an issue if physicians computed a value that the benchmark's label would count as wrong."""
         other = example.get("other_label")
         return [CORRECTED] if other and other["differs"] and "labels" not in example else []
 

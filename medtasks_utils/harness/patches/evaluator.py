@@ -1,4 +1,4 @@
-"""Replacements of the evaluator, in every run, and of what the command line uses while ``medtasks eval`` runs."""
+"""Replace functions of the evaluator in every run, and of the command line while ``medtasks eval`` runs."""
 
 import json
 import sys

@@ -73,7 +73,7 @@ def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def files_included_twice(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``load_yaml`` that takes only a file that includes itself for a cycle, and not one included by two."""
+    """Return a ``load_yaml`` for which a cycle is a file that includes itself, not a file that two others include."""
 
     @wraps(original)
     def load_yaml(path: Any, *, _seen: set[Any] | None = None, **settings: Any) -> Any:
