@@ -123,6 +123,7 @@ def fetched(hub: Hub, machine: Machine) -> list[Said]:
     return [*refused, *machine.medtasks(["fetch", "--only", ",".join(NAMES)])]
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Said]) -> None:
     refused = fetched[0]
     found = states(refused.out)
@@ -130,6 +131,7 @@ def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Sa
     assert "there" not in found["medexqa"] + found["medmcqa"]
 
 
+@pytest.mark.slow
 def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub: Hub, fetched: list[Said]) -> None:
     whole = fetched[1]
     assert whole.code == 0, whole
@@ -143,6 +145,7 @@ def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub: Hub, fetched: l
     assert {re.sub(r"^/|resolve/[^/]+/", "", path) for path in hub.downloads()} == wanted
 
 
+@pytest.mark.slow
 def test_a_check_asks_nothing_and_says_what_is_missing(hub: Hub, machine: Machine, fetched: list[Said]) -> None:
     hub.asked.clear()
     lost = machine.nltk_data.rename(machine.folder / "elsewhere")

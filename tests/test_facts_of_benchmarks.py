@@ -29,7 +29,7 @@ COLUMNS = {"rescore/judge_files.py": {"specialty"}}
 PLAIN_WORDS = {
     *("answer", "category", "choices", "explanation", "format", "id", "knowledge", "labels", "note", "options"),
     *("output_type", "question", "row", "target"),  # fields of requests, of tasks and of logs too
-    *("coverage", "f1", "precision", "recall", "reward", "support"),  # of judges, of training, and in general
+    *("coverage", "exp", "f1", "precision", "recall", "reward", "support"),  # of judges, of training, and in general
 }
 """Fields and metrics of benchmarks whose names mean something elsewhere too."""
 

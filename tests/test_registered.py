@@ -120,6 +120,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
     return dict(zip(commands, found, strict=True))
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Said]) -> None:
     assert {name: told.code for name, told in said.items() if told.code} == {
         "named": 1,
@@ -134,6 +135,7 @@ def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Sai
     assert "acc" in said["another"].out and "pubmed" not in said["another"].errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["named", "unknown", "fetch", "report"])
 def test_it_is_one_line_where_it_is_used(name: str, said: dict[str, Said]) -> None:
     told = said[name].out + said[name].errors
@@ -141,6 +143,7 @@ def test_it_is_one_line_where_it_is_used(name: str, said: dict[str, Said]) -> No
     assert "pubmed.py, line 1)" in told
 
 
+@pytest.mark.slow
 def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said: dict[str, Said]) -> None:
     assert (
         said["misspelt"]

@@ -46,6 +46,7 @@ def audit_tables(runs: Sequence[Run]) -> list[ReportTable]:
 
 
 def _row(task: str, run: str, audit: Mapping[str, Any], rates: Mapping[str, Any]) -> list[Cell]:
+    """Return the row of one task of one run: what was read, how often it was misread or missed, and the accuracies."""
     responses_read = sum(stratum["read"] for stratum in audit["strata"].values())
     return [
         Cell(task),

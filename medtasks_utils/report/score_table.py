@@ -93,6 +93,7 @@ def _without_value(topic: Topic, run: Run) -> list[str]:
 
 
 def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
+    """Return the line of one metric of one run, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
 
     def estimates(of_metric: str) -> dict[str, Estimate]:

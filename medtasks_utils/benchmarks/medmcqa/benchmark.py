@@ -204,6 +204,6 @@ def _example(row: Row) -> Example:
         "question": question,
         "options": options,
         "choices": _lines(options, choice_order(identifier or question)),
-        "explanation": text_of(row.get("exp")),
+        "exp": text_of(row.get("exp")),
         **{name: text_of(row.get(name)) for name in ("choice_type", "subject_name", "topic_name")},
     }
