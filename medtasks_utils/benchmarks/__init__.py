@@ -18,7 +18,7 @@ def benchmarks() -> Benchmarks:
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return the benchmark's metric of this name, else one for tasks outside this pack."""
+    """Return the benchmark's metric of this name; if it has none, the one for tasks outside this pack."""
     if benchmark is not None:
         for metric in (*benchmarks()[benchmark].metrics, *REPLY_METRICS, *REPEAT_METRICS):
             if metric.name == name:

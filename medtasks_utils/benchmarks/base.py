@@ -104,8 +104,8 @@ class AbstentionRow(NamedTuple):
     Attributes:
         name: the heading of the row.
         metric: the metric that the row shows.
-        rescore: the score of an answer to an example, both as logged, which the row counts in place of the metric's
-            own; None to show the metric as it was reported.
+        rescore: given an answer and its example as logged, returns the score that the row counts in place of the
+            metric's own; None to show the metric as it was reported.
     """
 
     name: str
@@ -394,7 +394,11 @@ class Benchmark(ABC):
         return {}
 
     def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options under which the responses of an environment's run are read, given its arguments."""
+        """Return the options for reading the responses of a run of another harness's environment.
+
+        Args:
+            arguments: the arguments that the environment was run with.
+        """
         return {}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
@@ -574,7 +578,7 @@ class ChoiceBenchmark(Benchmark):
         return {"options": [""] * len(LETTERS)}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
-        """Return the question and the options in any order, and the right option's text."""
+        """Return the question with the options, whose order does not matter, and the right option's text."""
         options = example["options"]
         return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
 

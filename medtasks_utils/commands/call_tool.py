@@ -45,7 +45,7 @@ class CallTool(Command):
         return Printout("" if outcome.failed else outcome.text, outcome._asdict(), outcome.failed)
 
     def _layers(self) -> Printout:
-        """Return the sandbox's layers; failed if plain Python cannot run in it."""
+        """Return the sandbox's layers; the result counts as failed if plain Python cannot run in the sandbox."""
         from medtasks_utils.sandbox import Sandbox
 
         with Sandbox(weak=True) as sandbox:

@@ -183,7 +183,7 @@ class EvalResult:
         ]
 
     def _spent(self) -> str:
-        """Return time, tokens, reused answers and tool calls in a line."""
+        """Return one line with the time, tokens, reused answers and tool calls."""
         spent = self.evaluation.spent
         parts = [f"{self.evaluation.seconds:,.1f} s"]
         parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]

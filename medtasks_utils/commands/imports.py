@@ -51,7 +51,7 @@ class Import(Command):
         if self.requests is not None:
             return self._run_of_requests(self.requests)
         if bool(self.id) != bool(self.response) or (self.id and not self.task):
-            raise UsageError("files of any form need --task, --id and --response together")
+            raise UsageError("to import a file of another form, give --task, --id and --response together")
         from medtasks_utils.elsewhere.saving import import_run
 
         files = []

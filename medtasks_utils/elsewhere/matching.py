@@ -60,5 +60,5 @@ def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return the words and numbers of a text, separated by spaces, without punctuation and line breaks."""
+    """Return the words and numbers of a text in lower case, separated by spaces, without punctuation or line breaks."""
     return " ".join(re.findall(r"\w+", text.casefold()))

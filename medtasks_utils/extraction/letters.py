@@ -175,7 +175,10 @@ def _left_over(candidates: Sequence[Candidate]) -> str | None:
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that the last "the answer is …", or else the whole text, almost quotes."""
+    """Return the letter of the option that a clause almost quotes; None if it quotes none.
+
+    The clause is the one after the last "the answer is" or, without these words, the first of the text.
+    """
     ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
     places = [*symbols.places, len(plain)]
     clause = _CLAUSE.match(plain, places[ends[-1]] if ends else 0)

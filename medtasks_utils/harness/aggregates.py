@@ -59,12 +59,12 @@ class HarnessAggregation:
         self.aggregation = aggregation
 
     def __call__(self, items: Iterable[float | None]) -> float | str:
-        """Return the number; "N/A" if there is none."""
+        """Return the metric's value over these examples; "N/A" if it has none."""
         value = self.aggregation.value(_as_scores(items))
         return NO_NUMBER if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Return the number's standard error; "N/A" if there is none, as for fewer than two clusters that count."""
+        """Return the value's standard error; "N/A" if it has none, as for fewer than two clusters that count."""
         stderr = self.aggregation.stderr(_as_scores(items))
         return NO_NUMBER if stderr is None else stderr
 

@@ -161,7 +161,7 @@ class AnswerStore:
         for kept_before in reversed(runs.values()):
             self._add(kept_before)
         if not runs:
-            logger.warning("--extend: nothing is taken over: %s", self._reason_for_no_archive())
+            logger.warning("--extend: there are no answers to take over: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
         """Return why the archive has no answers: no run has finished here, or only runs of another model."""

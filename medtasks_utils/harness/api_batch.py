@@ -1,8 +1,8 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply is there.
 
-``TemplateAPI.generate_until`` sends one group of requests with equal settings after the other, and returns when all are
-answered. In a run it is replaced by :meth:`ApiBatch.generate_until`, which sends the same requests over as many
-connections, in order, and continues every conversation whose reply has come.
+``TemplateAPI.generate_until`` groups the requests by their settings, sends one group after the other, and returns when
+all are answered. In a run it is replaced by :meth:`ApiBatch.generate_until`, which sends the same requests in order
+over as many connections, and continues every conversation whose reply has come.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ class TaskRequest(NamedTuple):
     """A task of the run, with its benchmark and options, which are None for a task that is not of this pack.
 
     Attributes:
-        length: the most tokens of a reply by the task's YAML; None if it does not say.
+        length: the most tokens that the task's YAML allows a reply; None if it sets no limit.
     """
 
     info: TaskInfo
@@ -231,7 +231,7 @@ def _check_examples(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> No
         names = ", ".join(task.info.name for task in tasks)
         raise UsageError(
             f"--samples names {', '.join(map(str, others))}, but the tasks of this run are {names}: give the numbers "
-            'of the examples by task, as in {"medhallu": [0, 1]}, or a file with that'
+            'of the examples by task, as in {"medhallu": [0, 1]}, or a file that contains this'
         )
     if config.limit is not None and config.limit <= 0:
         raise UsageError(
@@ -311,7 +311,7 @@ def check_device(config: EvaluatorConfig, device: str) -> None:
     if not (config.model in HF and device.startswith("cuda") and importlib.util.find_spec("torch")):
         return  # where torch is missing, check_model says how to install it
     if not _has_cuda():
-        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use what there is")
+        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use another")
 
 
 def _has_cuda() -> bool:

@@ -85,7 +85,9 @@ def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, s
         elif replies and len({(reply, reply.reasoning) for reply in replies}) == 1:
             problem = f"{model.base_url} sent n={settings['n']} equal choices"
     if problem:
-        raise UsageError(f"{task}: repeats_in_one_request: {problem}; without it, each generation is a request")
+        raise UsageError(
+            f"{task}: repeats_in_one_request: {problem}; without this option, each generation is a request of its own"
+        )
 
 
 # ---- scores

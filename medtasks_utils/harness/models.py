@@ -202,8 +202,8 @@ def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
         if kind == "vllm" or "gguf_file" in arguments:
             return None
         raise MedtasksError(
-            f"--model_args: pretrained={name} cannot be loaded: {reason_of(error)} Name a model of the hub or a "
-            "folder; without network, one that is in the cache"
+            f"--model_args: pretrained={name} cannot be loaded ({reason_of(error)}). Name a model of the hub or "
+            "a folder; without network access, a model that is in the cache"
         ) from None
     except (ValueError, ImportError, AttributeError):  # which the model's own loading explains better
         return None

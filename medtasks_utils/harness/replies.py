@@ -139,13 +139,14 @@ class Completion(NamedTuple):
 def read_completion(body: str, limit: int | None = None) -> Completion:
     """Return the replies in the body of a completion, in the order of its choices, whatever their ``index``.
 
-    Chat and plain completions of the OpenAI form are read, and a message that stands in the body without ``choices``,
-    as those of Anthropic, Ollama and llama.cpp do. Native calls of tools are put into the text
+    Two forms are read: chat and plain completions as OpenAI sends them, and a message in the body itself, without
+    ``choices``, as Anthropic, Ollama and llama.cpp send it. Native calls of tools are put into the text
     (:func:`.native.as_one_text`).
 
     Args:
         body: the text that the server sent.
-        limit: the requested maximum of tokens. A reply with as many tokens and no stated end counts as cut.
+        limit: the requested maximum of tokens. A reply with as many tokens that does not say why it ended counts as
+            cut.
 
     Raises:
         NoReplyError: for an error in any form and at any level, and for anything other than a completion.

@@ -70,7 +70,7 @@ class Rows(Sequence[Any]):
 
 
 def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of lm_eval that renders a template over a document and, as ``settings``, the options."""
+    """Return a method of lm_eval that renders templates, which then can also use the options, as ``settings``."""
 
     def render(self: Any, doc: Example, *template: Any) -> Any:
         return method(self, {**doc, "settings": self.options}, *template)
@@ -151,7 +151,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
-        """Return the examples of a split; remarks on those that are evaluated go into the results."""
+        """Return the examples of a split; if it is the evaluated one, remarks on it go into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for line in report.warnings():

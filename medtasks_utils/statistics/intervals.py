@@ -257,10 +257,10 @@ def effective_sample_size(
 
 
 def share_interval(share: float, size: float) -> Interval:
-    """Return Wilson's 95 % interval of a share, with the outer end of a Poisson count near 0 and 1.
+    """Return Wilson's 95 % interval of a share; near 0 and 1, its outer end may be that of a Poisson count.
 
-    The Poisson end replaces Wilson's for a count of up to three, if it is further out. An end within rounding of 0 or 1
-    is 0 or 1.
+    For a count of up to three, the end of the Poisson interval replaces Wilson's if it is further out. An end that
+    differs from 0 or 1 only by rounding is 0 or 1.
 
     Args:
         share: the share, from 0 to 1.

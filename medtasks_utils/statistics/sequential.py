@@ -52,9 +52,9 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
 
 @lru_cache(maxsize=8)
 def _paths(sizes: tuple[int, ...]) -> Array:
-    """Return simulated z-values of two equal runs at each look but the last, from a fixed seed.
+    """Return simulated z-values of two runs without a true difference, at each look but the last, from a fixed seed.
 
-    Shape ``(draws, looks - 1)``.
+    The array has the shape ``(draws, looks - 1)``.
     """
     shares = np.array(sizes[:-1]) / sizes[-1]
     information = shares / (1 - shares)

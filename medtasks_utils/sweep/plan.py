@@ -116,7 +116,7 @@ class Plan(_Part):
 
     @model_validator(mode="after")
     def _check_names(self) -> "Plan":
-        """Raise if two models or runs have one name, or a model names a run that does not exist."""
+        """Raise if two models or two runs have the same name, or a model names a run that does not exist."""
         run_names = [run.name for run in self.runs]
         for names in ([model.name for model in self.models], run_names):
             duplicates = sorted({name for name in names if names.count(name) > 1})

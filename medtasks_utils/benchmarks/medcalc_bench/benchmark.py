@@ -247,8 +247,10 @@ class MedCalcBench(Benchmark):
         return _answer(value, abstains, example, options, response=response, found_by=found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
-        """Return the candidates in tags, boxes, keys and text; where think tags do not pair up, those of the last
-        tag."""
+        """Return the best of the candidates in tags, boxes, keys and text.
+
+        Where think tags do not pair up, only the content of the last answer tag is read, if there is one.
+        """
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
@@ -288,7 +290,7 @@ class MedCalcBench(Benchmark):
         return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
 
     def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values count as the same answer; for decimals, within the 5 % of the labels' limits."""
+        """Return whether two values count as the same answer: decimals may differ by 5 %, like the labels' limits."""
         are_decimals = example["judgement"] == "decimal" and NOT_AVAILABLE not in (value, other)
         return math.isclose(value, other, rel_tol=0.05) if are_decimals else self.is_same(value, other)
 

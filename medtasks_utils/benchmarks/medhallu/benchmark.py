@@ -179,8 +179,8 @@ class MedHallu(Benchmark):
         if options.style_balanced:
             if not is_measured:
                 raise DataError(
-                    f"{table.path}: style_balanced is known for the 1,000 rows of pqa_labeled alone, and these are "
-                    "others; run another task of MedHallu on them"
+                    f"{table.path}: style_balanced is known for the 1,000 rows of pqa_labeled alone, and these rows "
+                    "are not from there; run another task of MedHallu on them"
                 )
             pairs = _style_balanced(pairs)
         if not pairs:
