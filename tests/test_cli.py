@@ -12,7 +12,7 @@ import pytest
 from conftest import GENERATION_TASKS, exit_code, manager, one_line, table
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.errors import DataError, UsageError, show_errors_as_one_line
 
 SPECIALTIES = {
     "be": "biomedical_engineering",
@@ -47,7 +47,11 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 # ---- errors
 
 
-def test_an_error_of_ours_is_shown_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_ours_is_shown_as_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    show_errors_as_one_line()
     logging.getLogger("lm_eval").setLevel(logging.INFO)
     sys.excepthook(UsageError, UsageError("what is wrong and the way out"), None)
     assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
