@@ -99,6 +99,11 @@ def test_runs_that_cannot_be_compared_are_an_error(
         assert len(served.requests) - before <= 30, "only the first batch was asked"
         _, errors = run(served, data, tmp_path / "new", capsys, *against, "--predict_only", code=2)
         assert "--predict_only" in errors
+        before = len(served.requests)
+        another = ["--tasks", f"{TASK},medhallu", "--data", "sample"]
+        _, errors = run(served, data, tmp_path / "new", capsys, *against, *another, code=2)
+        assert f"has no task medhallu; it has {TASK}" in errors
+        assert len(served.requests) == before
         _, errors = run(served, data, tmp_path / "new", capsys, "--within", "3", code=2)
         assert "--against" in errors
 

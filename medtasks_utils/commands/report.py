@@ -5,6 +5,8 @@ import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
+from medtasks_utils.errors import UsageError
+
 from .flags import Command, Printout, warn
 
 
@@ -43,6 +45,8 @@ class Report(Command):
         from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 
+        if self.figure and self.figure.suffix != ".svg":
+            raise UsageError(f"--figure {self.figure}: the figure is an SVG; name a file that ends in .svg")
         start = time.perf_counter()
         output = self.output
         gc.disable()  # samples are millions of long-lived objects, which the collector would only scan

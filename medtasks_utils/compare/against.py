@@ -178,13 +178,13 @@ class Against:
         self._run = one_run(path, tasks)
         self._within = WITHIN if within is None else within
 
-    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Start the comparison of one task, and return it; see :class:`TaskAgainst` for the arguments.
+    def check(self, tasks: Sequence[str]) -> None:
+        """Raise a UsageError if the saved run lacks a task of the new run."""
+        for task in tasks:
+            if task not in self._run.tasks:
+                names = ", ".join(self._run.tasks) or "none"
+                raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
 
-        Raises:
-            UsageError: if the saved run does not have the task.
-        """
-        if task not in self._run.tasks:
-            names = ", ".join(self._run.tasks) or "none"
-            raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
+    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
+        """Start the comparison of one task, and return it; see :class:`TaskAgainst` for the arguments."""
         return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)

@@ -52,10 +52,8 @@ def import_run(
     built = _build_task(task or _task_of(run), run.arguments, data)
     documents, name = built.eval_docs, built.info.name
     if id_fields:
-        matched, why = (
-            by_id(run.responses, documents, id_fields),
-            f"whose id is that of no or several documents of {name}",
-        )
+        matched = by_id(run.responses, documents, id_fields)
+        why = f"whose id is that of no or several documents of {name}"
         twice = [responses[1].place for place, responses in matched.items() if place != NOWHERE and len(responses) > 1]
         if twice:
             run.problems.append(f"{path}: {named(twice, 'documents with several responses, taken as generations')}")

@@ -21,7 +21,7 @@ from . import patches
 from .answer_store import AnswerStore
 from .api_batch import spent
 from .catalog import listings
-from .checks import check, folder_of
+from .checks import check, folder_of, requested
 from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
@@ -96,6 +96,8 @@ class Evaluation:
         may_be_away = extend and self.answers is not None and self.answers.kept > 0
         with only_results_on_standard_output():
             self.manager = check(config, settings, may_be_away)
+        if saved_run is not None:
+            saved_run.check([task.info.name for task in requested(self.manager, config.tasks, config.metadata)])
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, with everything that it prints sent to standard error.

@@ -87,7 +87,7 @@ def evaluate_in_steps(
 
     Raises:
         MedtasksError: if the runs cannot be compared.
-        UsageError: for tasks outside this package, or a task that the saved run lacks.
+        UsageError: for tasks outside this package.
     """
     by_name = tasks["tasks"]
     others = [name for name, task in by_name.items() if not hasattr(task, "with_batch_scores")]
