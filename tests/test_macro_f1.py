@@ -98,6 +98,7 @@ def clustered(truth: Labels, answers: Labels) -> MetricScores:
     return scores(truth.repeat(2), answers.reshape(-1, 1), np.arange(len(truth)).repeat(2))
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_and_tests_keep_their_level() -> None:
     """400 draws of two equal models on 150 questions: within three standard errors of 95 % and of 5 %."""
     rng = np.random.default_rng(0)

@@ -111,6 +111,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "frame", ["%s", "<tool_call>%s</tool_call>", '{"name": "python", "arguments": {"code": "%s', "```python\n%s"]
 )
