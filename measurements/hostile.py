@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from conftest import GENERATION_TASKS, reader
-from test_abstaining import texts
-from test_extraction_hostile import UNITS, cases, long
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+from given import GENERATION_TASKS
+from hostile_texts import UNITS, cases, long, texts
+from running import reader
 
 
 def hostile(length: int) -> dict[str, str]:

@@ -13,7 +13,7 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from judge_server import JudgeServer, faulty, sound
 from local_server import HANG_UP, Answer, Fault, Request

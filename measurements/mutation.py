@@ -374,7 +374,7 @@ def record(out: Path, part: int, jobs: int) -> None:
     """Every so manieth file's tests under coverage."""
     if not (out / f"reached_{part}.json").exists():
         files = sorted(
-            path for path in (ROOT / "tests").glob("test_*.py") if not any(name in path.name for name in ELSEWHERE)
+            path for path in (ROOT / "tests").rglob("test_*.py") if not any(name in path.name for name in ELSEWHERE)
         )
         names = [
             str(path.relative_to(ROOT)) for path in sorted(files, key=lambda path: path.stat().st_size)[part::jobs]

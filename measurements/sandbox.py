@@ -164,7 +164,7 @@ def of_ours() -> tuple[int, int, int]:
 
 def honest(in_container: bool) -> None:
     """Honest programs against CPython itself, with all layers and without some."""
-    recorded = Path(__file__).parents[1] / "tests" / "tables" / "programs.jsonl"
+    recorded = Path(__file__).parents[1] / "tests" / "sandbox" / "tables" / "programs.jsonl"
     pairs = [json.loads(line) for line in recorded.read_text(encoding="utf-8").split("\n") if line]
     programs, wanted = [program for program, _ in pairs], [said for _, said in pairs]
     if in_container:  # as Docker's default profile has it

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Said, clean_environment, medtasks, saved_results
+from commanding import Said, clean_environment, medtasks
+from given import ROOT
 from judge_server import JudgeServer
+from running import saved_results
 from saved_runs import drawn
 from scripts import whole
 

@@ -6,7 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-from conftest import GENERATION_TASKS, documents, load
+from given import GENERATION_TASKS
+from running import documents, load
 
 import medtasks_utils
 from medtasks_utils.benchmarks import benchmarks

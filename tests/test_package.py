@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from given import ROOT
 
 import medtasks_utils
 from medtasks_utils.benchmarks import benchmarks

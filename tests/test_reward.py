@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, sample_rows
+from given import ROOT, sample_rows
 
 from medtasks_utils import Scorer, reward, score
 from medtasks_utils.errors import UsageError

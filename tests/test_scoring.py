@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FILE, TASK, evaluate, load, right_answer, sample_rows
+from given import FILE, TASK, sample_rows
+from running import evaluate, load, right_answer
 from saved_runs import save_run
 
 from medtasks_utils import Scorer, load_runs, score

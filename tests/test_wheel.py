@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TASKS
+from given import ROOT, TASKS
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 """The one door to lm_eval: every name of it that this package uses, and what each is for.
 
-No other module imports lm_eval (import-linter and ``tests/test_lm_eval_names.py`` hold it to that). A name is looked up
-when it is imported from here, so that each room loads only what it needs::
+No other module imports lm_eval (import-linter and ``tests/harness/test_lm_eval_names.py`` hold it to that). A name is
+looked up when it is imported from here, so that each room loads only what it needs::
 
     from .lm_eval_names import Instance
 

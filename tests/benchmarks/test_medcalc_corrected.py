@@ -1,0 +1,95 @@
+"""``medcalc_bench_corrected``: rows, reading, judgement and metrics; the real file where it is at hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import BY_CALCULATOR, Row, sample_rows, table
+from running import documents, evaluate, load, reader
+
+PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
+FILE = "medcalc_bench/corrected.csv"
+FILTERS = ("strict-match", "flexible-extract")
+
+
+def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **settings: Any) -> dict[str, Any]:
+    results = evaluate(task, answer if callable(answer) else lambda doc: answer, **settings)["results"][task]
+    return {name.split(",")[0]: value for name, value in results.items() if name.endswith(f",{filter_name}")}
+
+
+# ---- rows
+
+
+def test_rows_have_the_calculators_number_and_category() -> None:
+    others = {row["Calculator Name"]: row for row in sample_rows(f"{PLAIN}/test.csv")}
+    for doc in documents(load(TASK)):
+        if other := others.get(doc["calculator_name"]):
+            assert doc["calculator_id"] == int(other["Calculator ID"])
+            assert doc["category"] == other["Category"].replace(" ", "_")
+        assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
+        assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
+    assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
+    given = {"dataset_version": "corrected"}
+    assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
+
+
+# ---- reading, judgement, metrics
+
+
+@pytest.mark.parametrize(("answer", "strict", "flexible"), table("gestational_ages"))
+def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
+    task = reader(TASK)
+    doc = task.eval_docs[5]
+    assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
+    read = [task.extract(name, f"<answer>{answer}</answer>", doc) for name in FILTERS]
+    assert [bool(task.score(doc, each)["acc"]) for each in read] == [strict, flexible]
+
+
+@pytest.mark.parametrize("filter_name", FILTERS)
+def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name: str) -> None:
+    names = ("acc", "acc_answerable", "acc_unanswerable", "na_rate", "answered")
+
+    def never(doc: Row) -> str:
+        return f"<answer>{'1' if doc['ground_truth'] == 'N/A' else doc['shown_truth']}</answer>"
+
+    for answer, expected in (
+        ("<answer>N/A</answer>", (4 / 15, 0, 1, 1, 1)),
+        ("<answer></answer>", (0, 0, 0, 0, 0)),
+        (never, (11 / 15, 1, 0, 0, 1)),
+    ):
+        found = values(answer, filter_name)
+        assert tuple(found[name] for name in names) == pytest.approx(expected)
+    plain = values("<answer>N/A</answer>", filter_name, PLAIN)
+    assert not {*names[1:4]} & plain.keys() and (plain["acc"], plain["answered"]) == (0, 0)
+
+
+@pytest.mark.parametrize("answer_format", ["xml", "boxed"])
+def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
+    metadata = {PLAIN: {"answer_format": answer_format}}
+    said = "The note gives no weight. Therefore the value cannot be calculated."
+    assert values(said, metadata=metadata)["answered"] == 0
+    assert values(said, "flexible-extract", metadata=metadata)["acc_unanswerable"] == 1
+    boxed = values("\\boxed{\\text{N/A}}", metadata=metadata)["acc_unanswerable"]
+    assert boxed == (answer_format == "boxed"), "strict reads the form that was asked for"
+
+
+def test_with_tools_na_ends_a_conversation() -> None:
+    tools = {"add_calculator_tool": True}
+    for task in (reader(TASK, medcalc_bench=tools), reader(PLAIN, medcalc_bench=tools)):
+        ends = task.benchmark.has_final_answer("<answer>N/A</answer>", task.options)
+        assert ends == (task.task_name == TASK)
+    assert values("<answer>N/A</answer>", metadata={PLAIN: tools})["turns"] == 1
+
+
+# ---- the real files
+
+
+def test_the_real_rows(shared: Path) -> None:
+    docs = documents(load(TASK, shared / "data"))
+    assert (len(docs), sum(doc["ground_truth"] == "N/A" for doc in docs)) == (887, 69)
+    assert Counter(doc["judgement"] for doc in docs)["days"] == 20
+    found = values(lambda doc: f"<answer>{doc['shown_truth']}</answer>", data=shared / "data")
+    assert (found["acc"], found["na_rate"]) == (1, pytest.approx(69 / 887))

@@ -1,0 +1,100 @@
+"""Options under ``--metadata``: what is accepted, and the one line that a wrong one ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from given import GENERATION_TASKS, table
+from running import documents, load
+
+from medtasks_utils.errors import UsageError
+
+TASK = dict(zip(("medmcqa", "medexqa", "medcalc_bench", "medhallu"), GENERATION_TASKS, strict=True))
+OPTIONS = table("options")
+"""A benchmark, an option, values that it takes, and values that it does not."""
+
+
+def error(task: str, **metadata: Any) -> str:
+    with pytest.raises(UsageError) as caught:
+        load(task, **metadata)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("benchmark", "option", "valid", "wrong"), OPTIONS)
+def test_what_an_option_takes_and_what_it_does_not(
+    benchmark: str, option: str, valid: list[Any], wrong: list[Any]
+) -> None:
+    for value in valid:
+        taken = load(TASK[benchmark], **{benchmark: {option: value}}).options
+        if option not in ("specialty", "explanation_metrics"):  # written in many ways
+            assert getattr(taken, option) == value
+    for value in wrong:
+        problem = error(TASK[benchmark], **{benchmark: {option: value}})
+        assert option in problem and benchmark in problem and "Valid options" not in problem, value
+    _, _, listed = error(TASK[benchmark], **{benchmark: {"no_option": 1}}).partition("Valid options of")
+    assert f"{option} " in listed
+    if option != "seed":  # a model argument, too: at the top level it says nothing
+        assert f'{{"{benchmark}": {{"{option}": ...}}}}' in error(TASK[benchmark], **{option: valid[-1]})
+
+
+@pytest.mark.parametrize("benchmark", TASK)
+def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(benchmark: str) -> None:
+    plain = load(TASK[benchmark], **{benchmark: {}})
+    names = {*type(plain.options).model_fields} - {"use_explanations"}  # which these tests switch off
+    nulls = load(TASK[benchmark], **{benchmark: dict.fromkeys(names)})
+    assert nulls.options == plain.options
+    assert nulls.options.model_fields_set == plain.options.model_fields_set
+    for value in ("repeats=2", ["repeats"], 3, True):
+        assert f"{benchmark} takes a JSON object" in error(TASK[benchmark], **{benchmark: value})
+
+
+def test_version_is_another_name_of_dataset_version() -> None:
+    assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
+    assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
+    assert "'verified', '1.2'" in error("medcalc_bench", medcalc_bench={"version": "1.1"})
+    assert "unknown option 'version'" in error("medhallu", medhallu={"version": "1.2"})
+
+
+@pytest.mark.parametrize(("given", "weights"), table("weights"))
+def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(
+    given: dict[str, Any], weights: list[float], warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    options = load("medexqa_all", medexqa=given).options
+    assert [options.mcq_weight, options.explanation_weight] == weights
+    assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
+
+
+@pytest.mark.parametrize(("metadata", "says"), table("misspelt_options"))
+def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata: dict[str, Any], says: str) -> None:
+    (name,) = metadata
+    for task in [TASK[name]] if name in TASK else GENERATION_TASKS:
+        message = error(task, **metadata)
+        assert says in message
+        assert all(option in message for option in metadata[name])
+
+
+def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task() -> None:
+    for_model = {"pretrained": "org/model", "seed": "not a seed", "revision": "main", "version": 7, "temperature": 0.5}
+    for benchmark, name in TASK.items():
+        others = {other: {"repeats": 3} for other in TASK if other not in (benchmark, "medexqa")}
+        plain, given = load(name), load(name, **for_model, **others)
+        assert given.options == plain.options and documents(given) == documents(plain)
+
+
+def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved() -> None:
+    lite = load("medcalc_bench_lite", medcalc_bench={"one_shot": True})
+    assert (lite.options.per_calculator, lite.options.one_shot) == (4, True)
+    assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
+    assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": 1}).options.per_calculator == 1
+    assert load("medhallu_artificial", medhallu={"subset": "pqa_labeled"}).options.subset == "pqa_labeled"
+    config = load("medhallu_knowledge", medhallu={"seed": 3}).dump_config()
+    assert config["dataset_kwargs"]["use_knowledge"] is True and config["dataset_kwargs"]["seed"] == 3
+    assert config["metadata"]["data_source"] == "sample"
+
+
+def test_options_are_checked_before_the_rows_are_looked_for() -> None:
+    with pytest.raises(UsageError, match="difficulty"):
+        load("medhallu", "/nonexistent", medhallu={"difficulty": "none"})

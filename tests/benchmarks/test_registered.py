@@ -1,0 +1,156 @@
+"""A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import Said, medtasks
+from given import ROOT
+from running import load
+from saved_runs import save_run
+
+from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
+from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
+from medtasks_utils.benchmarks.registered import problems_of
+from medtasks_utils.errors import DataError
+from medtasks_utils.statistics.aggregation import MACRO
+from medtasks_utils.statistics.metrics import ACC, Metric
+
+REQUIRED = ("name", "title", "options", "truth", "default_task", "checked_tasks", "repositories", "metrics")
+
+
+def changed(**attributes: Any) -> Benchmark:
+    """A benchmark like MedHallu but for some attributes."""
+    benchmark: Benchmark = type("Changed", (MedHallu,), attributes)()
+    return benchmark
+
+
+@pytest.mark.parametrize("attribute", REQUIRED)
+def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(MedHallu, attribute)
+    (problem,) = problems_of(MedHallu(), "medhallu")
+    assert problem.startswith(f"{attribute} is missing (") and problem.endswith(")")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"name": "medhalu"}, "name is 'medhalu', and it is registered as 'medhallu'"),
+        ({"title": ""}, "title is empty (the name that its authors write)"),
+        ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not among metrics (f1, acc"),
+        ({"headline_metrics": ("accc",)}, "headline_metrics names accc (did you mean acc?)"),
+        ({"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}, "the breakdown 'kind' names exact"),
+        ({"metrics": (ACC, *MedHallu.metrics)}, "metrics has acc 2 times"),
+        ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, and the metric mean"),
+        (
+            {"abstention": Abstention("maybe", "unsure_rate")},
+            "abstention.answer is 'maybe', which is not among answers",
+        ),
+        ({"abstention": Abstention("2", "unsure")}, "abstention names unsure (did you mean unsure_rate?)"),
+        ({"rewarded": "prize"}, "rewarded names prize"),
+        ({"marks": {"tool_error": "failed"}}, "marks names tool_error"),
+        ({"written": "answer"}, "written is 'answer', and has to have %s once"),
+        ({"sample": Path("nowhere")}, "sample is nowhere, and there is no such folder"),
+    ],
+    ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
+)
+def test_what_is_ill_typed_or_contradicts_itself(attributes: dict[str, Any], said: str) -> None:
+    (problem,) = problems_of(changed(**attributes), "medhallu")
+    assert said in problem
+
+
+def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders() -> None:
+    assert problems_of(changed(), "medhallu") == []
+    assert len(problems_of(changed(compared=("x",), headline_metrics=("y",), written="z"), "medhallu")) == 3
+    lacking = problems_of(changed(name="elsewhere"), "elsewhere")
+    assert [problem.partition(" (")[0] for problem in lacking] == ["tasks is missing", "sample is missing"]
+    (problem,) = problems_of(MedHallu, "medhallu")
+    assert "not an object of a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
+
+
+@pytest.mark.parametrize("attribute", ["truth", "cluster", "stratum", "told_apart_by"])
+def test_a_field_that_the_examples_lack_ends_loading(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MedHallu, attribute, "questoin")
+    with pytest.raises(DataError, match=r"names 'questoin', and its examples have no such field \(did you mean q"):
+        load("medhallu")
+
+
+# ---- from the command line
+
+BROKEN = {
+    "unfinished-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: unfinished\nVersion: 1.0\n",
+    "unfinished-1.0.dist-info/entry_points.txt": (
+        "[medtasks.benchmarks]\npubmed = unfinished.pubmed:BENCHMARK\nhalfbench = unfinished.half:BENCHMARK\n"
+    ),
+    "unfinished/__init__.py": "",
+    "unfinished/pubmed.py": "import a_package_that_nobody_has\n",
+    "unfinished/half.py": (
+        "from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu\n\n\n"
+        "class HalfBench(MedHallu):\n    headline_metrics = ('acccc',)\n\n\nBENCHMARK = HalfBench()\n"
+    ),
+    "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
+}
+PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: ModuleNotFoundError: No module named"
+HALF = "benchmark halfbench: name is 'medhallu', and it is registered as 'halfbench'"
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
+    """What commands say beside a distribution with one benchmark that fails to import and one that is half done."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    for name, text in BROKEN.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    of_broken = save_run(folder / "theirs", tasks="medmcqa_openmed", limit=2)
+    results = json.loads(of_broken.read_text(encoding="utf-8"))
+    results["configs"]["medmcqa_openmed"]["metadata"]["benchmark"] = "pubmed"
+    of_broken.write_text(json.dumps(results), encoding="utf-8")
+    save_run(folder / "ours", tasks="medhallu", limit=2)
+    commands = {
+        "help": ["eval", "--help"],
+        "named": ["eval", "--tasks", "pubmed", "--model", "dummy"],
+        "unknown": ["eval", "--tasks", "pubmed_variant", "--model", "dummy"],
+        "misspelt": ["eval", "--tasks", "mine", "--include_path", str(folder / "tasks"), "--model", "dummy"],
+        "another": ["eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy"],
+        "fetch": ["fetch", "--check", "--only", "pubmed"],
+        "report": ["report", str(folder / "theirs"), str(folder / "ours"), "-o", str(folder / "report.html")],
+    }
+    found = medtasks(*commands.values(), cwd=folder, PYTHONPATH=f"{folder}:{ROOT}")
+    return dict(zip(commands, found, strict=True))
+
+
+@pytest.mark.slow
+def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Said]) -> None:
+    assert {name: told.code for name, told in said.items() if told.code} == {
+        "named": 1,
+        "unknown": 2,
+        "misspelt": 1,
+        "fetch": 1,
+    }
+    listed = said["help"].out.partition("benchmarks that cannot be used:\n")
+    half, pubmed, *_ = listed[2].splitlines()
+    assert "\noptions of medmcqa " in listed[0] and half.startswith(HALF) and pubmed.startswith(PUBMED)
+    assert "; headline_metrics names acccc (did you mean acc?), which is not among metrics" in half
+    assert "acc" in said["another"].out and "pubmed" not in said["another"].errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["named", "unknown", "fetch", "report"])
+def test_it_is_one_line_where_it_is_used(name: str, said: dict[str, Said]) -> None:
+    told = said[name].out + said[name].errors
+    assert "Traceback" not in told and told.count(PUBMED) == 1
+    assert "pubmed.py, line 1)" in told
+
+
+@pytest.mark.slow
+def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said: dict[str, Said]) -> None:
+    assert (
+        said["misspelt"]
+        .errors.splitlines()[-1]
+        .startswith(
+            "medtasks: error: mine: benchmark names the benchmark 'medhalu', and there is none (did you mean medhallu?)"
+        )
+    )

@@ -1,0 +1,311 @@
+"""From rows to documents: labels in all their forms, what is left out or refused, selection, pairing, subsets."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable
+from itertools import chain, product
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from given import BY_CALCULATOR, FILE, ROW, TASK, Row, medmcqa_rows, sample_rows, table, write_rows
+from running import documents, evaluate, load, manager
+
+from medtasks_utils.benchmarks.base import LoadReport
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.report.summary import problems
+from medtasks_utils.results import as_run
+
+
+def made(data: Path, benchmark: str, *changes: Row, task: str | None = None, **options: Any) -> list[Row]:
+    """Documents of the usual row of a benchmark, once with each of the changes."""
+    rows = [{**ROW[benchmark], **change} for change in changes]
+    write_rows(rows, data / FILE[benchmark], header=benchmark != "medexqa")
+    return documents(load(task or TASK[benchmark], data, **{benchmark: options}))
+
+
+def medmcqa(data: Path, rows: list[Row], split: str = "validation") -> list[Row]:
+    write_rows(rows, data / "medmcqa" / f"{split}.jsonl")
+    return documents(load("medmcqa_openmed", data))
+
+
+def ids(docs: list[Row]) -> list[str]:
+    return [doc["id"] for doc in docs]
+
+
+def few_shot(task: Any) -> list[Row]:
+    """What few-shot examples are drawn from."""
+    found: list[Row] = task.benchmark.load(task.files, task.options, task.info, task.config.fewshot_split, LoadReport())
+    return found
+
+
+# ---- what is refused, what is left out, what may be written in several ways
+
+
+@pytest.mark.parametrize(("benchmark", "change", "says"), table("rows_refused"))
+def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(
+    data: Path, benchmark: str, change: Row, says: list[str]
+) -> None:
+    with pytest.raises(DataError) as caught:
+        made(data, benchmark, {}, change)
+    message = str(caught.value)
+    assert [text for text in (f"{data / FILE[benchmark]}, row 2", *says) if text not in message] == []
+    assert "\n" not in message
+
+
+def test_a_row_without_a_label_is_left_out_and_counted(data: Path, caplog: pytest.LogCaptureFixture) -> None:
+    labels = [-1, None, "", 7, "E", float("nan"), "--1", "1e3", True, "²", [1]]
+    for label in labels:
+        write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
+        task = load(TASK["medmcqa"], data)
+        assert len(documents(task)) == 2, label
+        assert task.dump_config()["metadata"]["rows_left_out"] == {"no usable label in cop": 2}
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warnings) == len(labels) and all("left out 2 rows: no usable label in cop" in each for each in warnings)
+
+
+@pytest.mark.parametrize(("benchmark", "column", "written", "name"), table("spellings"))
+def test_spellings_of_categories(data: Path, benchmark: str, column: str, written: str, name: str) -> None:
+    assert {doc["category"] for doc in made(data, benchmark, {column: written})} == {name}
+
+
+# ---- MedMCQA: labels
+
+
+def chosen(row: Row) -> str:
+    """The text of the right option."""
+    return str(row["op" + "abcd"[row["cop"]]])
+
+
+FORMS = [
+    *product(("{0}", "{1}"), (int, float, str)),
+    *product(("{0}.0", "{letter}", " {small} ", " {capitals}\n", "{letter}. {text}", "({letter}) {text}"), (str,)),
+]
+"""How a label is written, and its type."""
+
+
+@pytest.mark.parametrize(("form", "kind"), FORMS)
+def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str, kind: Callable[[str], Any]) -> None:
+    def written(row: Row) -> Any:
+        cop, text = row["cop"], chosen(row)
+        return kind(form.format(cop, cop + 1, letter="ABCD"[cop], small="abcd"[cop], text=text, capitals=text.upper()))
+
+    lookalikes = [{**row, "opa": "2", "opb": "a", "opc": "B", "opd": "1"} for row in medmcqa_rows(4)]
+    rows = medmcqa_rows(40) + [{**row, "id": f"x{row['cop']}"} for row in lookalikes]
+    found = medmcqa(data, [{**row, "cop": written(row)} for row in rows])
+    assert [doc["answer_letter"] for doc in found] == list("ABCD") * 11
+
+
+@pytest.mark.parametrize(
+    ("cops", "letters"), [([1, 2, 3], "BCD"), ([1, 2, 4], "ABD"), ([1, 1, 1, 4], "AAAD"), ([1, 1, 0], "BBA")]
+)
+def test_one_0_or_one_4_settles_the_base_of_the_whole_split(data: Path, cops: list[int], letters: str) -> None:
+    rows = [{**row, "cop": cop} for row, cop in zip(medmcqa_rows(len(cops)), cops, strict=True)]
+    assert "".join(doc["answer_letter"] for doc in medmcqa(data, rows)) == letters
+
+
+def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data: Path) -> None:
+    rows = medmcqa_rows(8)
+    rows[5]["cop"] = 4
+    with pytest.raises(DataError, match=r"validation\.jsonl: cop is 0 .* and 4 "):
+        medmcqa(data, rows)
+
+
+def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
+    cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
+    usual = [{**row, "cop": chosen(row)} for row in medmcqa_rows(8)]
+    rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
+    found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows + usual)}
+    assert {label: found.get(label) for label in cases} == {label: right for label, (_, right) in cases.items()}
+
+
+@pytest.mark.parametrize("label", [-1, None])
+def test_a_split_without_labels_is_an_error_that_says_why(data: Path, label: Any) -> None:
+    with pytest.raises(DataError, match=rf"validation\.jsonl has no usable label: cop is {label}"):
+        medmcqa(data, medmcqa_rows(8, cop=label))
+
+
+# ---- MedMCQA: splits, counts, the order of the choices
+
+
+def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data: Path) -> None:
+    rows = medmcqa_rows(53)
+    expected = datasets.Dataset.from_list(rows).train_test_split(test_size=0.1, seed=42)
+    assert ids(medmcqa(data, rows, split="train")) == expected["test"]["id"]
+    assert ids(few_shot(load("medmcqa_openmed", data))) == expected["train"]["id"]
+    assert {*ids(documents(load("medmcqa_openmed", data, medmcqa={"split": "train"})))} == {*expected["train"]["id"]}
+    index = int(expected["test"]["id"][-1].removeprefix("id-"))
+    rows[index]["cop"] = None
+    assert ids(medmcqa(data, rows, split="train")) == expected["test"]["id"][:-1]
+
+
+def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data: Path) -> None:
+    write_rows(medmcqa_rows(10), data / "medmcqa" / "train.jsonl")
+    write_rows(medmcqa_rows(10), data / "medmcqa" / "validation.jsonl")
+    for count, expected in ((-1, 10), (1, 1), (4, 4), (99, 10), (0, 0)):
+        if count:
+            found = documents(load("medmcqa_openmed", data, medmcqa={"num_eval_examples": count}))
+            assert ids(found) == [f"id-{number}" for number in range(expected)]
+        task = load("medmcqa_openmed", data, medmcqa={"num_train_examples": count})
+        assert ids(few_shot(task)) == [f"id-{number}" for number in range(expected)]
+    with pytest.raises(DataError, match="no rows are left"):
+        load("medmcqa_openmed", data, medmcqa={"num_eval_examples": 0})
+
+
+def test_the_order_of_the_choices_is_fixed_for_ever(data: Path) -> None:
+    """That of the environment which defined the task: Python's shuffle, by a seed out of the id."""
+    found = medmcqa(
+        data, [{**row, "id": name} for row, name in zip(medmcqa_rows(60), ["größe", *map(str, range(59))], strict=True)]
+    )
+    for doc in found:
+        letters = list("ABCD")
+        random.Random(int(hashlib.md5(doc["id"].encode()).hexdigest()[:8], 16)).shuffle(letters)
+        assert doc["choices"].split("\n") == [f"{a}. {doc['options']['ABCD'.index(a)]}" for a in letters]
+
+
+def test_a_split_out_of_train_is_marked_wherever_results_are_read(
+    data: Path, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
+    results = evaluate("medmcqa_openmed", data=data)
+    said = "there is no validation split: a tenth of train is held out instead"
+    assert [line for line in warnings_of_harness() if said in line]
+    assert results["configs"]["medmcqa_openmed"]["metadata"]["remarks"] == [said]
+    assert any(said in problem for problem in problems([as_run(results, Path("run"))]))
+    write_rows(medmcqa_rows(8), data / "medmcqa" / "validation.jsonl")
+    assert "remarks" not in load("medmcqa_openmed", data).config.metadata
+
+
+# ---- the option split
+
+
+@pytest.mark.parametrize(("task", "split", "path"), table("splits"))
+def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, path: str) -> None:
+    benchmark = path.split("/")[0]
+    for place, question in ((FILE[benchmark], "no"), (path, "yes")):
+        name = "Question" if benchmark == "medcalc_bench" else "question"
+        write_rows([{**ROW[benchmark], name: question}], data / place, header=benchmark != "medexqa")
+    assert [doc["question"] for doc in documents(load(task, data, **{benchmark: {"split": split}}))] == ["yes"]
+
+
+@pytest.mark.parametrize(
+    ("task", "benchmark", "split"), [("medmcqa_openmed", "medmcqa", "train"), ("medexqa_all", "medexqa", "dev")]
+)
+def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, benchmark: str, split: str) -> None:
+    with pytest.raises(UsageError, match=r"few-shot examples other than"):
+        evaluate(task, metadata={benchmark: {"split": split}}, num_fewshot=1)
+
+
+# ---- MedExQA
+
+
+@pytest.mark.parametrize(("given", "expected"), table("specialties"))
+def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expected: str) -> None:
+    found = documents(load("medexqa_all", medexqa={} if given is None else {"specialty": given}))
+    codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
+    assert Counter(codes[doc["specialty"]] for doc in found) == dict.fromkeys(expected.split(), 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("medexqa", {"specialty": "CP"}), ("medexqa_be", {"seed": 3}), ("medexqa_logits", {"seed": 3})],
+)
+def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=rf"{next(iter(options))} cannot apply.*medexqa_all"):
+        manager({"medexqa": options}).load([name])
+
+
+def test_seed_shuffles_several_specialties_reproducibly() -> None:
+    def shuffled(**options: Any) -> list[str]:
+        return ids(documents(load("medexqa_all", medexqa=options)))
+
+    own = [ids(documents(load(f"medexqa_{each.name}"))) for each in SPECIALTIES]
+    assert own == [[f"{each.name}/test/{index}" for index in range(4)] for each in SPECIALTIES]
+    assert sorted(shuffled()) == sorted(shuffled(seed=0)) == sorted(chain.from_iterable(own))
+    assert shuffled(seed=0) == shuffled(seed=0) != shuffled(seed=1)
+    assert shuffled(specialty="BE", seed=0) == own[0], "one specialty is not shuffled"
+
+
+# ---- MedCalc-Bench
+
+
+def calculation(calculator: int, number: int = 1) -> Row:
+    truth = {"date": "5/4/2021", "weeks_days": "(4 weeks, 3 days)", "integer": "5", "decimal": "17.5"}
+    kind = BY_CALCULATOR[calculator].name
+    return {"Row Number": number, "Calculator ID": calculator, "Ground Truth Answer": truth[kind]}
+
+
+def test_limits_the_wrong_way_round_are_put_in_order(data: Path) -> None:
+    cells = {"Ground Truth Answer": "-10", "Lower Limit": "-9.5", "Upper Limit": "-10.5"}
+    (doc,) = made(data, "medcalc_bench", cells)
+    assert (doc["lower_limit"], doc["upper_limit"]) == (-10.5, -9.5)
+
+
+def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order(data: Path) -> None:
+    rows = [calculation(each, 12 * index + n) for index, each in enumerate((2, 13)) for n in range(12)]
+    found = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
+    by_hash = sorted(range(12), key=lambda n: hashlib.sha256(f"medcalc_bench:{n}".encode()).hexdigest())[:4]
+    assert [int(doc["row_number"]) for doc in found if doc["calculator_id"] == 2] == sorted(by_hash)
+    assert Counter(doc["calculator_id"] for doc in found) == {2: 4, 13: 4}
+    few = made(data, "medcalc_bench", *map(calculation, (2, 13, 13, 13)), per_calculator=2)
+    assert Counter(doc["calculator_id"] for doc in few) == {2: 1, 13: 2}
+
+
+def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data: Path) -> None:
+    examples = {
+        int(row["Calculator ID"]): row["Patient Note"].strip() for row in sample_rows("medcalc_bench/one_shot.csv")
+    }
+    for doc in documents(load("medcalc_bench_one_shot")):
+        assert doc["example_note"] == examples[doc["calculator_id"]] != doc["note"]
+        assert doc["example_question"] and doc["example_answer"] and doc["example_explanation"]
+    assert {doc["example_note"] for doc in documents(load("medcalc_bench"))} == {""}
+    write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "1.2" / "test.csv")
+    write_rows([{**ROW["medcalc_bench"], "Patient Note": "Verified's."}], data / "medcalc_bench" / "one_shot.csv")
+    (doc,) = documents(load("medcalc_bench_v1_2", data, medcalc_bench={"one_shot": True}))
+    assert doc["example_note"] == "Verified's."
+
+
+def test_without_a_calculators_example(data: Path) -> None:
+    write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "one_shot.csv")
+    with pytest.raises(DataError, match=r"no example for calculator 69"):
+        made(data, "medcalc_bench", *map(calculation, (2, 69, 13)), one_shot=True)
+    (data / "medcalc_bench" / "one_shot.csv").unlink()
+    with pytest.raises(DataError, match=r"has no file one_shot\..*; it has test\.csv"):
+        made(data, "medcalc_bench", calculation(2), one_shot=True)
+
+
+# ---- MedHallu
+
+
+def levels(count: int) -> list[Row]:
+    return [{"Question": f"Question {n}?", "Difficulty Level": ("easy", "medium", "hard")[n % 3]} for n in range(count)]
+
+
+def test_every_row_becomes_a_pair(data: Path) -> None:
+    found = made(data, "medhallu", *levels(3))
+    shown = [("ground_truth", "0", "Yes."), ("hallucinated", "1", "No.")]
+    pairs = [(str(row), *each) for row in range(3) for each in shown]
+    assert [(doc["row"], doc["shown"], doc["target"], doc["answer"]) for doc in found] == pairs
+
+
+def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data: Path) -> None:
+    for seed in (0, 5):
+        drawn = made(data, "medhallu", *levels(60), pairing="sampled", seed=seed)
+        assert [doc["target"] for doc in drawn] == [
+            str(hashlib.sha256(f"{seed}:{row}".encode()).digest()[0] % 2) for row in range(60)
+        ]
+        hard = made(data, "medhallu", *levels(60), pairing="sampled", seed=seed, difficulty="hard")
+        assert hard == [doc for doc in drawn if doc["difficulty"] == "hard"] and len(hard) == 20
+    with pytest.raises(DataError, match=r"pqa_labeled\.jsonl has no row of difficulty 'hard'"):
+        made(data, "medhallu", {}, difficulty="hard")
+
+
+@pytest.mark.parametrize(("knowledge", "passages"), table("knowledge"))
+def test_knowledge_as_a_list_or_printed_as_text(data: Path, knowledge: Any, passages: list[str]) -> None:
+    assert {doc["knowledge"] for doc in made(data, "medhallu", {"Knowledge": knowledge})} == {"\n\n".join(passages)}

@@ -1,0 +1,32 @@
+"""The bundled sample: rows written for this project, each answer of which was worked out by hand from its note.
+
+A checksum stands for that work: whoever changes a row works its answer out again, and sets the sum anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from given import GENERATION_TASKS
+from running import documents, load
+
+from medtasks_utils.harness.sources import SAMPLE
+
+CHECKED = "5b32f0e38f1dfe6b6ee780aafebf4ed8fc7f876ea4900128e57a7839dea1b95e"
+
+
+def test_the_rows_are_those_that_were_checked() -> None:
+    whole = hashlib.sha256()
+    for path in sorted(SAMPLE.rglob("*.*")):
+        if path.suffix in (".csv", ".tsv", ".jsonl"):
+            whole.update(str(path.relative_to(SAMPLE)).encode() + path.read_bytes())
+    assert whole.hexdigest() == CHECKED
+
+
+def test_every_letter_and_both_answers_are_right_as_often_as_any_other() -> None:
+    """What the floors of ``medtasks selfcheck`` rest on."""
+    for task in GENERATION_TASKS:
+        docs = documents(load(task))
+        rights = Counter(doc.get("answer_letter") or doc.get("target") for doc in docs)
+        assert task == "medcalc_bench" or len(set(rights.values())) == 1 < len(rights), task

@@ -1,0 +1,98 @@
+"""The command lines: the stock ``lm_eval`` with our tasks on real backends, and ``medtasks`` itself."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from commanding import exit_code, one_line
+from given import GENERATION_TASKS, table
+from running import manager
+
+from medtasks_utils import __main__ as cli
+from medtasks_utils.errors import DataError, UsageError, show_errors_as_one_line
+
+SPECIALTIES = {
+    "be": "biomedical_engineering",
+    "cls": "clinical_laboratory_science",
+    "cp": "clinical_psychology",
+    "ot": "occupational_therapy",
+    "slp": "speech_language_pathology",
+}
+GROUPS = {"medexqa", "medexqa_logits", "medtasks"}
+TASK_NAMES = """
+medmcqa_openmed medexqa_all medcalc_bench medcalc_bench_v1_2 medcalc_bench_one_shot medcalc_bench_lite
+medcalc_bench_corrected medcalc_bench_python medcalc_bench_calculator medcalc_bench_tools medhallu medhallu_artificial
+medhallu_knowledge
+medhallu_style_balanced
+"""
+
+
+# ---- names
+
+
+def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
+    known = manager()
+    assert set(known.all_groups) == GROUPS
+    of_specialties = {f"medexqa_{name}{end}" for name in SPECIALTIES.values() for end in ("", "_logits")}
+    assert {*TASK_NAMES.split(), *of_specialties} <= set(known.all_subtasks)
+    for code, name in SPECIALTIES.items():
+        assert set(manager().load([f"medexqa_{code}"])["tasks"]) == {f"medexqa_{name}"}
+    assert set(known.load(["medtasks"])["group_map"]["medtasks"]) == set(GENERATION_TASKS)
+    assert len(known.load(["medexqa"])["group_map"]["medexqa"]) == 5
+
+
+# ---- errors
+
+
+def test_an_error_of_ours_is_shown_as_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    show_errors_as_one_line()
+    logging.getLogger("lm_eval").setLevel(logging.INFO)
+    sys.excepthook(UsageError, UsageError("what is wrong and the way out"), None)
+    assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
+
+
+# ---- medtasks
+
+
+@pytest.mark.parametrize(("arguments", "message"), table("wrong_usage"))
+def test_wrong_usage_is_exit_code_2_and_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(arguments) == 2
+    output, errors = capsys.readouterr()
+    assert (output, errors.count("\n")) == ("", 1)
+    assert message in one_line(errors)
+
+
+def test_bare_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+
+
+def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", closed)
+        assert cli.main(["path"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_and_an_interrupt_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=DataError("no rows")))
+    assert cli.main(["selfcheck"]) == 1
+    assert one_line(capsys.readouterr().err) == "no rows"
+    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=KeyboardInterrupt))
+    assert cli.main(["selfcheck"]) == 130
+    assert capsys.readouterr().err == "medtasks: interrupted\n"

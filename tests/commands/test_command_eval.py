@@ -1,0 +1,225 @@
+"""``medtasks eval``: the same results as ``lm_eval run``, plain flags, errors before anything loads, help."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import exit_code
+from given import TASKS, table
+from lm_eval._cli.harness import HarnessCLI
+from lm_eval.tasks import TaskManager
+from local_server import Answer, Fault, LocalServer, Request
+from running import saved_results, saved_samples
+from scripts import prompt_of, refusal
+
+from medtasks_utils import __main__ as cli
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.errors import UsageError
+from medtasks_utils.harness import catalog, checks
+from medtasks_utils.harness.command_line import with_plain_flags
+
+ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
+ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[list[str]]:
+    """The flags that name a model which answers at once, and to a prompt always the same."""
+    with LocalServer(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
+        yield served.flags()
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def stock(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    """``lm_eval run`` in this process, without the index of its own tasks."""
+    with monkeypatch.context() as patch:
+        patch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
+        patch.setattr(sys, "argv", ["lm_eval", "run", "--include_path", str(TASKS), *arguments])
+        harness = HarnessCLI()
+        harness.execute(harness.parse_args())
+
+
+def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a run wrote: results without times, and samples by their file's name without the time."""
+    results = saved_results(folder)
+    for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
+        results.pop(name, None)
+    logs = folder.glob("**/samples_*.jsonl")
+    return results, {path.name.rpartition("_")[0]: path.read_text(encoding="utf-8") for path in logs}
+
+
+# ---- the same results
+
+
+@pytest.mark.parametrize("arguments", [arguments for (arguments,) in table("stock_arguments")], ids=str)
+def test_results_are_those_of_the_stock_command(
+    arguments: list[str],
+    server: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    is_of_medexqa = "medexqa" in str(arguments)
+    metadata = ANSWERS_ONLY if is_of_medexqa else '{"medtasks_data": "sample"}'
+    stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")
+    plain = ["--data", "sample", *(["--set", "medexqa.use_explanations=false"] if is_of_medexqa else [])]
+    assert cli.main(["eval", *server, *arguments, *plain, "--output_path", "ours"]) == 0
+    expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
+    assert found == expected
+    assert expected[0]["results"]
+    assert bool(expected[1]) == ("--log_samples" in arguments or "--predict_only" in arguments)
+
+
+def test_a_configuration_file_keeps_its_metadata(server: list[str], tmp_path: Path) -> None:
+    settings = tmp_path / "run.yaml"
+    settings.write_text(
+        f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
+        'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
+    )
+    assert cli.main(["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set"]) == 0
+    options = saved_results(tmp_path / "set")["configs"]["medhallu"]["dataset_kwargs"]
+    assert (options["difficulty"], options["repeats"]) == ("hard", 2)
+
+
+# ---- what a server says
+
+
+def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> int:
+    words = ["eval", "--data", "sample", "--tasks", task, *served.flags(**arguments), "--output_path", "out"]
+    return cli.main([*words, "--log_samples", *more])
+
+
+NO_ANSWERS = [{"choices": []}, {"error": {"message": "overloaded"}}, [1], {"choices": [{"index": 0}]}]
+
+
+@pytest.mark.parametrize(("task", "connections"), [("medhallu", 4), ("medcalc_bench_calculator", 1)])
+def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: int, tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    def reply(body: Request) -> Answer:
+        is_new = prompt_of(body) not in seen
+        seen.add(prompt_of(body))
+        nothing = NO_ANSWERS[len(seen) // 9 % len(NO_ANSWERS)]
+        return Fault(200, nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
+
+    with LocalServer(reply) as served:
+        assert evaluated(served, task, max_retries=2, num_concurrent=connections) == 0
+        assert len(served.requests) > len(seen)
+    assert all("<answer>1</answer>" in text for sample in saved_samples(tmp_path, task) for (text,) in sample["resps"])
+
+
+@pytest.mark.parametrize("words", [
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+    "the request exceeds the available context size, try increasing it",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+])  # fmt: skip
+def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reply(body: Request) -> Answer:
+        is_long = sum(prompt_of(body).encode()) % 3 == 0
+        return refusal(400, words) if is_long else "\\boxed{1}"
+
+    with LocalServer(reply) as served:
+        assert evaluated(served, "medhallu", "--json") == 0
+        refused = [body for body in served.requests if sum(prompt_of(body).encode()) % 3 == 0]
+    told = json.loads(capsys.readouterr().out)
+    samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
+    assert [sample["resps"] for sample in samples].count([[""]]) == len(refused) > 0
+    answered = next(
+        score["filters"]["strict-match"]["answered"] for score in told["scores"] if score["metric"] == "acc"
+    )
+    assert answered == pytest.approx(1 - len(refused) / len(samples))
+    (remark,) = saved_results(tmp_path)["configs"]["medhallu"]["metadata"]["remarks"]
+    assert f"{len(refused)} of {len(samples)} requests" in remark and words in remark
+
+
+def test_the_probe_and_the_run_send_the_same_and_no_empty_stop() -> None:
+    own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
+    with LocalServer(lambda body: ".") as served:
+        assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0
+        (probe,) = served.probes
+        for body in served.requests:
+            assert body["max_tokens"] == 7 and "stop" not in body
+            assert {**body, "messages": None, "max_tokens": None} == {**probe, "messages": None, "max_tokens": None}
+
+
+def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    with LocalServer(lambda body: ".") as served:
+        assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
+        assert {headers["authorization"] for headers in served.headers} == {"Bearer sk-canary"}
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
+        assert evaluated(served, "medhallu", "--limit", "2") == 1
+    (file,) = tmp_path.rglob("results_*.json")
+    told = "".join(capsys.readouterr()) + file.read_text(encoding="utf-8")
+    assert "[secret]" in told and not re.search("canary|my-secret", told)
+
+
+# ---- which tasks are known
+
+
+def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder with one task stands in the place of the harness's 16,000."""
+    folder, defaults = tmp_path / "mine", tmp_path / "defaults"
+    folder.mkdir()
+    defaults.mkdir()
+    (defaults / "stock_task.yaml").write_text("task: stock_task\ndataset_path: none\n")
+    monkeypatch.setattr("lm_eval.tasks.manager.__file__", str(defaults / "manager.py"))
+    (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
+    (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
+    (folder / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
+    for names, path in ((["medexqa", "medexqa_*_logits"], TASKS), (["ours"], folder), (["mine", "medtasks"], folder)):
+        assert "stock_task" not in catalog.manager_for(names, str(path)).all_tasks
+    assert caplog.text == ""
+    metadata = {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}}
+    with pytest.raises(UsageError, match="num_eval_examples"):
+        checks.requested(catalog.manager_for(["ours"], str(folder)), ["ours"], metadata)
+    for names in (["stock_task"], ["mixed"]):
+        assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks
+    assert "Reading lm_eval's own task files too, for stock_task" in caplog.text
+
+
+# ---- plain flags
+
+
+@pytest.mark.parametrize(("setting", "value"), table("settings"))
+def test_values_are_json_or_text(setting: str, value: Any) -> None:
+    benchmark, option = setting.partition("=")[0].split(".")
+    given = {benchmark: {option: "other", "repeats": 2}}
+    assert with_plain_flags(given, "x", [setting]) == {
+        "medtasks_data": "x",
+        benchmark: {option: value, "repeats": 2},
+    }
+
+
+# ---- help
+
+
+def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["eval", "--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in catalog.our_manager().all_tasks:
+        assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name
+    flat = " ".join(shown.split())
+    for benchmark in benchmarks().values():
+        for option, settings in benchmark.options.model_fields.items():
+            assert settings.description
+            assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
+    for flag in ("--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"):
+        assert re.search(rf"^  (-\w, |--\w+, )*{flag}[ ,]", shown, re.MULTILINE), flag

@@ -1,0 +1,170 @@
+"""``medtasks eval --against RUN``: asks until it is decided, keeps what was asked, and its results are a run's."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from local_server import LocalServer, Request
+from running import saved_results, saved_samples
+from scripts import draw, prompt_of
+
+from medtasks_utils import __main__ as cli
+from medtasks_utils.statistics.planning import Sensitivity
+from medtasks_utils.statistics.ratio import Interval
+from medtasks_utils.statistics.sequential import (
+    decision,
+    expected_clusters,
+    levels,
+    look_sizes,
+    random_order,
+    repeated_interval,
+)
+
+ROWS = 240
+TASK = "medmcqa_openmed"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Rows whose right answer is always A."""
+    folder = tmp_path / "data" / "medmcqa"
+    folder.mkdir(parents=True)
+    rows = []
+    for number in range(ROWS):
+        options = {f"op{letter}": f"{number} {letter}" for letter in "abcd"}
+        row = {"id": str(number), "question": f"Question {number}?", **options, "cop": 0, "choice_type": "single"}
+        rows.append({**row, "exp": "", "subject_name": "Anatomy", "topic_name": "None"})
+    (folder / "validation.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return tmp_path / "data"
+
+
+def right_in(share: float) -> Callable[[Request], str]:
+    """A model that is right in this share of questions; a better one is right wherever a worse one is."""
+    return lambda body: f"\\boxed{{{'A' if draw(prompt_of(body)).random() < share else 'B'}}}"
+
+
+def run(
+    served: LocalServer, data: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str, code: int = 0
+) -> tuple[dict[str, Any], str]:
+    """The command in this process: what it prints, and its errors."""
+    words = ["eval", "--data", str(data), "--tasks", TASK, *served.flags(), "--output_path", str(out), "--log_samples"]
+    assert cli.main([*words, "--json", *more]) == code
+    printed, errors = capsys.readouterr()
+    return json.loads(printed or "{}"), errors
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.4, "worse"), (0.99, "better"), (0.7, "within")])
+def test_a_run_stops_when_it_is_decided(
+    share: float, expected: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(right_in(0.7)) as served:
+        run(served, data, tmp_path / "saved", capsys)
+    with LocalServer(right_in(share)) as served:
+        result, errors = run(served, data, tmp_path / "new", capsys, "--against", str(tmp_path / "saved"))
+        asked = len(served.requests)
+        found = result["against"][TASK]
+        assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
+        assert asked < ROWS
+        assert found["low"] <= found["difference"] <= found["high"]
+        assert f"{asked} of {ROWS} examples asked" in errors
+        samples = saved_samples(tmp_path / "new", TASK)
+        right = {sample["doc_id"]: sample["acc"] for sample in samples if sample["filter"] == "strict-match"}
+        results = saved_results(tmp_path / "new")
+        assert len(right) == results["n-samples"][TASK]["effective"] == asked
+        assert results["results"][TASK]["acc,strict-match"] == pytest.approx(np.mean(list(right.values())))
+        assert results["configs"][TASK]["metadata"]["against"] == found
+        assert "stopped early" in str(results["configs"][TASK]["metadata"]["remarks"])
+        compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
+        assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
+        assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples asked") == 2
+        whole, _ = run(served, data, tmp_path / "new", capsys)
+        assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
+
+
+def test_runs_that_cannot_be_compared_are_an_error(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(right_in(0.5)) as served:
+        run(served, data, tmp_path / "saved", capsys, "--system_instruction", "Be brief.", "--limit", "30")
+        before = len(served.requests)
+        against = ["--against", str(tmp_path / "saved")]
+        _, errors = run(served, data, tmp_path / "new", capsys, *against, code=1)
+        assert "not comparable with the saved run" in errors
+        assert len(served.requests) - before <= 30, "only the first batch was asked"
+        _, errors = run(served, data, tmp_path / "new", capsys, *against, "--predict_only", code=2)
+        assert "--predict_only" in errors
+        before = len(served.requests)
+        another = ["--tasks", f"{TASK},medhallu", "--data", "sample"]
+        _, errors = run(served, data, tmp_path / "new", capsys, *against, *another, code=2)
+        assert f"has no task medhallu; it has {TASK}" in errors
+        assert len(served.requests) == before
+        _, errors = run(served, data, tmp_path / "new", capsys, "--within", "3", code=2)
+        assert "--against" in errors
+
+
+def test_several_processes_are_refused(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LocalServer(right_in(0.5)) as served:
+        run(served, data, tmp_path / "saved", capsys, "--limit", "30")
+        monkeypatch.setattr("lm_eval.api.model.LM.world_size", 2)
+        before = len(served.requests)
+        _, errors = run(served, data, tmp_path / "new", capsys, "--against", str(tmp_path / "saved"), code=2)
+    assert "in one process" in errors
+    assert len(served.requests) == before
+
+
+# ---- the rule
+
+
+@pytest.mark.parametrize(("clusters", "strata"), [(10, 1), (100, 1), (940, 5), (4183, 1)])
+def test_looks_grow_and_spend_five_per_cent(clusters: int, strata: int) -> None:
+    sizes = look_sizes(clusters, strata)
+    assert sizes == sorted(set(sizes))
+    assert (sizes[-1], len(sizes) <= 16) == (clusters, True)
+    *of_looks, last = levels(tuple(sizes))
+    assert (len(of_looks), last) == (len(sizes) - 1, 1)
+    if of_looks:
+        assert max(of_looks) <= 0.05 <= sum(of_looks) < 0.2, "5 % in all, as looks are correlated"
+        assert of_looks[0] == pytest.approx(0.05 * sizes[0] / sizes[-2], rel=0.2), "the first spends its share"
+
+
+def test_an_interval_of_all_examples_has_no_width() -> None:
+    sensitivity = Sensitivity(100, 0.03, 0.04, 99)
+    interval = repeated_interval(0.1, sensitivity, 0.75, 0.05)
+    assert interval.high - 0.1 == pytest.approx(0.04 * 1.984217 * 0.5)
+    assert repeated_interval(0.1, sensitivity, 1.0, 1.0) == Interval(0.1, 0.1)
+
+
+def test_larger_differences_are_decided_sooner() -> None:
+    """At a discordance of 20 %, about what runs of 4,183 examples ask in measurements/statistics.md."""
+    asked = [expected_clusters(gap, math.sqrt(0.2 - gap**2), 4183, 0.02) / 4183 for gap in (0.01, 0.02, 0.05, 0.1)]
+    assert asked == pytest.approx([0.63, 0.46, 0.17, 0.06], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        *((1, 9, "better"), (-9, -1, "worse"), (-1, 1, "within")),
+        *((1, 2, "within"), (-1, 3, "undecided"), (3, 3, "better")),
+    ],
+)
+def test_decisions(low: float, high: float, expected: str) -> None:
+    assert decision(Interval(low, high), 2.0) == expected
+
+
+def test_every_beginning_has_clusters_whole_and_strata_in_proportion() -> None:
+    clusters, strata = np.arange(300) // 2, np.repeat([0, 1, 1], 100)
+    order = random_order(clusters, strata)
+    assert order.strata == 2
+    assert all(second == first + 1 for first, second in order.examples)
+    assert sorted(place for places in order.examples for place in places) == list(range(300))
+    for size in range(1, 151):
+        in_first = sum(places[0] < 100 for places in order.examples[:size])
+        assert math.floor(size / 3) - 1 <= in_first <= math.ceil(size / 3) + 1

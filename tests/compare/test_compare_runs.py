@@ -1,0 +1,331 @@
+"""Runs of the real harness compared: what is paired, what is refused, what is found, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import GENERATION_TASKS, Row
+from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
+
+from medtasks_utils import __main__ as cli
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
+from medtasks_utils.compare.difference_plan import plan
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.statistics.ratio import holm
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models on everything: in ``a`` the weaker one, in ``b`` the stronger."""
+    return save_two(tmp_path_factory.mktemp("saved"), (0.5, 0.8), tasks=["medtasks", "medexqa"])
+
+
+@pytest.fixture
+def pair_of_runs(saved: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of both, to damage; the results files."""
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    (a,), (b,) = ((tmp_path / name).glob("**/results_*.json") for name in "ab")
+    return a, b
+
+
+def comparison(saved: Path, **settings: Any) -> Comparison:
+    return compare_runs(one_run(saved / "a"), one_run(saved / "b"), **settings)
+
+
+def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
+    content = json.loads(path.read_text())
+    edit(content)
+    path.write_text(json.dumps(content))
+
+
+# ---- what is found
+
+
+def test_values_are_those_of_the_runs(saved: Path) -> None:
+    found = comparison(saved, filters=["strict-match", "flexible-extract"])
+    assert not found.warnings
+    runs = (found.a, found.b)
+    seen = set()
+    for line in found.differences:
+        if line.breakdown is not None:
+            continue
+        for run, value in zip(runs, (line.contrast.a, line.contrast.b), strict=True):
+            metrics = run.groups[line.task].metrics if line.task in run.groups else run.tasks[line.task].metrics
+            assert value == pytest.approx(metrics[line.metric.name, line.filter].value), (line.task, line.metric.name)
+        assert line.contrast.difference == line.contrast.b - line.contrast.a
+        seen.add((line.task, line.metric.name))
+    assert {("medtasks", "acc"), ("medexqa", "acc"), ("medhallu", "f1"), ("medexqa_all", "macro_acc")} <= seen
+    assert {task for task, _ in seen} == {"medtasks", "medexqa", *found.a.tasks}
+
+
+def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
+    found = comparison(saved)
+    for task in GENERATION_TASKS:
+        benchmark = benchmarks()[found.a.tasks[task].benchmark_name or ""]
+        for breakdown in benchmark.breakdowns:
+            lines = [line for line in found.differences if (line.task, line.breakdown) == (task, breakdown.name)]
+            assert all(line.metric.name == breakdown.metrics[0] for line in lines)
+            groups = {breakdown.key(sample.doc) for sample in found.a.tasks[task].samples} - {None}
+            if len(groups) > 1:
+                assert {line.group for line in lines} == groups
+            else:  # of the sample's rows, the style was not measured and no label is doubted
+                assert (breakdown.name, groups, lines) in (("style", set(), []), ("label", {"not doubted"}, []))
+
+
+def test_tests_suit_their_metrics(saved: Path) -> None:
+    tests = {
+        (line.task, line.metric.name, line.breakdown): line.contrast.test for line in comparison(saved).differences
+    }
+    assert tests["medmcqa_openmed", "acc", None] == tests["medcalc_bench", "acc", "calculator"] == "mcnemar"
+    assert tests["medhallu", "acc", "kind"] == "mcnemar", "one example of a question is independent of the others"
+    assert tests["medhallu", "acc", None] == tests["medhallu", "f1", None] == "t"
+    assert tests["medexqa_all", "macro_acc", None] == tests["medtasks", "acc", None] == "t"
+
+
+def test_flips_and_agreements_add_up(saved: Path) -> None:
+    found = comparison(saved)
+    for (task, filter_name), both in found.agreements.items():
+        n = len(found.a.tasks[task].samples)
+        gained, lost = both.examples_gained, both.examples_lost
+        assert (len(gained), len(lost)) == (both.gained, both.lost)
+        assert both.both_right + both.both_wrong + both.gained + both.lost == n
+        value = found.b.tasks[task].metrics["acc", filter_name].value
+        assert (both.both_right + both.gained) / n == pytest.approx(value)
+        for pairs, right in ((gained, [0, 1]), (lost, [1, 0])):
+            for a, b in pairs:
+                assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
+
+
+def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
+    lines = comparison(saved).differences
+    for is_breakdown in (False, True):
+        parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
+        tested = [line for line in parts if line.contrast.p is not None]
+        assert all(bool(line.contrast.note) == (line not in tested) for line in parts)
+        corrected = holm([x.contrast.p or 0.0 for x in tested])
+        assert [x.p_adjusted for x in tested] == pytest.approx(corrected)
+        assert [x.is_significant for x in tested] == [p < 0.05 for p in corrected]
+
+
+def test_repeated_generations_are_compared(tmp_path: Path) -> None:
+    for name, repeats in (("a", 3), ("b", 3), ("more", 2)):
+        count = iter(range(10**6))
+        models = [right_in(0.6, name + salt) for salt in "123"]
+
+        def answer(doc: Row, models: Any = models, count: Any = count) -> Any:
+            return models[next(count) % 3](doc)
+
+        save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
+    found = comparison(tmp_path)
+    whole = {line.metric.name: line.contrast for line in found.differences if line.breakdown is None}
+    for metric, result in whole.items():
+        assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
+        assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
+    assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
+    (need,) = (need for need in plan(found, 5).needs if need["metric"] == "acc")
+    assert need["spread"]["repeats"] == 3 and "between examples" in plan(found, 5).to_text()
+    fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
+    assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
+
+
+def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
+    found = comparison(saved)
+    whole = [line for line in found.differences if line.breakdown is None]
+    needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
+    assert needs.keys() == {(line.task, line.metric.name) for line in whole if line.contrast.sensitivity}
+    for task in ("medmcqa_openmed", "medhallu", "medtasks"):
+        (own,) = (line.contrast for line in whole if (line.task, line.metric.name) == (task, "acc"))
+        need = needs[task, "acc"]
+        assert own.sensitivity and own.detectable
+        assert (need["n"], need["of"], need["repeats"]) == (own.clusters, own.clusters, None)
+        assert need["examples"] == own.sensitivity.examples_needed(0.05) < need["examples_of_family"]
+        assert need["detectable"] == pytest.approx(100 * own.detectable)
+    assert sum(need["parts"].values()) == need["n"] and list(need["parts"]) == found.a.groups["medtasks"].tasks
+    assert needs["medhallu", "acc"]["until_decided"] == needs["medhallu", "acc"]["of"], "too few to stop early"
+    (again,) = (n for n in plan(found, need["detectable"]).needs if (n["task"], n["metric"]) == ("medtasks", "acc"))
+    assert again["examples"] == need["n"], "what the runs detect takes as many examples as they have"
+    text = plan(found, 5).to_text()
+    assert "5 points" in text and "medmcqa_openmed acc" in text
+
+
+# ---- what is paired
+
+
+def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
+    save_run(tmp_path / "a", tasks="medhallu", limit=6)
+    save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
+    with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
+        comparison(tmp_path)
+    found = comparison(tmp_path, common=True)
+    assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
+    save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
+    with pytest.raises(MedtasksError, match="no example in common"):
+        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
+    save_run(tmp_path / "d", tasks="medhallu", limit=4)
+    with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
+        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "d"))
+
+
+# ---- what is refused, and what is warned of
+
+
+@pytest.mark.parametrize("settings", [{"metadata": {"medhallu": {"use_knowledge": True}}}, {"system_instruction": "!"}])
+def test_other_measurements_are_refused_unless_forced(tmp_path: Path, settings: dict[str, Any]) -> None:
+    save_run(tmp_path / "a", tasks="medhallu", limit=4)
+    save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
+    with pytest.raises(MedtasksError, match=r"not comparable: the (options|prompts) differ .*--force"):
+        comparison(tmp_path)
+    assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
+
+
+def test_generation_settings_and_versions_are_warned_of(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+
+    def newer(content: Row) -> None:
+        signatures = content["configs"]["medhallu"]["metadata"]["signature"]
+        for name, text in signatures.items():
+            signatures[name] = re.sub(r"medtasks:[^|]+", "medtasks:7.7", text.replace("gen:", "gen:top_k=5,"))
+
+    edit_results(b, newer)
+    found = compare_runs(one_run(a), one_run(b), tasks=[("medhallu", "medhallu")])
+    assert any("generation settings differ" in warning for warning in found.warnings)
+    assert any("7.7" in warning for warning in found.warnings)
+
+
+def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> None:
+    for name, metrics in (("a", ["rougeL"]), ("b", ["rougeL", "bleu"])):
+        metadata = {"medexqa": {"use_explanations": True, "explanation_metrics": metrics}}
+        save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
+    with pytest.raises(MedtasksError, match="explanation metrics or judges"):
+        comparison(tmp_path)
+    found = comparison(tmp_path, metrics=["acc", "macro_acc"])
+    assert not found.warnings and {line.metric.name for line in found.differences} == {"acc", "macro_acc"}
+
+
+def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+    for path in (a, b):
+        edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
+    (warning,) = compare_runs(one_run(a), one_run(b)).warnings
+    assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
+
+
+def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: tuple[Path, Path]) -> None:
+    a, b = pair_of_runs
+    task = [("medmcqa_openmed", "medmcqa_openmed")]
+
+    def damaged(lines: list[bytes]) -> list[bytes]:
+        """One line of the filter is gone, one value is no number."""
+        strict = [place for place, line in enumerate(lines) if b'"filter": "strict-match"' in line]
+        lines[strict[1]] = re.sub(rb'"acc": [\d.]+', b'"acc": NaN', lines[strict[1]])
+        return [line for place, line in enumerate(lines) if place != strict[0]]
+
+    edit_lines(sample_file(b, "medmcqa_openmed"), damaged)
+    runs = one_run(a), one_run(b)
+    with pytest.raises(MedtasksError, match=r"acc: 2 of \d+ examples .* have no value"):
+        compare_runs(*runs, tasks=task)
+    found = compare_runs(*runs, tasks=task, force=True)
+    whole = found.differences[0].contrast
+    assert whole.left_out == 2 and whole.n == len(runs[1].tasks[task[0][0]].samples) - 2
+    assert any("not numbers" in warning for warning in found.warnings)
+
+
+def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> None:
+    sample_file(pair_of_runs[1], "medhallu").unlink()
+    with pytest.raises(MedtasksError, match=r"\b0 (samples )?in B.*--log_samples"):
+        compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
+
+
+def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
+    save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
+    save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
+    assert any("medmcqa_openmed: left out, as only one" in warning for warning in comparison(tmp_path).warnings)
+    save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
+    assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
+    with pytest.raises(MedtasksError, match="has 2 runs"):
+        one_run(tmp_path, ["medhallu"])
+    with pytest.raises(MedtasksError, match="no task of this package in common"):
+        compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
+
+
+def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
+    for path in pair_of_runs:
+        edit_results(
+            path, lambda content: content["configs"]["medhallu"].update(process_results="other.score", metadata={})
+        )
+    a, b = map(one_run, pair_of_runs)
+    assert any(
+        "medhallu" in warning and "no task of this package" in warning for warning in compare_runs(a, b).warnings
+    )
+    asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
+    assert [line.metric.name for line in asked.differences] == ["acc"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
+        ({"filters": ["nosuch"]}, "the runs do not both have nosuch; both have strict-match, flexible-extract"),
+        ({"metrics": ["nosuch"]}, "no example in common with a value of nosuch; A has acc, "),
+    ],
+)
+def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(MedtasksError, match=message):
+        comparison(saved, **settings)
+
+
+# ---- what is printed
+
+
+def test_the_table_fits_and_tells(saved: Path) -> None:
+    found = comparison(saved, filters=["strict-match", "flexible-extract"])
+    lines = ComparisonTable(found, show=2).to_text().split("\n")
+    assert max(map(len, lines[3:])) <= 110
+    text = "\n".join(lines)
+    for expected in (
+        "medtasks  (strict-match)",
+        "acc by calculator",
+        "f1 by difficulty",
+        "gained",
+        "more (--all)",
+    ):
+        assert expected in text
+    (line,) = (line for line in found.differences if (line.task, line.filter) == ("medtasks", "strict-match"))
+    row = lines[lines.index("medtasks  (strict-match)") + 2]
+    assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
+
+
+KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"
+CONTRAST = "difference stderr low high p test"
+
+
+def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
+    found = comparison(saved)
+    content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
+    assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
+    assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
+    assert len(content["comparisons"]) == len(found.differences)
+    assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
+    flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
+    assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
+
+
+def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = str(saved / "a"), str(saved / "b")
+    assert cli.main(["compare", a, b, "--task", "medhallu", "--show", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
+    assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
+    assert "medhallu  (flexible-extract)" in capsys.readouterr().out
+    assert cli.main(["compare", a, a]) == 0 and "A and B: the same run" in capsys.readouterr().out
+    assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert cli.main(["compare", a]) == 1
+    assert "name a second run" in capsys.readouterr().err

@@ -1,0 +1,164 @@
+"""Requests as a file, and responses from files: the same bodies and the same numbers as through a server."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from commanding import exit_code, one_line
+from given import Row, write_rows
+from local_server import LocalServer, completion
+from running import saved_results
+
+from medtasks_utils.harness.signature import digest
+
+RUNS = {
+    "four benchmarks": ["--tasks", "medtasks", "--set", "medexqa.use_explanations=false"],
+    "repeats and settings": ["--tasks", "medhallu", "--set", "medhallu.repeats=3", "--gen_kwargs", "temperature=0.7"],
+    "few-shot": ["--tasks", "medexqa_all", "--set", "medexqa.use_explanations=false", "--num_fewshot", "2"],
+}
+FEW = RUNS["few-shot"]
+
+
+def answer(body: Row) -> Row:
+    """A reply that depends on the request alone: answers of all kinds, ends and lengths."""
+    number = int(digest(body), 16)
+    text = ("\\boxed{A}", "\\boxed{1}", "The answer is B.", "<answer>12</answer>", "")[number % 5]
+    is_cut = not text or number % 7 == 0
+    reply = completion(text, finish="length" if is_cut else "stop", prompt_tokens=number % 1000)
+    reply["usage"]["completion_tokens"] = number % 100
+    return reply
+
+
+def lines(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def response(request: Row) -> Row:
+    body = {"status_code": 200, "request_id": "1", "body": answer(request["body"])}
+    return {"id": "1", "custom_id": request["custom_id"], "response": body, "error": None}
+
+
+def written(folder: Path, *words: str) -> list[Row]:
+    """The lines of ``medtasks requests`` on the sample."""
+    command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", str(folder / "r.jsonl")]
+    assert exit_code(command) == 0
+    return lines(folder / "r.jsonl")
+
+
+def imported(folder: Path, *words: str, out: str = "out") -> int:
+    return exit_code(["import", *words, "--requests", str(folder / "r.jsonl"), "-o", str(folder / out)])
+
+
+def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
+    """All that a run saved, but for times, versions and addresses."""
+    results = saved_results(folder)
+    kept: Row = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
+    kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}
+    return kept, {path.name.partition("_202")[0]: lines(path) for path in folder.glob("**/samples_*.jsonl")}
+
+
+@pytest.mark.parametrize("words", RUNS.values(), ids=RUNS)
+def test_requests_and_responses_are_those_of_a_server(words: list[str], tmp_path: Path) -> None:
+    with LocalServer(answer) as server:
+        command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", str(tmp_path / "run")]
+        assert exit_code(command) == 0
+    requests = written(tmp_path, *words)
+    assert {request["url"] for request in requests} == {"/v1/chat/completions"}
+    bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in requests)
+    assert bodies == sorted(json.dumps(request, sort_keys=True) for request in server.requests)
+    responses = list(map(response, requests))
+    random.Random(0).shuffle(responses)
+    halves = [write_rows(responses[start::2], tmp_path / f"{start}.jsonl") for start in (0, 1)]
+    assert imported(tmp_path, *map(str, halves)) == 0
+    assert comparable(tmp_path / "out") == comparable(tmp_path / "run")
+
+
+def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    requests = written(tmp_path, *FEW)
+    good = list(map(response, requests[3:]))
+    failed = {"custom_id": requests[1]["custom_id"], "response": {"status_code": 429, "body": {"error": "slow down"}}}
+    errored = {"custom_id": requests[2]["custom_id"], "result": {"type": "errored", "error": {"message": "no luck"}}}
+    place = requests[0]["custom_id"].rpartition("-")[0]
+    changed, unknown = ({**good[0], "custom_id": name} for name in (f"{place}-00000000", "medqa-0-0-00000000"))
+    odd = [{**failed, "response": response} for response in ("text", {"status_code": "?"}, {"body": 3})]
+    out = write_rows([*good, *odd, failed, errored, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
+    out.write_text(out.read_text() + "no JSON\n")
+    capsys.readouterr()
+    assert imported(tmp_path, str(out), "--missing", str(tmp_path / "again.jsonl")) == 1
+    message = one_line(capsys.readouterr().err)
+    for part in (
+        f"{len(good)} of {len(requests)} requests have a reply",
+        f"1 requests without a response: {requests[0]['custom_id']}",
+        f"2 errors in place of a reply: {requests[1]['custom_id']}",
+        "slow down",
+        "no luck",
+        f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 9}",
+        f"1 requests with more than one response, of which the first reply is used: {good[0]['custom_id']}",
+        f"another prompt than this installation sends: {place}-00000000",
+        "1 responses to no request of this run: medqa-0-0-00000000",
+        "--partial",
+    ):
+        assert part in message
+    assert not list((tmp_path / "out").glob("**/results_*.json"))
+    again = lines(tmp_path / "again.jsonl")
+    assert again == requests[:3]
+    rest = write_rows(map(response, again), tmp_path / "rest.jsonl")
+    assert imported(tmp_path, str(out), str(rest)) == 0
+    whole, samples = comparable(tmp_path / "out")
+    (n,) = whole["n-samples"].values()
+    assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2
+
+
+def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path: Path) -> None:
+    requests = written(tmp_path, *FEW)
+    everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
+    some = write_rows(map(response, requests[1::2]), tmp_path / "some.jsonl")
+    assert imported(tmp_path, str(everything), out="whole") == imported(tmp_path, str(some), "--partial") == 0
+    samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
+    results, of_part = comparable(tmp_path / "out")
+    assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] % 2]
+    assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
+
+
+def test_files_are_split_and_prompts_are_rendered(tmp_path: Path) -> None:
+    words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
+    command = ["requests", "--data", "sample", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]
+    assert exit_code(command) == 0
+    parts = [lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2, 3)]
+    assert list(map(len, parts)) == [9, 9, 2] and not (tmp_path / "r.jsonl").exists()
+    first = parts[0][0]
+    assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
+    responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
+    assert imported(tmp_path, str(responses)) == 0
+
+
+@pytest.mark.torch
+def test_a_chat_template_renders_prompts(tiny_model: Path, tmp_path: Path) -> None:
+    words = ["--form", "completions", "--model_args", f"tokenizer={tiny_model}", "--apply_chat_template"]
+    request, *_ = written(tmp_path, "--tasks", "medhallu", "--limit", "1", *words)
+    assert request["body"]["prompt"].startswith("<system>") and request["body"]["prompt"].endswith("<assistant>")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--tasks", "medcalc_bench_python"], "medcalc_bench_python has tools"),
+        (["--tasks", "medexqa_logits"], "compares log-likelihoods"),
+        (["--tasks", "medhallu", "--form", "completions", "--apply_chat_template"], "--model_args tokenizer=NAME"),
+        (["--tasks", "medhallu", "--model_args", "sed=1"], "has no argument sed"),
+    ],
+)
+def test_what_no_file_can_ask_is_one_line(
+    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
+    assert says in one_line(capsys.readouterr().err)
+    assert exit_code(["requests", "--tasks", "medhallu"]) == 2
+    assert exit_code(["import", "x", "--requests", str(tmp_path / "r.jsonl")]) == 1
+    assert "which medtasks requests wrote beside it" in capsys.readouterr().err

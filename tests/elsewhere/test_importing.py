@@ -1,0 +1,223 @@
+"""Runs of the defining environments: written once as the harness's files, then reported, judged and compared."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from environment_runs import ENVIRONMENTS, lines, rows, write
+from given import Row, write_rows
+from running import right_answer
+from saved_runs import drawn, save_run
+
+from medtasks_utils import __main__ as cli
+from medtasks_utils.compare import compare_runs
+from medtasks_utils.elsewhere.saving import import_run
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.rescore import find_responses
+from medtasks_utils.results import Run, read_runs
+
+STRICT = "strict-match"
+
+
+def mostly_right(doc: Row) -> str:
+    """Right but for every fourth question, by its length."""
+    return right_answer(doc) if len(str(doc["question"])) % 4 else "<think>hm</think> I cannot say."
+
+
+def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]:
+    written, problems = import_run(path, folder, data="sample", **settings)
+    (run,) = read_runs(written)
+    return run, problems
+
+
+@pytest.mark.parametrize("benchmark", ENVIRONMENTS)
+def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Path) -> None:
+    _, function, name = ENVIRONMENTS[benchmark]
+    run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
+    assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
+    task = run.tasks[name]
+    assert task.benchmark is not None
+    assert (task.benchmark.name, task.problems, run.problems, problems) == (benchmark, [], [], [])
+    metadata = {"medexqa": {"use_explanations": False}}
+    (theirs,) = read_runs(save_run(tmp_path / "ours", mostly_right, tasks=name, metadata=metadata))
+    harness = theirs.tasks[name]
+    for key, value in harness.metrics.items():
+        assert task.metrics[key].value == pytest.approx(value.value), key
+        assert task.metrics[key].stderr == (value.stderr and pytest.approx(value.stderr)), key
+    for ours, other in zip(task.samples, harness.samples, strict=True):
+        assert (ours.doc_hash, ours.target, ours.answers) == (other.doc_hash, other.target, other.answers)
+        assert (ours.cluster, ours.stratum, ours.scores) == (other.cluster, other.stratum, other.scores)
+        for filter_name, metrics in other.metrics.items():
+            assert metrics.items() <= ours.metrics[filter_name].items()
+        assert ours.metrics[STRICT]["env_reward"] == ours.metrics[STRICT][f"env_{function}"]
+    compared = compare_runs(run, theirs)
+    assert all(line.contrast.difference == pytest.approx(0) for line in compared.differences)
+    accuracy = next(line for line in compared.differences if line.metric.name == "acc")
+    assert accuracy.contrast.n == len(rows(benchmark))
+    assert any("no signature" in warning for warning in compared.warnings)
+
+
+def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for benchmark in ENVIRONMENTS:
+        write(tmp_path / "theirs", benchmark, lines(benchmark, mostly_right))
+    out = tmp_path / "out"
+    assert cli.main(["import", str(tmp_path / "theirs"), "-o", str(out), "--data", "sample"]) == 0
+    written = capsys.readouterr().out.split()
+    assert len(written) == 4 and all(Path(path).is_relative_to(out) for path in written)
+    (run,) = read_runs(out)
+    assert len(run.tasks) == 4 and all(task.metrics for task in run.tasks.values()), "of one model and date"
+    page = tmp_path / "report.html"
+    assert cli.main(["report", str(out), "-o", str(page)]) == 0, capsys.readouterr().err
+    text = drawn(page.read_text(encoding="utf-8"))
+    assert all(shown in text for shown in ("MedMCQA", "MedExQA", "MedCalc-Bench", "MedHallu", "env_reward"))
+    found = find_responses([str(out)], STRICT).found
+    assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)
+    with pytest.raises(MedtasksError, match="medtasks import"):
+        read_runs(tmp_path / "theirs")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"model": ".."},
+        {"model": "../../x"},
+        {"model": "a\0b"},
+        {"model": "/tmp"},
+        {"date": "../../../x"},
+        {"date": "2026/../../..\0"},
+    ],
+    ids=repr,
+)
+def test_names_in_a_run_never_lead_out_of_the_folder(names: dict[str, str], tmp_path: Path) -> None:
+    path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
+    before = set(tmp_path.rglob("*"))
+    run, _ = imported(path, tmp_path / "deep" / "out")
+    assert run.model == names.get("model", "org/model-7b")
+    new = [file for file in tmp_path.rglob("*") if file.is_file() and file not in before]
+    assert len(new) == 2 and {file.parents[1] for file in new} == {tmp_path / "deep" / "out"}
+
+
+@pytest.mark.parametrize("strip", [(), ("example_id",)])
+def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple[str, ...]) -> None:
+    def second_wrong(doc: Row) -> str:
+        return right_answer(doc) if doc["rollout"] != 1 else "No."
+
+    written = [{k: v for k, v in line.items() if k not in strip} for line in lines("medhallu", second_wrong, 4)]
+    run, _ = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
+    samples = run.tasks["medhallu"].samples
+    assert len(samples) == len(rows("medhallu"))
+    for sample in samples:
+        assert len(sample.responses) == len(sample.answers[STRICT]) == len(sample.scores[STRICT]["acc"]) == 4
+        assert sample.metrics[STRICT]["acc"] == 0.75
+        assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
+
+
+def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
+    with pytest.raises(MedtasksError, match="name the task with --task"):
+        imported(path, tmp_path)
+    with pytest.raises(MedtasksError, match="1 of 1 responses, whose prompt shows no document of medhallu"):
+        imported(path, tmp_path, task="medhallu")
+    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "name one task of this pack"}.items():
+        with pytest.raises(UsageError, match=said):
+            imported(path, tmp_path, task=name)
+    path.write_text("\n{}\n")
+    with pytest.raises(MedtasksError, match="left out 1 records without a response that is text: line 2"):
+        imported(path, tmp_path)
+
+
+def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path) -> None:
+    (line, *_) = lines("medcalc_bench", right_answer)
+    final = line["completion"][-1]
+    call = {"role": "assistant", "content": None, "tool_calls": ['{"name": "calculator"}']}
+    line["completion"] = [call, {"role": "tool", "content": "<answer>1</answer>"}, final]
+    run, _ = imported(write(tmp_path, "medcalc_bench", [line]), tmp_path / "out")
+    (sample,) = run.tasks["medcalc_bench"].samples
+    assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
+    transcript = sample.details[STRICT]["transcript"]
+    assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
+
+
+# ---- other harnesses
+
+
+OTHERS = Path(__file__).parent / "other_harnesses"
+
+
+def packed(folder: Path) -> Path:
+    """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
+    log = json.loads((OTHERS / "log.json").read_text(encoding="utf-8"))
+    path = folder / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
+        for sample in log["samples"]:
+            name = f"samples/{sample['id']}_epoch_1.json"
+            archive.writestr(name, pyarrow.compress(json.dumps(sample).encode(), codec="zstd", asbytes=True))
+            archive.getinfo(name).compress_type = 93
+    return path
+
+
+@pytest.mark.parametrize("name", ["log.eval", "log.json", "scenario_state.json"])
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
+    path = packed(tmp_path) if name == "log.eval" else OTHERS / name
+    run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
+    assert run.model == "org/m" and "left out 1 records without a response that is text: " in problem
+    task = run.tasks["medcalc_bench"]
+    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
+    assert [sample.details[STRICT]["other_scores"][score] for sample in task.samples] == [0, 1, 1]
+    assert task.samples[0].tokens == [tokens]
+    assert task.samples[2].reasoning == (["Let me think."] if tokens else [])
+    assert cli.main(["compare", str(run.path)]) == 0
+    text = capsys.readouterr().out
+    assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
+    bad = tmp_path / f"bad{path.suffix}"
+    bad.write_text("{}")
+    with pytest.raises(MedtasksError, match="neither a log of inspect_ai nor"):
+        imported(bad, tmp_path)
+
+
+IDS = {  # the fields of a document that the file's id is made of, and the benchmark
+    ("id",): "medmcqa",
+    ("question",): "medexqa",
+    ("row_number",): "medcalc_bench",
+    ("row", "shown"): "medhallu",
+}
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize(("fields", "benchmark"), IDS.items())
+def test_lines_of_any_form_are_matched_by_an_id(
+    fields: tuple[str, ...], benchmark: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = fields if len(fields) > 1 else ("Key",)
+    written = []
+    for doc in rows(benchmark):
+        identity = dict(zip(names, map(doc.get, fields), strict=True))
+        written.append({**identity, "text": right_answer(doc), "score": 0})
+    written += [written[0], {**written[1], names[0]: "nowhere"}]
+    path = write_rows(written, tmp_path / f"x.{form}")
+    if form == "jsonl":
+        path.write_text(path.read_text() + json.dumps({**written[0], "text": 7}) + "\nno JSON\n")
+    task = ENVIRONMENTS[benchmark][2]
+    words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
+    assert cli.main([*words, "--response", "text", "--task", task]) == 0
+    errors = capsys.readouterr().err
+    assert "responses, whose id is that of no or several documents" in errors
+    assert "1 documents with several responses, taken as generations" in errors
+    for kind in ("1 lines that are not JSON", "1 records without a response that is text"):
+        assert (kind in errors) == (form == "jsonl")
+    (run,) = read_runs(tmp_path)
+    metrics = run.tasks[task].metrics
+    assert (metrics["acc", STRICT].value, metrics["their_score", STRICT].value) == (1, 0)
+    assert len(run.tasks[task].samples) == len(rows(benchmark))
+    assert cli.main(words) == 2 and "--task, --id and --response together" in capsys.readouterr().err

@@ -1,0 +1,235 @@
+"""Readers of text one by one: tables of texts with what is read of them, and what holds of any text."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from given import GENERATION_TASKS, same, table
+from hypothesis import given
+from hypothesis import strategies as st
+from running import documents, reader
+
+from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer
+from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
+from medtasks_utils.extraction.letters import read_letter
+from medtasks_utils.extraction.numbers import evaluate, python_literal, strict_decimal
+from medtasks_utils.extraction.quantities import Percentage
+from medtasks_utils.extraction.tags import last_tag
+from medtasks_utils.extraction.think import final_text, is_one_block_then_answer, think_tags_pair_up
+from medtasks_utils.extraction.values import Kind, content_value, read_value
+from medtasks_utils.extraction.verdicts import read_verdict
+
+NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
+APHASIAS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"]
+VALUES: tuple[Kind, ...] = ("decimal", "integer", "date", "weeks_days")
+DATE, AGE = "content_date", "content_weeks_days"
+
+
+def tag_content(text: str) -> str | None:
+    found = last_tag(text)
+    return found[0] if found else None
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    **{f"content_{kind}": lambda text, kind=kind: content_value(text, kind).value for kind in VALUES},  # type: ignore[misc]
+    **{f"strict_{kind}": lambda text, kind=kind: KINDS[kind].strict(text) for kind in VALUES},  # type: ignore[misc]
+    "boxes": boxes,
+    "expression": evaluate,
+    "final_text": final_text,
+    "last_tag": tag_content,
+    "letter": lambda text: read_letter(text, NERVES).value,
+    "literal": python_literal,
+    "medexqa_authors": lambda text: authors_answer(text, APHASIAS)[0],
+    "one_block": is_one_block_then_answer,
+    "tags_pair_up": think_tags_pair_up,
+    "unwrapped": unwrap,
+    "verdict": lambda text: read_verdict(text).value,
+}
+"""By the name of a table in ``tables/``; what a value in it stands for is compared by :func:`same`."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_each_text_of_the_table_is_read_as_it_says(name: str) -> None:
+    found = [(text, wanted, READERS[name](text)) for text, wanted in table(name)]
+    assert [row for row in found if not same(row[2], row[1])] == []
+
+
+def test_a_stated_value_is_read_out_of_a_whole_response() -> None:
+    found = [(text, value, read_value(text, kind).value) for text, (kind, value) in table("stated_value")]
+    assert [row for row in found if not same(row[2], row[1])] == []
+
+
+# ---- what is written is read back, in any style
+
+NUMBERS = [
+    *("{0}", "**{0}**", "${0}$", "≈ {0}", "~{0} mg/dL", "= {0}", "x = {0} kg/m²", "{0} mL/min/1.73 m²", "({0})"),
+    *("{0} (normal range 3-5)", "\\text{{{0} mmol/L}}", "$\\approx {0}\\,\\text{{mg}}$", "The result is {0}.", '"{0}"'),
+]
+POWERS = ["{} × 10^{}", "{}e{}", r"{} \times 10^{{{}}}", "{}*10**{}"]
+DATES = [
+    *("%m/%d/%Y", "%Y-%m-%d", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%b. %d %Y", "%d %B %Y", "%d-%b-%Y", "%m-%d-%Y"),
+    *("%A, %B %d, %Y", "**%B %d, %Y**", "$%m/%d/%Y$", "The date is %m/%d/%Y.", "\\text{%B %d, %Y}"),
+    "Due %Y-%m-%d (LMP 7/28/2020)",
+]
+AGES = [
+    *("({} weeks, {} days)", "{} weeks {} days", "{} weeks and {} days", "{}w{}d", "{}w {}d", "{} wks {} d", "{}+{}"),
+    *("{} + {} weeks", "{} {}/7", "({}, {})", "[{}, {}]", "GA: {} Weeks and {} Days."),
+    "$({}\\text{{ weeks}}, {}\\text{{ days}})$",
+]
+
+
+@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(NUMBERS))
+def test_a_number(value: float, style: str) -> None:
+    for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
+        assert READERS["content_decimal"](style.format(form)) == pytest.approx(value, abs=5e-4)
+
+
+@given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from(POWERS))
+def test_scientific_notation(mantissa: int, exponent: int, style: str) -> None:
+    assert READERS["content_decimal"](style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
+
+
+@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(DATES))
+def test_a_date(date: datetime.date, style: str) -> None:
+    assert READERS[DATE](date.strftime(style)) == date
+    for text in (f"{date.month}/{date.day}/{date.year}", f"{date.month:02}/{date.day:02}/{date.year}"):
+        assert READERS["strict_date"](text) == READERS[DATE](text) == date
+
+
+@given(st.integers(0, 45), st.integers(0, 6), st.sampled_from(AGES))
+def test_an_age(weeks: int, days: int, style: str) -> None:
+    assert READERS[AGE](style.format(weeks, days)) == (weeks, days)
+    assert READERS["strict_weeks_days"](AGES[0].format(weeks, days)) == (weeks, days)
+    assert READERS[AGE](f"{7 * weeks + days} days") == (weeks, days)
+
+
+def test_a_percentage_is_told_from_a_number() -> None:
+    for text, is_one in (("45.5 %", True), (r"\text{FENa} = 0.5\%", True), ("45.5", False), ("12% of 40 = 4.8", False)):
+        assert isinstance(READERS["content_decimal"](text), Percentage) == is_one
+
+
+# ---- expressions
+
+
+def test_literals_too_long_for_python() -> None:
+    assert python_literal("9" * 4300) == 10**4300 - 1
+    assert python_literal("9" * 4301) is None
+    assert python_literal("9" * 400 + ".0") is None
+
+
+LONG = ["*".join(["2**999"] * 100), "(" * 1000 + "1", "-" * 1500 + "1", "[" * 500, "1 if " * 300]
+
+
+def test_expressions_cannot_reach_out_or_grow() -> None:
+    for expression in [*LONG, *(text for text, value in table("expression") if value is None)]:
+        assert evaluate(expression) is None
+        assert strict_decimal(f"str({expression})") is None or len(expression) < 2
+
+
+def test_an_expression_leaves_nothing_behind() -> None:
+    for attack in ("math.clear()", "math.pop('sqrt')", "math.update(pi=3)", "np.setdefault('x', 1)", "sqrt := 3"):
+        assert evaluate(attack) is None
+    assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
+
+
+# ---- boxes, tags and reasoning
+
+PLAIN = st.text(alphabet=st.characters(exclude_characters="\\{}", exclude_categories=["Cs"]))
+BRACES = st.lists(st.sampled_from(["\\boxed{", *"{}A\\ ", "\\{", "\\}", "\\\\"]), max_size=30).map("".join)
+UNTAGGED = st.text().filter(lambda text: "answer>" not in text.lower() and "think>" not in text.lower())
+WRAPPERS = [r"\text{%s}", r"\mathrm{%s}", r"\mathbf{%s}", "**%s**", "$%s$", "(%s)", " %s ", "%s.", r"\(%s\)", "\n%s\n"]
+
+
+@given(PLAIN, PLAIN, PLAIN, PLAIN)
+def test_the_last_balanced_box_counts(before: str, first: str, between: str, last: str) -> None:
+    text = rf"{before}\boxed{{{first}}}{between}\boxed{{{last}}}"
+    for whole in (text, rf"{text} \boxed{{ {before}", rf"{text} {{{{ {{}} "):
+        assert last_box(whole) == last
+
+
+@given(BRACES)
+def test_contents_are_balanced_and_no_longer_than_the_text(text: str) -> None:
+    contents = boxes(text)
+    assert last_box(text) == (contents[-1] if contents else None)
+    assert sum(map(len, contents)) <= len(text)
+    for content in contents:
+        assert content in text
+        assert last_box(rf"\boxed{{{content}}}") == (boxes(content) or [content])[-1]
+
+
+@given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(st.sampled_from(WRAPPERS), max_size=6))
+def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
+    wrapped = token
+    for wrapper in wrappers:
+        wrapped = wrapper % wrapped
+    assert unwrap(wrapped) == token
+    assert unwrap(last_box(rf"So: $\boxed{{{wrapped}}}$.") or "") == token
+
+
+@given(UNTAGGED, UNTAGGED, UNTAGGED)
+def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: str, after: str) -> None:
+    text = f"{before}<answer>0</answer>{before}<answer>{content}</answer>{after}"
+    found = last_tag(text)
+    assert found and found[0] == content and text[found[1] :] == after
+
+
+@given(UNTAGGED, UNTAGGED)
+def test_what_the_server_strips_makes_no_difference(reasoning: str, answer: str) -> None:
+    assert final_text(f"<think>{reasoning}</think>{answer}") == answer == final_text(answer)
+    assert final_text(f"{reasoning}</think>{answer}") == answer
+    assert final_text(f"{answer}<think>{reasoning}") == answer
+
+
+REASONING = [r"The answer is A. \boxed{A}", r"\boxed{1}", "0", "The value is 5, so <answer>5", "C"]
+ANSWERS = ["A", r"\boxed{C}", "The answer is B.", r"\boxed{0}", "It is factual.", "<answer>7</answer>", "", "1/2/2021"]
+
+
+@pytest.mark.parametrize("name", GENERATION_TASKS)
+def test_reasoning_holds_no_answer_and_stripped_it_scores_the_same(name: str) -> None:
+    task = reader(name)
+    doc = documents(task)[0]
+    for read in (task.strict, task.flexible):
+        for answer in ANSWERS:
+            whole, stripped = read(f"<think>\n{REASONING[0]}\n</think>\n\n{answer}", doc), read(answer, doc)
+            assert whole.value == stripped.value
+            assert {**task.score(doc, whole), "format": None} == {**task.score(doc, stripped), "format": None}
+        for reasoning in REASONING:
+            assert read(f"<think>{reasoning}", doc).value is None
+            assert read(f"<think>So.</think>\n<think>{reasoning}", doc).value is None
+
+
+# ---- any text
+
+PIECES = [*"A1=\n}", "B. ", "2.5 ", "is ", "not ", "answer ", "**", "\\boxed{", "<answer>", "</answer>", "<\\answer>"]
+LIKE = st.text(alphabet="0123456789+/wd weksay,()[]'\"-. janfbmrch$*{}\\tA", max_size=40)
+ANY = (
+    st.text()
+    | LIKE
+    | st.lists(st.sampled_from([*PIECES, '"answer": "', "factual ", "या", "答案", "\ud800"])).map("".join)
+)
+
+
+@given(ANY)
+def test_any_text_gives_a_reading_or_none(text: str) -> None:
+    assert read_letter(text, NERVES).value in (None, *"ABCD")
+    assert read_verdict(text).value in (None, *"012")
+    for name in ("content_decimal", "content_integer", "strict_decimal", "strict_integer"):
+        value = READERS[name](text)
+        assert value is None or isinstance(value, str) or math.isfinite(value)
+    for name in (AGE, "strict_weeks_days"):
+        age = READERS[name](text)
+        assert age is None or (len(age) == 2 and min(age) >= 0)
+    for name in (DATE, "strict_date"):
+        assert isinstance(READERS[name](text), datetime.date | None)
+    for kind in VALUES:
+        reading = read_value(text, kind)
+        assert (reading.value is None) == (reading.cue == "none")
+        assert 0 <= reading.certainty <= 1
+    assert unwrap(unwrap(text)) == unwrap(text) and len(unwrap(text)) <= len(text)
+    found = last_tag(text)
+    assert found is None or found[0] in text

@@ -1,0 +1,63 @@
+"""Responses made to break, stall or trick the scoring: each is wrong or unanswered. Times are measured elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from given import GENERATION_TASKS, table
+from hostile_texts import UNITS, cases, long
+from running import reader
+
+from medtasks_utils.benchmarks.base import UNANSWERED, Answer
+from medtasks_utils.extraction.letters import read_letter
+from medtasks_utils.extraction.values import read_value
+from medtasks_utils.extraction.verdicts import read_verdict
+from medtasks_utils.extraction.weighing import Reading
+
+WRAPS = ("%s", r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA")
+
+
+@pytest.mark.parametrize("name", GENERATION_TASKS)
+@pytest.mark.parametrize(("share", "length"), [(12, 20_000), pytest.param(1, 200_000, marks=pytest.mark.slow)])
+def test_hostile_responses_are_wrong_and_are_read_to_the_end(name: str, share: int, length: int) -> None:
+    """With each so many'th of the units; anything quadratic would take minutes."""
+    task = reader(name)
+    docs = itertools.cycle(cases(task))
+    wraps = itertools.cycle(WRAPS)
+    responses = {unit: next(wraps).replace("%s", unit * (length // 6 // len(unit))) for unit in UNITS[::share]}
+    responses |= {f"long {unit}": unit * (length // len(unit)) for unit in UNITS[:: 4 * share]}
+    for label, response in {**responses, **long(length), **dict(table("hostile_answers"))}.items():
+        for doc in itertools.islice(docs, 2 if name == "medcalc_bench" else 1):
+            for read in (task.strict, task.flexible):
+                answer = read(response, doc)
+                scores = task.score(doc, answer)
+                assert scores["acc"] == 0.0, (label, answer[:100])
+                assert isinstance(answer, Answer)
+                assert (answer == UNANSWERED) == (answer.value is None)
+                assert not scores["answered"] or answer.value is not None
+
+
+READERS = {
+    "letters": ("The answer is B. ", lambda text: read_letter(text, ["one", "two", "three", "four"])),
+    "values": ("The value is 5.5. ", lambda text: read_value(text, "decimal")),
+    "verdicts": ("It is not supported. ", read_verdict),
+}
+
+
+@pytest.mark.parametrize(("unit", "read"), READERS.values(), ids=READERS)
+def test_a_longer_text_has_no_more_candidates(unit: str, read: Callable[[str], Reading]) -> None:
+    few, many = (len(read(unit * count).candidates) for count in (2_500, 5_000))
+    assert 0 < few == many
+
+
+@pytest.mark.parametrize("name", GENERATION_TASKS)
+def test_nothing_clear_is_unanswered_under_both(name: str) -> None:
+    task = reader(name)
+    for doc in cases(task):
+        for response in ("", " \n", "<think>", r"\boxed{", "<think>A", "\x00", "…", "{" * 50_000):
+            readings = [task.strict, task.flexible]
+            if name == "medexqa_all" and response.strip() and not response.startswith("<think>"):
+                readings = [task.flexible]  # the authors' rule credits the most similar option
+            assert [read(response, doc).value for read in readings] == [None] * len(readings), response[:20]

@@ -1,0 +1,112 @@
+"""The flexible reading: statements, texts that state nothing, the judged corpus, and what must change no reading."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judged import CORPUS, TASKS, judged, outcome
+from running import reader
+
+from medtasks_utils.extraction import nothing
+from medtasks_utils.extraction.letters import read_letter
+from medtasks_utils.extraction.values import read_value
+from medtasks_utils.extraction.words import symbols_of
+
+LOADED = {benchmark: reader(name) for benchmark, name in TASKS.items()}
+ROWS = [*judged(), *judged(CORPUS / "later")]
+NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
+
+
+# ---- nothing from nothing
+
+
+@given(st.text(alphabet="abcdefgh", min_size=30, max_size=80), st.integers(9, 40))
+def test_a_text_that_says_the_same_over_and_over_loops(sentence: str, times: int) -> None:
+    assert nothing.loops(f"{sentence}. " * times)
+    assert not nothing.loops(f"{sentence}. ")
+
+
+@given(st.sampled_from(["and the", "which is", "3 +", "so that", "of"]), st.integers(1, 9))
+def test_a_text_that_ends_within_a_sentence_breaks_off(end: str, sentences: int) -> None:
+    text = "The pulse adds two. " * sentences
+    assert nothing.whole_until(f"{text}It is {end}") == len(text)
+    assert nothing.whole_until(text) == len(text)
+
+
+@given(st.sampled_from(["we can calculate the score", "solve for the GFR", "we plug in the values"]), st.floats(1, 99))
+def test_a_plan_is_no_result(plan: str, value: float) -> None:
+    assert nothing.only_plans(symbols_of(f"The age is given. Then {plan}.", ()))
+    assert read_value(f"The sodium is {value:.1f}. Then {plan}.", "decimal").value is None
+
+
+@given(st.sampled_from(["none of the above", "unknown", "not in the options"]), st.sampled_from("ABCD"))
+def test_what_gives_up_has_no_letter(words: str, letter: str) -> None:
+    assert read_letter(f"{letter} is common. The answer is {words}.", NERVES).value is None
+
+
+@given(st.sampled_from(["weight", "albumin"]), st.floats(1, 99))
+def test_what_lacks_data_has_no_value(needed: str, value: float) -> None:
+    text = f"The age is {value:.0f}. The {needed} is missing, so it cannot be calculated."
+    assert nothing.lacks(symbols_of(text, ()))
+    assert read_value(text, "decimal").value is None
+
+
+@given(st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.sampled_from(["Wait, ", "Correction: ", "No, I misread. "]))
+def test_what_is_taken_back_is_not_stated(first: str, second: str, words: str) -> None:
+    assert read_letter(f"The answer is {first}. {words}the answer is {second}.").value == second
+
+
+# ---- the judged corpus
+
+LEAST = {"ordinary": (0.98, 0.015), "hard": (0.80, 0.15), "": (0.72, 0.16)}
+"""The share that must be right, and the largest that may be wrong, by kind, over all four benchmarks."""
+
+
+def found(rows: list[dict[str, Any]], rewrite: Callable[[str], str] = str) -> list[Any]:
+    """What the flexible filters read of rows, rewritten or not."""
+    return [LOADED[row["benchmark"]].flexible(rewrite(row["response"]), row).value for row in rows]
+
+
+def test_the_corpus_is_read_as_its_readers_did() -> None:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row, value in zip(ROWS, found(ROWS), strict=True):
+        counts[row.get("kind", "")][outcome(row, value)] += 1
+    for kind, (right, wrong) in LEAST.items():
+        total = sum(counts[kind].values())
+        assert counts[kind]["right"] >= right * total, (kind, counts[kind])
+        assert counts[kind]["wrong"] <= wrong * total, (kind, counts[kind])
+
+
+REWRITTEN: dict[str, Callable[[str], str]] = {
+    "carriage returns": lambda text: text.replace("\n", "\r\n"),
+    "spaces at the ends of lines": lambda text: text.replace("\n", "  \n"),
+    "two spaces after a full stop": lambda text: re.sub(r"(?<=[a-z]\.) (?=[A-Z])", "  ", text),
+    "spaces that do not break": lambda text: re.sub(r"(?<=\d) (?=[a-zA-Z%])", "\u00a0", text),
+    "typographic quotes": lambda text: text.replace("'", "’"),
+    "points as bullets": lambda text: re.sub(r"^[-*] ", "• ", text, flags=re.MULTILINE),
+    "colons in bold": lambda text: re.sub(r"\*\*:", ":**", text),
+    "HTML for bold": lambda text: re.sub(r"\*\*([^*\n]+)\*\*", r"<strong>\1</strong>", text),
+    "underscores for bold": lambda text: re.sub(r"\*\*([^*\n]+)\*\*", r"__\1__", text),
+    "indentation": lambda text: text if "`" in text else re.sub(r"^(?=\S)", "  ", text, flags=re.MULTILINE),
+    "reasoning before": lambda text: text if "think>" in text else f"<think>\nA? 3.5?\n</think>\n\n{text}",
+    "a ruler at the end": lambda text: f"{text}\n\n---",
+    "an end-of-text token": lambda text: f"{text}<|im_end|>",
+}
+
+
+@pytest.mark.parametrize("at", range(len(REWRITTEN)), ids=[*REWRITTEN])
+def test_rewriting_changes_nothing(at: int) -> None:
+    rewrite, rows = [*REWRITTEN.values()][at], ROWS[at :: len(REWRITTEN)]
+    changed = [
+        row["id"] for row, one, other in zip(rows, found(rows), found(rows, rewrite), strict=True) if one != other
+    ]
+    assert len(changed) <= 0.02 * len(rows), changed
+
+
+# ---- any text

@@ -1,0 +1,406 @@
+"""Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
+
+from __future__ import annotations
+
+import _thread
+import itertools
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from commanding import clean_environment
+from hypothesis import given
+from hypothesis import strategies as st
+from local_server import Answer, LocalServer, Request, completion
+from scripts import Held, draw, prompt_of, refusal
+
+from medtasks_utils import load_runs
+from medtasks_utils.__main__ import main
+from medtasks_utils.harness.answer_store import AnswerStore
+from medtasks_utils.harness.replies import Reply
+
+MODEL = {"kind": "hf", "pretrained": "a"}
+ASKS = {
+    "plain": ["--tasks", "medhallu,medmcqa_openmed"],
+    "tools": ["--tasks", "medcalc_bench_calculator", "--set", "medcalc_bench.max_turns=4"],
+}
+
+
+def command(served: LocalServer, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
+    return [
+        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
+        *served.flags(num_concurrent=connections),
+        *("--json", "--output_path", str(folder), "--log_samples", *more),
+    ]
+
+
+def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
+    """The command in this process: what it tells, and its errors."""
+    assert main(words[3:]) == code
+    told, errors = capsys.readouterr()
+    return json.loads(told or "{}"), errors
+
+
+def interrupted(words: list[str], capsys: pytest.CaptureFixture[str], held: Held) -> str:
+    """What a run in this process says that Ctrl-C ends when answers are first held back."""
+    held.then = _thread.interrupt_main
+    assert main(words[3:]) == 130
+    held.release.set()
+    out, errors = capsys.readouterr()
+    assert out == ""
+    return errors
+
+
+def killed(words: list[str], cwd: Path, held: Held) -> None:
+    """Kill a run when answers are first held back."""
+    process = subprocess.Popen(words, cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE)
+    assert held.reached.wait(300)
+    process.kill()
+    process.communicate()
+    held.release.set()
+    assert process.returncode == -signal.SIGKILL
+
+
+def answer(body: Request) -> str:
+    """Two calls of a tool, where there is one, and an answer that differs from prompt to prompt, and seed to seed."""
+    turns = sum(message["role"] == "assistant" for message in body["messages"])
+    if "calculator" in json.dumps(body["messages"][:2]) and turns < 2:
+        return f'<tool_call>{{"name": "calculator", "arguments": {{"expression": "{turns} + 1"}}}}</tool_call>'
+    letter = "ABCD"[sum(prompt_of(body).encode()) % 4]
+    return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
+
+
+@pytest.mark.parametrize("ask", ["plain", pytest.param("tools", marks=pytest.mark.slow)])
+def test_a_run_that_was_ended_asks_nothing_twice(ask: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with LocalServer(answer) as whole:
+        expected, _ = run(command(whole, tmp_path / "whole", ask), capsys)
+    with LocalServer(held := Held(7, answer)) as served:
+        words = command(served, tmp_path / "killed", ask)
+        if ask == "plain":
+            assert "run the same command again" in interrupted(words, capsys, held).splitlines()[-2]
+        else:
+            killed(words, tmp_path, held)
+        served.answer = answer
+        found, errors = run(words, capsys)
+    assert "reusing" in errors and "--fresh" in errors
+    assert 0 < found["answers_taken_over"] <= len(whole.answered)
+    assert found["scores"] == expected["scores"]
+    asked = Counter(map(prompt_of, served.answered))
+    assert asked.keys() == Counter(map(prompt_of, whole.answered)).keys()
+    # A reply that was under way when the run was killed may have been sent, and never read.
+    assert asked.total() - len(whole.answered) <= 2 * 4
+    assert not list((tmp_path / "killed").glob("**/answers_*.jsonl")), "a run that ended is ended"
+
+
+def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refuses = [True]
+
+    def reply(body: Request) -> Answer:
+        return refusal(503, "out of breath") if refuses[0] and len(served.requests) > 10 else answer(body)
+
+    with LocalServer(reply) as served:
+        words = command(served, tmp_path, "plain", connections=1)
+        _, errors = run(words, capsys, code=1)
+        assert re.search(
+            r"error: .*503.*out of breath.*; 10 answers are kept in .*to continue where it stopped\n$", errors
+        )
+        assert "Traceback" not in errors
+        refuses[0] = False
+        fresh, _ = run([*words, "--fresh"], capsys)
+        assert fresh["answers_taken_over"] == 0
+        before = len(served.requests)
+        again, errors = run([*words, "--no_keep"], capsys)
+        assert len(served.requests) - before == 24 and "reusing" not in errors
+        assert again["scores"] == fresh["scores"]
+
+
+# ---- the files
+
+
+def put(store: AnswerStore, prompt: str, reply: Any, **settings: Any) -> None:
+    store.put("generate_until", (prompt, settings), [reply])
+
+
+def take(store: AnswerStore, prompt: str, **settings: Any) -> Any:
+    replies = store.take("generate_until", (prompt, settings))
+    return replies and replies[0]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
+def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFactory, replies: Any, cut: int) -> None:
+    folder = tmp_path_factory.mktemp("kept")
+    first = AnswerStore(folder, MODEL)
+    for prompt, reply in replies[:cut]:
+        put(first, prompt, reply, seed=1)
+    first.close()
+    second = AnswerStore(folder, MODEL)
+    assert second.kept == len(replies[:cut])
+    assert take(AnswerStore(folder, {**MODEL, "pretrained": "b"}), "a", seed=1) is None
+    assert take(AnswerStore(folder, MODEL, fresh=True), "a", seed=1) is None
+    taken = [(prompt, take(second, prompt, seed=1)) for prompt, _ in replies]
+    assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
+    second.end()
+    assert [path.suffix for path in folder.iterdir()] == [".gz"]
+    assert AnswerStore(folder, MODEL, extend=True).kept == len(replies[:cut])
+
+
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_no_damage_ends_a_run_or_changes_a_reply(
+    is_archived: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
+    kept = AnswerStore(tmp_path, MODEL)
+    expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
+    for prompt, reply in expected.items():
+        put(kept, prompt, reply, max_gen_toks=5)
+    kept.put("loglikelihood", ("p", " A"), [(-1.5, True)])
+    (kept.end if is_archived else kept.close)()
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    chance = random.Random(0)
+    found: Counter[bool] = Counter()
+    for _ in range(150):
+        start = chance.randrange(len(whole))
+        end = start + chance.choice([0, 1, 1, 40, len(whole)])
+        file.write_bytes(whole[:start] + chance.choice([b"", b"5\n", b"\n{}\n", chance.randbytes(1)]) + whole[end:])
+        again = AnswerStore(tmp_path, MODEL, extend=is_archived)
+        for prompt, reply in expected.items():
+            answer = take(again, prompt, max_gen_toks=5)
+            assert answer is None or (answer, answer.facts) == (reply, reply.facts)
+            found[answer is not None] += 1
+        assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
+    assert found[True] > found[False] / 2
+    assert "damaged lines are ignored" in caplog.text
+    put(again, "later", "reply")
+    again.end()
+    assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"
+
+
+def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    one = AnswerStore(tmp_path, MODEL)
+    put(one, "p", "one")
+    two = AnswerStore(tmp_path, MODEL)
+    assert take(two, "p") is None, "the other process is running"
+    assert "another run of this model" not in caplog.text
+    put(two, "p", "two")
+    put(two, "q", "of another task")
+    assert caplog.text.count(f"another run of this model is under way in {tmp_path}") == 1
+    one.end()
+    put(two, "r", "later")
+    assert len(list(tmp_path.glob("*.jsonl"))) == 1
+    two.close()  # as if it had been killed
+    three = AnswerStore(tmp_path, MODEL)
+    assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
+    three.end()
+    four = AnswerStore(tmp_path, MODEL, fresh=True)
+    with four.stored_for(InProcess()):
+        put(four, "q", "fresh")
+    four.end()
+    assert not list(tmp_path.glob("*.jsonl"))
+    last = AnswerStore(tmp_path, MODEL, extend=True)
+    assert [take(last, prompt) for prompt in "qqpp"] == ["fresh", "of another task", "two", "one"]
+
+
+# ---- extending
+
+
+def long_answer(body: Request) -> Answer:
+    """As :func:`answer`, but a third of the replies need more than 100 tokens."""
+    needed = 130 if is_long(prompt_of(body)) else 40
+    if needed > body["max_tokens"]:
+        return {**completion("I think", "length"), "usage": {"completion_tokens": body["max_tokens"]}}
+    return {**completion(answer(body)), "usage": {"completion_tokens": needed}}
+
+
+def is_long(prompt: str) -> bool:
+    return draw(prompt).randrange(3) == 0
+
+
+SAMPLED = ["--gen_kwargs", "do_sample=true,temperature=0.7,max_gen_toks=100"]
+HOTTER = ["--gen_kwargs", "do_sample=true,temperature=0.8,max_gen_toks=100"]
+SHORT, LONG = ["--gen_kwargs", "max_gen_toks=100"], ["--gen_kwargs", "max_gen_toks=200"]
+GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
+    "more examples": ("medhallu", ["--limit", "4"], ["--limit", "8"], ""),
+    "further tasks": ("medhallu", [], ["--tasks", "medhallu,medmcqa_openmed"], ""),
+    "more repeats": ("medmcqa_openmed", SAMPLED, [*SAMPLED, "--set", "medmcqa.repeats=3"], ""),
+    "more tokens": ("medmcqa_openmed", SHORT, LONG, "max_gen_toks"),
+    "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
+    "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
+    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with other temperature"),
+    "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt to which no"),
+    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with other seeds"),
+}
+
+
+@pytest.mark.parametrize("change", GROWS)
+def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(
+    change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task, old, new, reason = GROWS[change]
+
+    def evaluate_in(folder: str, served: LocalServer, *words: str) -> tuple[dict[str, Any], str]:
+        flags = ["--data", "sample", "--tasks", task, "--limit", "6", *words, *served.flags(), "--json"]
+        return run(["", "", "", "eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)
+
+    with LocalServer(long_answer) as whole:
+        expected, _ = evaluate_in("whole", whole, *new)
+    with LocalServer(long_answer) as served:
+        evaluate_in("grown", served, *old)
+        before = Counter(map(prompt_of, served.requests))
+        served.requests.clear()
+        grown, errors = evaluate_in("grown", served, *new, "--extend")
+    assert grown["scores"] == expected["scores"]
+    anew = Counter(map(prompt_of, whole.requests))
+    if reason == "max_gen_toks":
+        anew = Counter(prompt for prompt in anew.elements() if is_long(prompt))
+        assert anew
+    elif not reason:
+        anew -= before
+    assert Counter(map(prompt_of, served.requests)) == anew
+    assert reason in errors
+    assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
+    ended, whole_run = (
+        max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values() for folder in ("grown", "whole")
+    )
+    assert [task.signatures for task in ended] == [task.signatures for task in whole_run]
+
+
+def test_responses_are_scored_later_without_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with LocalServer(answer) as served:
+        words = command(served, tmp_path, "plain")
+        words.remove("--json")
+        assert main([*words[3:], "--predict_only"]) == 0
+        assert "the same command with --extend in place of --predict_only" in capsys.readouterr().out
+        assert main([*command(served, tmp_path / "unkept", "plain")[3:], "--predict_only", "--no_keep"]) == 0
+        assert "next: " not in capsys.readouterr().out
+        expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
+    scored, errors = run([*words, "--json", "--extend"], capsys)
+    assert "as far as kept answers reach" in errors
+    assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_it_extends_loses_no_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(answer) as whole:
+        expected, _ = run(command(whole, tmp_path / "whole", "plain"), capsys)
+    with LocalServer(answer) as served:
+        words = command(served, tmp_path / "grown", "plain")
+        run([*words, "--limit", "2"], capsys)
+        for number in (1, 5, 9):
+            held = served.answer = Held(number, answer)
+            killed([*words, "--extend"], tmp_path, held)
+        served.answer = answer
+        grown, _ = run([*words, "--extend"], capsys)
+        assert grown["scores"] == expected["scores"]
+        again, _ = run([*words, "--extend"], capsys)
+    assert again["answers_taken_over"] == len(whole.requests)
+    assert len(served.answered) <= len(whole.requests) + 3 * 4, "those under way when the run was killed"
+
+
+def test_what_may_be_taken_over_is_what_asking_again_could_not_change() -> None:
+    """Against a plain model of it, for random pairs of an old run and a new one."""
+    chance = random.Random(5)
+    outcomes: Counter[str] = Counter()
+    for _ in range(150):
+        with TemporaryDirectory() as name:
+            outcomes.update(extended(Path(name), chance))
+    assert min(outcomes[outcome] for outcome in ("taken", "prompt", "seed", "temperature", "max_gen_toks")) > 20
+
+
+def extended(folder: Path, chance: random.Random) -> list[str]:
+    """Extend a run by another; return what became of each of its requests."""
+    old_limit, new_limit = chance.choice([10, 20, 30]), chance.choice([10, 20, 30])
+    old_temperature, new_temperature = (chance.choice([0.5, 0.5, 0.5, 1.0]) for _ in range(2))
+    old_examples, old_repeats = chance.randrange(1, 5), chance.randrange(1, 3)
+    replies: dict[tuple[int, int, int], Reply] = {}
+    old = AnswerStore(folder, MODEL)
+    for example, generation in itertools.product(range(old_examples), range(old_repeats)):
+        settings = {"seed": generation, "temperature": old_temperature, "max_gen_toks": old_limit}
+        for turn in range(chance.randrange(1, 4)):
+            tokens = chance.randrange(1, old_limit + 1)
+            reply = Reply(f"{example} {generation} {turn}", "length" if tokens == old_limit else "stop", tokens)
+            if chance.random() < 0.2:
+                reply = Reply(reply, chance.choice(["stop", "filter", "unknown"]), None)
+            replies[example, generation, turn] = reply
+            first = (f"{example} 0", settings)
+            assert old.take("generate_until", (f"{example} {turn}", settings), first if turn else None) is None
+            old.put("generate_until", (f"{example} {turn}", settings), [reply])
+            if reply.ended == "length":
+                break
+    old.end()
+    new = AnswerStore(folder, MODEL, extend=True)
+    outcomes = []
+    for example, generation in itertools.product(range(chance.randrange(1, 5)), range(chance.randrange(1, 3))):
+        settings = {"max_gen_toks": new_limit, "seed": generation, "temperature": new_temperature}
+        turns = [reply for key, reply in sorted(replies.items()) if key[:2] == (example, generation)]
+        could_not_change = all(
+            new_limit == old_limit
+            or (reply.ended == "stop" and (new_limit > old_limit or (reply.tokens or 99) <= new_limit))
+            for reply in turns
+        )
+        reason = "taken"
+        if example >= old_examples:
+            reason = "prompt"
+        elif new_temperature != old_temperature:
+            reason = "temperature"
+        elif generation >= old_repeats:
+            reason = "seed"
+        elif not could_not_change:
+            reason = "max_gen_toks"
+        for turn, expected in enumerate(turns or [None]):
+            first = (f"{example} 0", settings)
+            answer = new.take("generate_until", (f"{example} {turn}", settings), first if turn else None)
+            assert answer == ([expected] if reason == "taken" else None), (reason, settings, replies)
+        assert reason == "taken" or any(reason in text for text in new._missed), (reason, new._missed)
+        new._missed.clear()
+        outcomes.append(reason)
+    return outcomes
+
+
+class InProcess:
+    """A model that hands all replies over at once, and tells its hook of requests that nobody made."""
+
+    world_size = 1
+
+    def __init__(self, dies_after: int | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self.dies_after = dies_after
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        if self.dies_after is not None and len(self.batches) >= self.dies_after:
+            raise KeyboardInterrupt
+        self.batches.append([request.args[0] for request in requests])
+        return [request.args[0].upper() for request in requests]
+
+    def set_cache_hook(self, hook: Any) -> None:
+        pass
+
+    loglikelihood, cache_hook = generate_until, None
+
+
+def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medtasks_utils.harness.answer_store._FIRST_PIECE", 4)
+    monkeypatch.setattr("medtasks_utils.harness.answer_store._PIECE_SECONDS", 0.0)
+    requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
+    first, second = InProcess(dies_after=3), InProcess()
+    with pytest.raises(KeyboardInterrupt):
+        AnswerStore(tmp_path, MODEL)._answering(first, "generate_until", calls_hook=False)(requests)
+    assert sum(map(len, first.batches)) < 10
+    replies = AnswerStore(tmp_path, MODEL)._answering(second, "generate_until", calls_hook=False)(requests)
+    assert replies == [f"P{number}" for number in range(10)]
+    assert [each for model in (first, second) for batch in model.batches for each in batch] == [
+        f"p{number}" for number in range(10)
+    ]

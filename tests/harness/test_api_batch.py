@@ -1,0 +1,118 @@
+"""Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import threading
+import time
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from local_server import HANG_UP, Fault, LocalServer, Request
+from running import documents, load, samples
+from scripts import in_turn, together
+from tool_caller import reply, run, tagged, turn
+
+
+def caller(body: Request) -> str:
+    return reply(body["messages"])
+
+
+# ---- what comes of it
+
+
+@pytest.mark.slow
+@settings(max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
+def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
+    monkeypatch: pytest.MonkeyPatch, seed: int, connections: int, task: str
+) -> None:
+    delays = random.Random(seed)
+    found = []
+
+    def later(body: Request) -> str:
+        time.sleep(delays.lognormvariate(-6, 1.5))
+        return caller(body)
+
+    for is_single in (True, False):
+        with monkeypatch.context() as patched:
+            if not is_single:
+                patched.setattr("medtasks_utils.harness.patches.evaluator.can_be_asked_singly", lambda model: False)
+            with LocalServer(later) as server:
+                result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
+        assert server.most_at_once <= connections
+        asked = sorted(json.dumps(body["messages"]) for body in server.requests)
+        found.append(([sample["transcript"] for sample in samples(result)], result["results"], asked))
+    assert found[0] == found[1]
+
+
+def test_a_conversation_waits_for_no_other() -> None:
+    """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
+    others_over = threading.Event()
+    lock = threading.Lock()
+    over: list[str] = []
+
+    def answer(body: Request) -> str:
+        if slow in body["messages"][1]["content"] and turn(body["messages"]) == 1:
+            assert others_over.wait(60), "the others wait for the slowest"
+        if turn(body["messages"]) < 4:
+            return tagged("calculator", f"{turn(body['messages'])} + 1")
+        with lock:
+            over.append(body["messages"][1]["content"])
+            if len(over) == 9:
+                others_over.set()
+        return "<answer>4</answer>"
+
+    slow = documents(load("medcalc_bench"))[3]["note"]
+    with LocalServer(answer) as server:
+        result = run(server, limit=10, connections=4)
+    assert [sample["turns"] for sample in samples(result)] == [4] * 10
+    assert slow in over[-1]
+    assert len(server.requests) == 40
+
+
+def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
+    for connections in (2, 5, 16):
+        with LocalServer(together(connections, caller)) as server:
+            run(server, connections=connections, options={"repeats": 3})
+        assert server.most_at_once == connections
+
+
+# ---- retries, headers, failures
+
+
+def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    reported = threading.Event()
+    wait = asyncio.wait
+
+    def warn(message: str, *values: object) -> None:
+        lines.append(message % values)
+        if len(lines) == 3:
+            reported.set()
+
+    monkeypatch.setattr(
+        "medtasks_utils.harness.api_batch.asyncio.wait",
+        lambda futures, timeout: wait(futures, timeout=0 if len(lines) < 3 else None),
+    )
+    monkeypatch.setattr("medtasks_utils.harness.api_batch.logger.warning", warn)
+    with LocalServer(lambda body: "<answer>4</answer>" if reported.wait(60) else HANG_UP) as server:
+        run(server, limit=1)
+    seconds = [re.findall(r"has sent no reply for (\d+) s; .*timeout=300", line) for line in lines[:3]]
+    assert seconds == [["30"], ["60"], ["120"]]
+
+
+def test_retries_and_headers_are_the_harness_s() -> None:
+    def answer(body: Request) -> str:
+        return tagged("calculator", "6 * 7") if turn(body["messages"]) == 1 else "<answer>42</answer>"
+
+    with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:
+        header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
+        result = run(server, limit=2, connections=2, model_args=header)
+    assert [sample["turns"] for sample in samples(result)] == [2, 2]
+    assert len(server.requests) == 6
+    assert {headers["x-ours"] for headers in server.headers} == {"1"}

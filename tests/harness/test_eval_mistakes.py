@@ -1,0 +1,181 @@
+"""Mistakes that people make with ``medtasks eval``, with the real harness: one line with the way out, no traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+import requests
+from aiohttp import ClientPayloadError, ServerDisconnectedError
+from commanding import exit_code, one_line
+from given import table
+from local_server import Answer, Fault, LocalServer, Request
+from scripts import refusal
+
+from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
+from medtasks_utils.harness.model_server import ServerUnavailable
+from medtasks_utils.harness.models import explaining_failures
+from medtasks_utils.sweep.plan import as_words
+
+
+def oddly(body: Request) -> Answer:
+    """What the model's name asks for: a status, or a body of its own; a name with ``late`` only once it is no probe."""
+    name, _, status = str(body["model"]).partition("-")
+    if name == "late" and body["max_tokens"] == 1:
+        return "."
+    if name == "raw":
+        return Fault(200, status)
+    return refusal(int(status), "no luck") if status.isdigit() else "."
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LocalServer]:
+    with LocalServer(oddly, probed=oddly) as served:
+        served.page = Fault(200, {"data": [{"id": "m", "max_model_len": 512}, {"id": "big", "max_model_len": 4096}]})
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "HF_TOKEN", "WANDB_API_KEY", "LMEVAL_LOG_LEVEL", "MEDTASKS_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    Path("a_file").write_text("")
+    Path("odd.yaml").write_text("taks: medhallu\n")
+    Path("list.yaml").write_text("- tasks\n")
+
+
+def run(changed: Mapping[str, Any], server: LocalServer) -> int:
+    """``medtasks eval`` in this process with what differs from the usual flags; its exit code."""
+    return exit_code([word.replace("AT/", f"{server.base}/") for word in ["eval", *as_words({**USUAL, **changed})]])
+
+
+def the_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line of an error, the last of all; nothing else was printed but what the harness logs."""
+    output, errors = capsys.readouterr()
+    assert output == ""
+    return one_line(errors)
+
+
+def bare_model(folder: Path) -> None:
+    """Write the configuration and the tokenizer of a model without a chat template, and none of its weights."""
+    from tokenizers import Tokenizer, models
+    from transformers import GPT2Config, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(folder)
+    GPT2Config(n_positions=4096).save_pretrained(folder)
+
+
+# Each line of the table: what differs from a run that works, the exit code, and what the error has to say. Null leaves
+# a flag out; AT stands for the server.
+USUAL = {
+    "tasks": "medhallu", "data": "sample", "limit": "2", "model": "local-chat-completions", "apply_chat_template": True,
+    "model_args": "model=big,base_url=AT/v1/chat/completions,max_retries=1",
+}  # fmt: skip
+
+
+MISTAKES = [
+    pytest.param(*row, marks=pytest.mark.torch if row[0].get("model") == "hf" else ()) for row in table("eval_mistakes")
+]
+
+
+@pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
+def test_a_mistake_is_one_line_with_the_way_out(
+    changed: dict[str, Any],
+    code: int,
+    says: list[str],
+    server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if changed.get("model") == "hf":
+        torch = pytest.importorskip("torch", reason="the hf model needs torch")
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        bare_model(Path("bare"))
+    assert run(changed, server) == code
+    line = the_line(capsys)
+    assert [text for text in says if text.replace("AT/", f"{server.base}/") not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ServerDisconnectedError(), "ServerDisconnectedError: Server disconnected"),
+        (ClientPayloadError("half a body"), "half a body"),
+        (asyncio.TimeoutError(), "TimeoutError)"),
+        (requests.TooManyRedirects("31 of them"), "31 of them"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failing_connection_names_the_server_and_the_settings_that_help(error: Exception, says: str) -> None:
+    model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
+    line = f"http://a/v1 does not answer .*{re.escape(says)}.*timeout.*60 s"
+    with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
+        raise error
+
+
+class FullDisk(io.TextIOWrapper):
+    """A file of which only half a line can be written."""
+
+    def __init__(self, path: Path, *mode: str, **encoding: Any) -> None:
+        super().__init__(path.open("wb"), **encoding)
+
+    def write(self, text: str) -> int:
+        super().write(text[: len(text) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("verbosity", ["INFO", "ERROR"])
+def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(
+    verbosity: str, server: LocalServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
+    assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
+    output, errors = capsys.readouterr()
+    assert "No space left on device; 2 answers are kept in r/big" in errors
+    assert output.endswith("\nonly a part is saved in r/big\n") and "next:" not in output
+    assert "\nmedhallu: --limit 2, 2 of 28 examples (7.1 %)\n" in output
+    kept = sorted(path.name.partition("_")[0] for path in Path("r/big").iterdir())
+    assert kept == ["answers", "results"]
+
+
+def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:
+    with LocalServer(lambda body: ".", probed=lambda body: refusal(400, "max_tokens was reached")) as served:
+        assert run({}, served) == 0
+    assert len(served.probes) == 1 and len(served.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError("org/none is not a local folder\nand more"), "org/none is not a local folder"),
+        (NotImplementedError(), "NotImplementedError"),
+        (ValueError("1 validation error for EngineArgs\nmax_len\n  Extra inputs are not permitted"), "Extra inputs"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(
+    error: Exception,
+    says: str,
+    server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
+    dummy = {"model": "dummy", "model_args": None, "apply_chat_template": None}
+    assert run({**dummy, "output_path": "r"}, server) == 1
+    line = the_line(capsys)
+    assert says in line
+    (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
+    assert "Traceback" in Path(file).read_text(encoding="utf-8")
+    Path(file).unlink()

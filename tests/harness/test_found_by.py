@@ -1,0 +1,15 @@
+"""How an answer was found is told in the logged sample, so that form is told from knowledge."""
+
+from __future__ import annotations
+
+import pytest
+from given import table
+from running import reader
+
+
+@pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), table("found_by"))
+def test_an_answer_says_how_it_was_found(task: str, filter_name: str, response: str, found_by: str) -> None:
+    loaded = reader(task)
+    doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
+    text = response.replace("{option}", doc["options"][0] if "options" in doc else "")
+    assert loaded.extract(filter_name, text, doc).details["found_by"] == found_by

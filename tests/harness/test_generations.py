@@ -1,0 +1,233 @@
+"""Repeats: seeds of their own, orders of their own, what they tell together, and what is not asked twice."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import exit_code
+from hypothesis import given
+from hypothesis import strategies as st
+from lm_eval.api.instance import Instance
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from local_server import Answer, LocalServer, Request
+from running import Scripted, documents, evaluate, load, manager, right_answer, samples
+from scripts import refusal, together
+
+from medtasks_utils.benchmarks.base import order_of
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.generations import make_independent, scores_together
+from medtasks_utils.harness.models import can_be_asked_singly
+
+
+def of_seed(body: Request) -> str:
+    """What a server that honours seeds says: one text for a seed and prompt."""
+    return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
+
+
+# ---- seeds
+
+
+@pytest.mark.parametrize(
+    ("model_args", "gen_kwargs", "base"),
+    [({}, "temperature=0.7", 1234), ({"seed": 5}, "temperature=0.7", 5), ({}, "seed=9", 9)],
+)
+def test_a_server_that_honours_seeds_gives_different_texts(
+    model_args: dict[str, Any], gen_kwargs: str, base: int
+) -> None:
+    with LocalServer(together(4, of_seed)) as server:
+        arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
+        result = simple_evaluate(
+            model="local-chat-completions",
+            model_args={**arguments, "tokenizer_backend": None, **model_args},
+            tasks=["medmcqa_openmed"],
+            task_manager=manager({"medmcqa": {"repeats": 4}}),
+            apply_chat_template=True,
+            gen_kwargs=gen_kwargs,
+            limit=5,
+        )
+    seeds = defaultdict(list)
+    for body in server.requests:
+        seeds[json.dumps(body["messages"])].append(body["seed"])
+    assert [sorted(each) for each in seeds.values()] == [list(range(base, base + 4))] * 5
+    logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
+    for sample in logged:
+        assert len({text for (text,) in sample["resps"]}) == 4
+        assert [text.rsplit(" ", 1)[1] for (text,) in sample["resps"]] == [str(base + j) for j in range(4)]
+        assert [arguments[1]["seed"] for arguments in sample["arguments"]] == [base + j for j in range(4)]
+    assert server.most_at_once == 4, "not one group of equal settings after the other"
+
+
+def test_vllm_takes_one_in_its_sampling_parameters() -> None:
+    class VLLM(Scripted):
+        model_args = {"seed": 77}  # noqa: RUF012
+
+    class Derived(VLLM):
+        pass
+
+    given = {"do_sample": True, "temperature": 0.7}
+    instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
+    make_independent("t", instances, Derived(), have_prompts=True)
+    assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
+    assert given == {"do_sample": True, "temperature": 0.7}
+
+
+def test_which_models_are_asked_one_by_one() -> None:
+    def model(kind: Any = LocalCompletionsAPI, **given: Any) -> Any:
+        return kind(base_url="http://127.0.0.1:9/", model="m", tokenizer_backend=None, **given)
+
+    class Own(LocalChatCompletion):  # type: ignore[misc]
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+            return []
+
+    assert can_be_asked_singly(model(num_concurrent=2))
+    assert can_be_asked_singly(model(LocalChatCompletion, num_concurrent=2))
+    assert can_be_asked_singly(model(num_concurrent=1))
+    assert not can_be_asked_singly(model(num_concurrent=2, batch_size=8))
+    assert not can_be_asked_singly(model(Own, num_concurrent=2))
+    assert not can_be_asked_singly(Scripted())
+    assert not can_be_asked_singly(None)
+
+
+@pytest.mark.parametrize(
+    ("gen_kwargs", "is_said"), [("temperature=0.7", True), ("do_sample=true,temperature=0.7", False)]
+)
+def test_greedy_repeats_are_said_to_gain_nothing(
+    gen_kwargs: str, is_said: bool, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    evaluate("medmcqa_openmed", metadata={"medmcqa": {"repeats": 2}}, gen_kwargs=gen_kwargs, limit=2)
+    assert len([line for line in warnings_of_harness() if "decoding is greedy" in line]) == is_said
+
+
+# ---- orders
+
+
+def test_orders_are_all_different_and_balanced() -> None:
+    for first in itertools.permutations("ABCD"):
+        orders = [order_of(generation, "".join(first)) for generation in range(24)]
+        assert orders[0] == "".join(first)
+        assert len(set(orders)) == 24
+        for start in range(0, 24, 4):
+            for place in range(4):
+                assert sorted(order[place] for order in orders[start : start + 4]) == list("ABCD")
+        assert order_of(24, "".join(first)) == orders[0]
+
+
+@pytest.mark.parametrize(("task", "shots"), [("medmcqa_openmed", 2), ("medexqa_all", 0)])
+def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: int) -> None:
+    benchmark = task.split("_")[0]
+    once, varied = Scripted(right_answer), Scripted(right_answer)
+    evaluate(task, once, num_fewshot=shots)
+    options = {"repeats": 5, "vary_order": True}
+    result = evaluate(task, varied, num_fewshot=shots, metadata={benchmark: options})
+    (logged,) = result["samples"].values()
+    assert varied.prompts[::5] == once.prompts, "order 0 is that of a single generation"
+    docs = documents(load(next(iter(result["samples"]))))
+    for number, doc in enumerate(docs):
+        chats = [json.loads(prompt) for prompt in varied.prompts[5 * number : 5 * number + 5]]
+        assert len({json.dumps(chat) for chat in chats}) == 5
+        lines = {f"{letter}. {option}" for letter, option in zip("ABCD", doc["options"], strict=True)}
+        for chat, order in zip(chats, logged[number]["order"], strict=True):
+            assert chat[:-1] == chats[0][:-1], "system message and examples stay"
+            shown = [line for line in chat[-1]["content"].rsplit("\n\n", 1)[-1].split("\n") if line in lines]
+            assert "".join(line[0] for line in shown) == order
+            assert set(shown) == lines
+    assert result["results"][next(iter(result["samples"]))]["acc,strict-match"] == 1
+
+
+# ---- what they tell
+
+
+ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=7)
+
+
+@given(answers=ANSWERS, target=st.sampled_from("ABCD"))
+def test_what_generations_tell_by_counting(answers: list[str | None], target: str) -> None:
+    right = [answer == target for answer in answers]
+    found = scores_together(answers, right)
+    assert found["all@k"] == (right.count(True) == len(right))
+    assert found["any@k"] == (right.count(True) > 0)
+    pairs = list(itertools.combinations(answers, 2))
+    same = [a is not None and a == b for a, b in pairs]
+    assert found["agreement"] == pytest.approx(sum(same) / len(same) if same else 1)
+    votes = Counter(answer for answer in answers if answer)
+    best = [answer for answer in votes if votes[answer] == max(votes.values())]
+    assert found["maj@k"] == pytest.approx((target in best) / len(best) if best else 0)
+    assert found["all@k"] <= found["maj@k"] <= found["any@k"]
+    assert found == pytest.approx(scores_together(answers[::-1], right[::-1]))
+
+
+# ---- in one request
+
+
+SAMPLED = "do_sample=true,temperature=0.7,max_gen_toks=64"
+AT_ONCE = {"medmcqa": {"repeats": 4, "repeats_in_one_request": True}}
+
+
+def choices(body: Request) -> Answer:
+    """As many choices as are requested, each with a letter of its own."""
+    return {
+        "choices": [{"message": {"content": f"\\boxed{{{'ABCD'[place % 4]}}}"}} for place in range(body.get("n", 1))]
+    }
+
+
+def test_all_generations_are_requested_at_once() -> None:
+    with LocalServer(choices) as server:
+        result = evaluate("medmcqa_openmed", chat_model(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
+    _, *requests = server.requests  # the first asks whether choices differ
+    assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
+    assert [sample["filtered_resps"] for sample in samples(result)] == [list("ABCD")] * 5
+    (signature, *_) = result["configs"]["medmcqa_openmed"]["metadata"]["signature"].values()
+    assert "|repeats:4+in_one_request|" in signature
+
+
+@pytest.mark.parametrize(
+    ("answer", "gen_kwargs", "options", "says"),
+    [
+        (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 choices"),
+        (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal choices"),
+        (choices, "max_gen_toks=64", {}, "decoding is greedy"),
+        (choices, SAMPLED, {"vary_order": True}, "a prompt or a conversation of its own"),
+        (refusal(400, "n must be 1"), SAMPLED, {}, "n must be 1"),
+    ],
+    ids=["fewer", "equal", "greedy", "orders", "refused"],
+)
+def test_what_cannot_be_requested_at_once_is_one_line(
+    answer: Any, gen_kwargs: str, options: dict[str, Any], says: str
+) -> None:
+    at_once = {"medmcqa": {**AT_ONCE["medmcqa"], **options}}
+    with (
+        LocalServer(answer if callable(answer) else lambda body: answer) as server,
+        pytest.raises(MedtasksError, match=says),
+    ):
+        evaluate("medmcqa_openmed", chat_model(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
+    assert len(server.requests) <= 1
+
+
+def chat_model(server: LocalServer) -> Any:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 2, "max_retries": 1}
+    return LocalChatCompletion.create_from_arg_obj(arguments, {"batch_size": 1})
+
+
+def test_generations_of_one_request_are_kept_and_taken_over_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def asked(*words: str) -> int:
+        before = len(server.requests)
+        flags = ["--data", "sample", "--tasks", "medmcqa_openmed", "--gen_kwargs", SAMPLED, *server.flags(), *words]
+        assert exit_code(["eval", *flags, "--output_path", str(tmp_path), "--extend"]) == 0
+        return len(server.requests) - before - 1
+
+    at_once = ["--set", "medmcqa.repeats_in_one_request=true", "--set"]
+    with LocalServer(choices) as server:
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 3
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2
+        assert "12 answers taken over" in capsys.readouterr().err
+        assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
+        assert "5 with other n" in capsys.readouterr().err

@@ -1,0 +1,276 @@
+"""The harness's habits hold: what it saves, selects, caches, repeats and averages, in runs of the real evaluator."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import BENCHMARKS, GENERATION_TASKS, Row, plain_stderr, table, write_rows
+from running import Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
+from saved_runs import save_run
+from sklearn import metrics
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import UNANSWERED
+
+FILTERS = ("strict-match", "flexible-extract")
+METRICS = {task: {*names} for task, names in table("metrics")}
+OF_ENDS = {"cut", "acc_finished"}
+
+
+def mixed(doc: Row, attempt: int = 0) -> str:
+    """Right, wrong, unsure, malformed, truncated and empty responses, by the document."""
+    kind = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}").random()
+    if kind < 0.45:
+        return right_answer(doc)
+    if kind < 0.6:
+        return "<think>It is \\boxed{1} <answer>1</answer> A"
+    if kind < 0.7:
+        return ""
+    if kind < 0.8:
+        return "\\boxed{2}"
+    if kind < 0.9:
+        return "I cannot say \\boxed{"
+    return "\\boxed{1} <answer>1</answer> B"
+
+
+def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
+    return result["results"][task][f"{name},{filter_name}"]
+
+
+def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
+    return metric(result, task, f"{name}_stderr", filter_name)
+
+
+# ---- what is reported and saved
+
+
+@pytest.fixture(scope="module", params=METRICS)
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A task, and where the harness saved its results and samples."""
+    folder = tmp_path_factory.mktemp("run")
+    save_run(folder, mixed, tasks=request.param, metadata={})
+    return request.param, folder
+
+
+def test_every_metric_under_both_filters_with_its_standard_error_and_direction(run: tuple[str, Path]) -> None:
+    task, folder = run
+    result = saved_results(folder)
+    for filter_name in FILTERS:
+        for name in METRICS[task]:
+            assert 0 <= metric(result, task, name, filter_name) <= (100 if name == "answer_accuracy" else 1)
+            assert stderr(result, task, name, filter_name) >= 0
+    keys = [key for key in result["results"][task] if "," in key]
+    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task] | OF_ENDS
+    assert {result["results"][task][f"{name},{FILTERS[0]}"] for name in OF_ENDS} == {"N/A"}  # a scripted model has none
+    directions = result["higher_is_better"][task]
+    assert METRICS[task] <= directions.keys()
+    assert all(better == (name not in ("unsure_rate", "judge_failures", "cut")) for name, better in directions.items())
+    assert result["versions"][task] >= 1
+    assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(load(task).eval_docs))
+
+
+def test_saved_samples_hold_everything_about_each_example(run: tuple[str, Path]) -> None:
+    task, folder = run
+    samples, docs = saved_samples(folder, task), documents(load(task))
+    for filter_name in FILTERS:
+        chosen = [sample for sample in samples if sample["filter"] == filter_name]
+        assert [shown(sample["doc"]) for sample in chosen] == docs
+        assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
+        for sample in chosen:
+            assert sample["resps"] == [[mixed(sample["doc"])]]
+            assert set(sample["metrics"]) == METRICS[task] | OF_ENDS <= sample.keys()
+            assert (sample["ended"], sample["tokens"]) == (["unknown"], [None])
+            doc = sample["doc"]
+            assert sample["target"] == doc.get("answer_letter", doc.get("ground_truth", sample["target"]))
+            arguments = sample["arguments"]["gen_args_0"]
+            assert json.loads(arguments["arg_0"])[-1]["role"] == "user"
+            assert arguments["arg_1"]["do_sample"] is False
+            (answer,) = sample["filtered_resps"]
+            assert (answer == UNANSWERED) == (sample["answered"] == 0) and (sample["acc"] == 0 or sample["answered"])
+
+
+def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
+    nasty = ["\ud800 lone", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
+    answers = iter(nasty * 10)
+    save_run(tmp_path, lambda doc: next(answers) + " \\boxed{A}", tasks="medmcqa_openmed")
+    samples = saved_samples(tmp_path, "medmcqa_openmed")
+    saved = [sample["resps"][0][0].removesuffix(" \\boxed{A}") for sample in samples[: len(nasty)]]
+    assert saved == ["\ufffd lone", "end\ufffd", "😀 pair", *nasty[3:]]
+    assert {sample["filtered_resps"][0] for sample in samples} == {"A"}
+
+
+# ---- selection
+
+
+def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
+    docs = documents(load("medexqa_all"))
+    parts = {name: [doc for doc in docs if doc["specialty"] == name] for name in {doc["specialty"] for doc in docs}}
+    assert {doc["specialty"] for doc in docs[:5]} == parts.keys()
+    for name, part in parts.items():
+        alone = documents(load(f"medexqa_{name}"))
+        assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
+
+
+def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_scoring(*arguments: Any) -> Any:
+        raise AssertionError("scored")
+
+    for benchmark in benchmarks().values():
+        monkeypatch.setattr(type(benchmark), "score", no_scoring)
+        monkeypatch.setattr(type(benchmark), "batch_scorer", no_scoring)
+    for task in ("medhallu", "medexqa_clinical_psychology_logits"):
+        result = evaluate(task, lambda doc: 1 if "continuation" in doc else mixed(doc), predict_only=True)
+        assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
+        logged, docs = result["samples"][task], documents(load(task))
+        assert [shown(sample["doc"]) for sample in logged][: len(docs)] == docs
+        assert all("acc" not in sample for sample in logged)
+
+
+# ---- caches
+
+
+@pytest.fixture
+def request_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "requests"))
+    return tmp_path / "requests"
+
+
+def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) -> tuple[list[str], list[Any]]:
+    model = Scripted()
+    evaluate(task, model, metadata=metadata, **settings)
+    return model.prompts, model.generation_kwargs
+
+
+VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = table("request_caches")
+
+
+def test_cached_requests_are_those_of_the_same_run_only(request_cache: Path) -> None:
+    fresh = [asked(task, metadata, **settings) for task, metadata, settings in VARIATIONS]
+    for _ in range(2):  # once filling the cache, once reading it
+        for (task, metadata, settings), expected in zip(VARIATIONS, fresh, strict=True):
+            assert asked(task, metadata, cache_requests=True, **settings) == expected, (task, metadata, settings)
+    assert len(list(request_cache.iterdir())) >= len(VARIATIONS) - 2  # a limit is cut from the whole
+
+
+# ---- repeats
+
+
+def attempts() -> Scripted:
+    """A model whose k-th response to the same document differs from its first."""
+    counts: dict[str, int] = defaultdict(int)
+
+    def answer(doc: Row) -> str:
+        key = json.dumps(doc, sort_keys=True)
+        counts[key] += 1
+        return mixed(doc, counts[key])
+
+    return Scripted(answer)
+
+
+@pytest.mark.parametrize("task", ["medexqa_all", "medhallu"])
+def test_repeats_are_averaged_within_each_example(task: str) -> None:
+    benchmark = next(name for name in BENCHMARKS if task.startswith(name))
+    options = {"repeats": 4}
+    model = attempts()
+    result = evaluate(task, model, metadata={benchmark: options})
+    docs = documents(load(task))
+    assert len(model.prompts) == 4 * len(docs)
+    single = load(task)
+    for filter_name, read in (
+        ("strict-match", single.benchmark.strict),
+        ("flexible-extract", single.benchmark.flexible),
+    ):
+        logged = [sample for sample in result["samples"][task] if sample["filter"] == filter_name]
+        means = []
+        for doc, sample in zip(docs, logged, strict=True):
+            answers = [read(response, doc, single.options) for (response,) in sample["resps"]]
+            assert len(answers) == 4
+            assert sample["filtered_resps"] == answers
+            means.append(
+                sum(single.benchmark.score(answer, doc, single.options).values["acc"] for answer in answers) / 4
+            )
+            assert sample["acc"] == means[-1]
+        assert len(set(means)) > 2
+        assert metric(result, task, "acc", filter_name) == pytest.approx(sum(means) / len(means))
+        if task != "medhallu":  # its examples are clustered by row; see below
+            assert stderr(result, task, "acc", filter_name) == pytest.approx(plain_stderr(means))
+
+
+# ---- groups
+
+
+def test_groups_are_plain_means_of_their_tasks() -> None:
+    specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
+    sizes = {name: list(range(2 + index % 3)) for index, name in enumerate(specialties)}
+    metadata = {"medexqa": {"repeats": 2}}
+    for group, members, names, settings in (
+        ("medexqa", specialties, ("acc", "answer_accuracy", "answered"), {"samples": sizes, "metadata": metadata}),
+        ("medtasks", GENERATION_TASKS, ("acc",), {}),
+    ):
+        result = evaluate(group, attempts(), **settings)  # type: ignore[arg-type]
+        assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
+        for filter_name in FILTERS:
+            for name in names:
+                values = [metric(result, member, name, filter_name) for member in members]
+                errors = [stderr(result, member, name, filter_name) for member in members]
+                assert metric(result, group, name, filter_name) == pytest.approx(sum(values) / len(members))
+                assert stderr(result, group, name, filter_name) == pytest.approx(math.hypot(*errors) / len(members))
+
+
+# ---- several processes
+
+
+def test_responses_that_pad_a_rank_are_dropped() -> None:
+    """Under several processes the harness repeats a rank's last request until all ranks have as many."""
+    for repeats in (1, 2):
+        task = load("medhallu", medhallu={"repeats": repeats})
+        task.build_all_requests(limit=4)
+        for instance in task.instances:
+            instance.resps = [f"\\boxed{{{instance.doc['target']}}}"]
+        task.instances[-1].resps += ["\\boxed{2}"] * 3
+        task.apply_filters()
+        assert len(task.instances) == 4 * repeats
+        for instance in task.instances:
+            assert len(instance.resps) == 1
+            scores = task.process_results(instance.doc, [instance.filtered_resps["strict-match"]] * repeats)
+            assert scores["acc"] == 1.0
+            assert scores["unsure_rate"] == 0.0
+
+
+# ---- MedHallu's detection metrics
+
+
+def test_detection_metrics_equal_scikit_learns(data: Path) -> None:
+    """Of verdicts that are unsure, malformed and cut off among others; positive is hallucinated."""
+    fields = {"Knowledge": [], "Ground Truth": "True.", "Hallucinated Answer": "False."}
+    kind = {"Category of Hallucination": "Incomplete Information"}
+    levels = ("easy", "medium", "hard")
+    rows = [{"Question": f"{n}?", **fields, **kind, "Difficulty Level": levels[n % 3]} for n in range(200)]
+    write_rows(rows, data / "medhallu" / "pqa_labeled.jsonl")
+    rng, served = random.Random(7), []
+
+    def answer(doc: Row) -> str:
+        verdict = doc["target"] if rng.random() < 0.7 else "10"[int(doc["target"])]
+        form = rng.choice(["\\boxed{%s}", "\\boxed{2} or $\\boxed{(%s)}$", "\\boxed{2}", "", "<think>%s", "\\boxed{%s"])
+        if "%s}" in form or "%s)" in form:
+            served.append((doc["difficulty"], int(doc["target"]), int(verdict)))
+        return form.replace("%s", verdict)
+
+    result = evaluate("medhallu", answer, data=data)
+    for level in (None, *levels):
+        targets, verdicts = zip(*[(t, v) for of, t, v in served if level in (None, of)], strict=True)
+        f1 = metric(result, "medhallu", f"f1_{level}" if level else "f1")
+        assert f1 == pytest.approx(metrics.f1_score(targets, verdicts))
+        if level is None:
+            for name, function in (
+                ("precision", metrics.precision_score), ("recall", metrics.recall_score),
+                ("accuracy_answered", metrics.accuracy_score),
+            ):  # fmt: skip
+                assert metric(result, "medhallu", name) == pytest.approx(function(targets, verdicts))
+                assert 0 < stderr(result, "medhallu", name) < 0.5

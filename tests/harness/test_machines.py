@@ -1,0 +1,65 @@
+"""A model in the process: the stock command, ours, and ours on two machine ranks give the same samples and scores."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import clean_environment
+from given import TASKS
+from launching import ON_PROCESSORS, free_port, launch
+from running import saved_results, saved_samples
+
+NAMES = (
+    *("medmcqa_openmed", "medhallu", "medcalc_bench_calculator", "medexqa_clinical_psychology"),
+    "medexqa_biomedical_engineering_logits",
+)
+METADATA = '{"medhallu": {"repeats": 2}, "medexqa": {"explanation_metrics": ["rougeL", "bleu"]}}'
+STOCK = """
+from functools import partial
+import lm_eval.tasks
+from lm_eval.__main__ import cli_evaluate
+lm_eval.tasks.TaskManager = partial(lm_eval.tasks.TaskManager, include_defaults=False)
+cli_evaluate()
+"""
+OURS = ["-m", "medtasks_utils.__main__", "eval"]
+
+
+def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[str]:
+    command = [
+        *(*launcher, "--tasks", ",".join(NAMES), "--output_path", str(folder), "--log_samples", "--limit", "7"),
+        *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1"),
+        *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--metadata", METADATA),
+    ]
+    environment = clean_environment({**ON_PROCESSORS, "MEDTASKS_DATA": "sample"})
+    return subprocess.Popen(
+        command, cwd=folder.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def samples(folder: Path) -> dict[Any, Any]:
+    return {(task, s["doc_id"], s["filter"]): s for task in NAMES for s in saved_samples(folder, task)}
+
+
+@pytest.mark.torch
+def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tiny_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("accelerate", reason="several processes are accelerate's")
+    port = free_port()
+    launchers = [
+        ("one", [sys.executable, *OURS]),
+        ("stock", [sys.executable, "-c", STOCK, "run", "--include_path", str(TASKS)]),
+        *(("two", [*launch(port, 2, rank), *OURS]) for rank in range(2)),
+    ]
+    for process in [started(command, tiny_model, tmp_path / name) for name, command in launchers]:
+        _, errors = process.communicate(timeout=600)
+        assert process.returncode == 0, errors
+    one = tmp_path / "one"
+    assert len(samples(one)) == 2 * 3 * 7 + 2 * 4 + 4
+    assert any(sample["resps"][0][0] for sample in saved_samples(one, "medhallu")), "it does generate"
+    for other in (tmp_path / "stock", tmp_path / "two"):
+        assert saved_results(other)["results"] == saved_results(one)["results"]
+        assert saved_results(other)["n-samples"] == saved_results(one)["n-samples"]
+        assert samples(other) == samples(one)

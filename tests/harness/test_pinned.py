@@ -1,0 +1,111 @@
+"""Files of a GitHub repository at one commit: downloaded once, checked, cached, and one line where that fails."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pinned_sample
+import pytest
+from fake_hub import Hub
+from given import sample_rows, write_rows
+from running import documents, evaluate, load
+
+from medtasks_utils.benchmarks.base import Repository
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
+from medtasks_utils.errors import DataError, MedtasksError
+from medtasks_utils.harness import sources as pinned
+
+CORRECTED = pinned_sample.contents()["corrected.csv"]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository with the sample's rows in the card's place, and an empty cache."""
+    made = pinned_sample.repository()
+    monkeypatch.setitem(CARD.repositories, "corrected", made)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    return made
+
+
+@pytest.fixture
+def server(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with Hub(raw=pinned_sample.served()) as hub:
+        monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.base + "/")
+        yield hub
+
+
+def numbers() -> list[str]:
+    return [doc["row_number"] for doc in documents(load("medcalc_bench_corrected", "hub"))]
+
+
+def test_it_is_downloaded_once_then_read_offline(
+    server: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [pinned.cached_folder(repository) / file.name for file in repository.files]
+    assert not any(path.exists() for path in kept)
+    assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
+    assert [path for _, path in server.asked] == list(server.raw)
+    assert all(path.exists() for path in kept)
+    server.asked.clear()
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    found = evaluate("medcalc_bench_corrected", data="hub")
+    assert server.asked == []
+    signature = found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
+    assert f"data:hub@{str(pinned_sample.REAL.revision)[:8]}" in signature
+    assert sum(each["other_label"] is not None for each in found["samples"]["medcalc_bench_corrected"]) == 2 * 5
+
+
+@pytest.mark.parametrize("damage", [b"", CORRECTED[:-100], CORRECTED + b"\n", b"<html>login</html>"])
+def test_another_file_is_refused_and_not_kept(server: Hub, repository: Repository, damage: bytes) -> None:
+    server.raw[next(iter(server.raw))] = damage
+    with pytest.raises(DataError, match="SHA256") as error:
+        numbers()
+    assert "\n" not in str(error.value)
+    assert not list(pinned.cached_folder(repository).glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("no file", ["nor available from", "404", "medtasks fetch"]),
+        ("offline", ["neither in the cache", "HF_HUB_OFFLINE"]),
+        ("no cache", ["corrected.csv", "tmp"]),
+    ],
+)
+def test_what_can_go_wrong_is_one_line(
+    server: Hub, tmp_path: Path, wrong: str, says: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    if wrong == "no file":
+        server.raw.clear()
+    elif wrong == "offline":
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(MedtasksError) as error:
+        numbers()
+    assert [text for text in says if text not in str(error.value)] == [] and "\n" not in str(error.value)
+
+
+def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
+    server: Hub, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("test.csv", "one_shot.csv"):
+        write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
+    found = evaluate("medcalc_bench", data="hub")
+    assert server.asked == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
+    pinned.download_pinned(CARD.repositories["corrected"])
+    server.asked.clear()
+    found = evaluate("medcalc_bench", data="hub")
+    assert sum(sample["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
+    task = load("medcalc_bench_corrected", "hub", medcalc_bench={"one_shot": True})
+    assert server.asked == [] and all(doc["example_note"] for doc in task.eval_docs)
+
+
+def test_the_pinned_file_is_the_one_at_hand(shared: Path) -> None:
+    content = (shared / "data" / "medcalc_bench" / "corrected.csv").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == CARD.repositories["corrected"].files[0].sha256

@@ -1,0 +1,106 @@
+"""What an endpoint sends back: every form of it is read, or is an error; none is an empty reply in silence."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+from given import table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
+
+LIMIT = 16
+FORMS = table("replies")
+"""A form's name, a body (a text is sent as it is), and what comes of it: what is read, or the words of an error."""
+
+
+def sent(body: Any) -> str:
+    return body if isinstance(body, str) else json.dumps(body)
+
+
+@pytest.mark.parametrize(("form", "body", "verdict"), FORMS, ids=[form for form, *_ in FORMS])
+def test_a_form_is_read_or_is_an_error(form: str, body: Any, verdict: dict[str, Any]) -> None:
+    if "error" in verdict:
+        with pytest.raises(NoReplyError) as raised:
+            read_completion(sent(body), LIMIT)
+        assert str(raised.value).strip().startswith(verdict["error"])
+        assert raised.value.status == verdict.get("status")
+        return
+    (reply,) = read_completion(sent(body), LIMIT).replies
+    read = {"text": str(reply), "ended": reply.ended, "tokens": reply.tokens, "reasoning": reply.reasoning}
+    assert read == {"reasoning": None, **{name: verdict[name] for name in read if name in verdict}}
+    assert reply.is_empty == verdict.get("empty", False)
+
+
+def test_several_choices_come_in_their_order_whatever_index_says() -> None:
+    choices = [{"index": 1 - place, "message": {"content": text}} for place, text in enumerate("ab")]
+    found = read_completion(json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}))
+    assert list(map(str, found.replies)) == ["a", "b"]
+    assert [reply.tokens for reply in found.replies] == [None, None]
+    assert found.usage == {"prompt": 7, "completion": 9}
+
+
+def test_a_reply_passes_through_caches_as_it_is() -> None:
+    reply = Reply("A", "length", 3, "Hm.")
+    again = pickle.loads(pickle.dumps(reply))
+    assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
+
+
+# ---- properties
+
+
+ANSWER = "\\boxed{A}"
+WORDS = """choices message text content delta error finish_reason stop_reason usage completion_tokens index type status
+code reasoning reasoning_content tool_calls function_call refusal response value object detail stop length"""
+NAMES = st.sampled_from(WORDS.split())
+LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.just(ANSWER), NAMES, st.text(max_size=4),
+)  # fmt: skip
+BODIES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5))
+CHOICES = st.builds(
+    lambda choice, body: {**body, "choices": [choice]}, BODIES, st.dictionaries(NAMES, BODIES, max_size=3)
+)
+
+
+@given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))
+def test_whatever_a_body_holds_it_is_replies_or_an_error(body: Any, limit: int | None) -> None:
+    """A reply without a text is one that was cut or filtered, or says so itself."""
+    try:
+        found = read_completion(json.dumps(body), limit)
+    except NoReplyError:
+        return
+    assert found.replies
+    for reply in found.replies:
+        assert reply.ended in ("stop", "length", "filter", "unknown")
+        assert reply.tokens is None or reply.tokens >= 0
+        assert reply.strip() or reply.is_empty or reply.ended in ("length", "filter")
+
+
+@given(text=st.text())
+def test_a_body_that_is_no_json_is_an_error(text: str) -> None:
+    try:
+        json.loads(text)
+    except ValueError:
+        with pytest.raises(NoReplyError):
+            read_completion(text)
+
+
+SAY_ERROR = ("error", "object", "type", "status", "finish_reason", "stop_reason")
+AROUND = st.dictionaries(NAMES.filter(lambda name: name not in SAY_ERROR), BODIES, max_size=4)
+
+
+@given(around=AROUND, in_choice=AROUND, in_message=AROUND, is_chat=st.booleans())
+def test_an_answer_in_its_place_is_read_whatever_stands_around_it(
+    around: dict[str, Any], in_choice: dict[str, Any], in_message: dict[str, Any], is_chat: bool
+) -> None:
+    """But for fields that may say that it is an error, nothing beside an answer loses it."""
+    message = {"message": {**in_message, "content": ANSWER}} if is_chat else {"text": ANSWER}
+    for name in () if is_chat else ("message", "delta", "content"):
+        in_choice.pop(name, None)
+    body = {**around, "choices": [{**in_choice, **message}]}
+    (reply,) = read_completion(json.dumps(body)).replies
+    assert reply.startswith(ANSWER)

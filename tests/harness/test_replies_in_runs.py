@@ -1,0 +1,392 @@
+"""What became of each reply of a run: asked again or read, how it ended, its tokens, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import exit_code
+from given import TASKS, medmcqa_rows, table, write_rows
+from lm_eval.api.registry import get_model
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
+from local_server import Answer, Fault, LocalServer, Request, completion
+from running import Scripted, evaluate, samples, saved_samples
+from saved_runs import drawn
+from scripts import in_turn, refusal
+
+from medtasks_utils import load_runs
+from medtasks_utils.errors import DataError, UsageError
+
+FORMS = table("replies")
+RIGHT = "\\boxed{A}"
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
+
+
+def rows_of(data: Path, number: int) -> Path:
+    write_rows(medmcqa_rows(number, cop=0), data / "medmcqa/validation.jsonl")
+    return data
+
+
+def model_of(server: LocalServer, kind: str = "local-chat-completions", **arguments: Any) -> Any:
+    given = {"model": "m", "base_url": server.chat, "num_concurrent": 8, "max_retries": 2, **arguments}
+    return get_model(kind).create_from_arg_obj(given, {"batch_size": 1})
+
+
+def number_of(body: Request) -> int:
+    """Which question is asked."""
+    text = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+    return int(text.partition("Question: Question ")[2].partition("?")[0])
+
+
+# ---- forms
+
+
+def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(data: Path) -> None:
+    """Each of the forms is the first reply to a question of its own; what is asked again has the right answer then."""
+    asked: Counter[int] = Counter()
+    forms = [(body, verdict) for _, body, verdict in FORMS if verdict.get("status", 500) >= 500]
+
+    def answer(body: Request) -> Answer:
+        asked[number_of(body)] += 1
+        if asked[number_of(body)] > 1:
+            return completion(RIGHT)
+        form = forms[number_of(body)][0]
+        return Fault(200, json.loads(json.dumps(form).replace("ANSWER", "\\\\boxed{A}")))
+
+    with LocalServer(answer) as server:
+        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, len(forms)), gen_kwargs="max_gen_toks=16")
+    found = samples(result)
+    for sample, (_, verdict) in zip(found, forms, strict=True):
+        is_asked_again = "error" in verdict or verdict.get("empty", False)
+        assert asked[sample["doc_id"]] == 1 + is_asked_again
+        is_right = is_asked_again or "ANSWER" in verdict["text"]
+        assert (sample["acc"], sample["answered"]) == (is_right, is_right), verdict
+        assert sample["ended"] == (["stop"] if is_asked_again else [verdict["ended"]])
+        assert sample["tokens"] == ([3] if is_asked_again else [verdict["tokens"]])
+        assert sample.get("reasoning") == (
+            None if is_asked_again or not verdict.get("reasoning") else [verdict["reasoning"]]
+        )
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (refusal(500, "no luck"), "no luck"),
+        (completion("", "error"), "finish_reason: error"),
+        ({"choices": [], "error": "no luck"}, "no luck"),
+        ({"error": {"message": "no such key", "code": 401}}, "OPENAI_API_KEY"),
+        (Fault(200, b"x" * (65 << 20)), "64 MiB"),
+        (Fault(0), "does not answer"),
+    ],
+    ids=["500", "finish_reason", "no choices", "401 in the body", "too long", "hung up"],
+)
+def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(
+    answer: Answer, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
+        flags = server.flags(max_retries=2, num_concurrent=1)
+        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "5"]
+        assert exit_code([*words, *flags, "--output_path", str(tmp_path)]) == 1
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert server.chat in line and says in line
+    (kept,) = tmp_path.glob("**/answers_*.jsonl")
+    replies = [json.loads(text)[1]["replies"] for text in kept.read_text(encoding="utf-8").split("\n") if text]
+    assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
+
+
+def test_retry_after_is_honoured_up_to_a_bound(
+    data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("medtasks_utils.harness.api_batch.asyncio.sleep", sleep)
+    busy = [
+        Fault(429, headers={"Retry-After": text}) for text in ("7", "3600", "Thu, 01 Jan 1970 00:00:00 GMT", "soon")
+    ]
+    with LocalServer(in_turn(*busy, RIGHT)) as server:
+        result = evaluate("medmcqa_openmed", model_of(server, max_retries=5, num_concurrent=1), rows_of(data, 1))
+    assert [wait for wait in waits if wait] == [7, 120]
+    assert "3600" in caplog.text and "120" in caplog.text
+    assert result["results"]["medmcqa_openmed"]["acc,strict-match"] == 1.0
+
+
+# ---- how they ended
+
+
+def cut_and_whole(body: Request) -> Answer:
+    """Of eight questions, three are cut in three ways, one is filtered, one empty; of three answers two are right."""
+    said = [
+        completion(None, "length", reasoning_content="Hm"), completion("<think>Hm", "length"),
+        completion("I", "length"),
+        completion(None, "content_filter"), completion(""),
+        completion(RIGHT), completion(RIGHT, reasoning="So."), completion("\\boxed{B}"),
+    ]  # fmt: skip
+    return said[number_of(body) % 8]
+
+
+ENDS = ["length", "length", "length", "filter", "unknown", "stop", "stop", "stop"]
+
+
+def test_samples_and_metrics_say_how_replies_ended(data: Path) -> None:
+    with LocalServer(cut_and_whole) as server:
+        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, 8))
+    found = samples(result)
+    assert [sample["ended"] for sample in found] == [[end] for end in ENDS]
+    assert found[0]["reasoning"] == ["Hm"] and found[6]["reasoning"] == ["So."] and "reasoning" not in found[5]
+    values = result["results"]["medmcqa_openmed"]
+    assert values["cut,strict-match"] == pytest.approx(3 / 8)
+    assert values["acc_finished,strict-match"] == pytest.approx(2 / 3)
+    assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
+    remarks = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
+    assert remarks == [
+        "1 of 8 replies are empty, though nothing cut or filtered them",
+        "1 of 8 replies were stopped by the server's content filter",
+    ]
+
+
+def test_every_generation_has_its_own_end(data: Path) -> None:
+    def answer(body: Request) -> Answer:
+        return completion("I", "length") if body["seed"] % 2 else completion(RIGHT)
+
+    options = {"medmcqa": {"repeats": 3}}
+    with LocalServer(answer) as server:
+        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, 2), options, gen_kwargs="temperature=1")
+    assert [sample["ended"] for sample in samples(result)] == [["stop", "length", "stop"]] * 2
+    assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == pytest.approx(1 / 3)
+
+
+def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data: Path) -> None:
+    def answer(body: Request) -> Answer:
+        if len(body["messages"]) < 4:
+            return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
+        return completion("I think", "length")
+
+    with LocalServer(answer) as server:
+        result = evaluate("medcalc_bench_calculator", model_of(server), limit=2)
+    assert [(sample["ended"], sample["tokens"]) for sample in samples(result)] == [(["length"], [6])] * 2
+
+
+def test_several_prompts_in_a_request_are_read_as_single_ones_are(data: Path) -> None:
+    def answer(body: Request) -> Answer:
+        choices = [{"index": place, "text": RIGHT, "finish_reason": "length"} for place in range(len(body["prompt"]))]
+        return {"choices": choices}
+
+    with LocalServer(answer) as server:
+        arguments = {"base_url": f"{server.url}/completions", "tokenizer_backend": "none"}
+        model = model_of(server, "local-completions", **arguments)
+        model._batch_size = 4
+        result = evaluate("medmcqa_openmed", model, rows_of(data, 8), apply_chat_template=False)
+    assert len(server.requests) == 2
+    assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 1.0
+
+
+def test_ends_are_kept_and_come_back(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows_of(data, 8)
+    words = [
+        "eval",
+        "--data",
+        str(data),
+        "--tasks",
+        "medmcqa_openmed",
+        "--output_path",
+        str(tmp_path / "r"),
+        "--log_samples",
+    ]
+    asked: list[int] = []
+
+    def answer(body: Request) -> Answer:
+        asked.append(number_of(body))
+        return refusal(401, "no") if len(asked) == 8 else cut_and_whole(body)
+
+    with LocalServer(answer) as server:
+        flags = server.flags(num_concurrent=1)
+        assert exit_code([*words, *flags]) == 1
+        assert exit_code([*words, *flags]) == 0
+    found = [sample for sample in saved_samples(tmp_path, "medmcqa_openmed") if sample["filter"] == "strict-match"]
+    assert [sample["ended"] for sample in found] == [[end] for end in ENDS]
+    assert found[0]["reasoning"] == ["Hm"]
+
+
+def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_in_the_page(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows_of(data, 16)
+    words = ["eval", "--data", str(data), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
+    for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
+        with LocalServer(answer) as server:
+            assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
+            if name == "a":
+                said = capsys.readouterr().out
+    assert "37.5 % of the replies reached max_gen_toks=2,048; acc of those that ended by themselves 66.7" in said
+    assert "2 of 16 replies are empty" in said and "2 of 16 replies were stopped" in said
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
+    frame = load_runs(tmp_path / "a").to_pandas().samples
+    assert list(frame[frame["filter"] == "strict-match"]["ended"]) == ENDS * 2
+    assert set(frame["tokens"]) == {3}
+    assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "cut unequally: 37.5% in A and 0.0% in B" in "".join(capsys.readouterr())
+    assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
+    page = drawn((tmp_path / "page.html").read_text(encoding="utf-8"))
+    _, _, section = page.partition('"acc of the finished"')
+    ends = re.findall(r'\["([0-9]+[.][0-9])"', section)
+    assert ends[:6] == ["37.5", "37.5", "12.5", "12.5", "0.0", "0.0"]
+
+
+# ---- models in this process
+
+
+@pytest.fixture
+def hf(tiny_model: Path) -> Any:
+    return lambda **given: get_model("hf").create_from_arg_obj(
+        {"pretrained": str(tiny_model), **given}, {"batch_size": 3, "device": "cpu"}
+    )
+
+
+@pytest.mark.torch
+def test_a_model_of_transformers_says_how_its_replies_ended(
+    hf: Any, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Checked against what it generates: a reply is cut if it has as many tokens as there may be, without an end."""
+    model = hf()
+    rows: list[list[int]] = []
+    generate = type(model)._model_generate
+
+    def watched(self: Any, **settings: Any) -> Any:
+        output = generate(self, **settings)
+        output[0, settings["context"].shape[1] + 2] = model.eot_token_id  # of the first in each batch
+        rows.extend(row[settings["context"].shape[1] :] for row in output.tolist())
+        return output
+
+    monkeypatch.setattr(type(model), "_model_generate", watched)
+    result = evaluate("medmcqa_openmed", model, rows_of(data, 8), gen_kwargs="max_gen_toks=6")
+    expected = Counter(
+        ("stop", row.index(model.eot_token_id) + 1) if model.eot_token_id in row else ("length", 6) for row in rows
+    )
+    found = Counter((*sample["ended"], *sample["tokens"]) for sample in samples(result))
+    assert found == expected and found["stop", 3] >= 3
+    assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
+
+
+@pytest.mark.torch
+def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf: Any, data: Path) -> None:
+    rows = medmcqa_rows(4, cop=0)
+    rows[2]["question"] = "Why? " * 500
+    write_rows(rows, data / "medmcqa/validation.jsonl")
+    result = evaluate("medmcqa_openmed", hf(max_length=2500), data, gen_kwargs="max_gen_toks=6")
+    found = samples(result)
+    assert [bool(sample["resps"][0][0]) for sample in found] == [True, True, False, True]
+    assert "more than the context of 2,500" in found[2]["refusal"][0]
+    (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
+    assert "1 of 4 requests were not answered" in remark
+
+
+@pytest.mark.torch
+def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(
+    hf: Any, tiny_model: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "eval",
+        "--data",
+        "sample",
+        "--tasks",
+        "medhallu",
+        "--model",
+        "hf",
+        "--model_args",
+        f"pretrained={tiny_model}",
+    ]
+    assert exit_code([*words, "--gen_kwargs", "max_gen_toks=4096"]) == 2
+    assert "max_gen_toks=4,096 leaves no room for a prompt in the model's context of 4,096" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="leaves no room"):
+        evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
+
+
+@pytest.mark.torch
+def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(
+    hf: Any, data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=2", apply_chat_template=False)
+    assert "add --apply_chat_template" in caplog.text
+
+
+@pytest.mark.torch
+def test_vllm_in_this_process_says_how_its_replies_ended(
+    tiny_model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It generates in an order of its own, and a prompt that does not fit is not sent."""
+    from fake_vllm import vllm_model
+
+    ends = [("stop", "stop"), ("length", "length"), ("abort", "unknown"), (None, "unknown")]
+
+    def answer(prompt: str, parameters: Any) -> tuple[str, int, str | None]:
+        number = int(prompt.partition("Question: Question ")[2].partition("?")[0])
+        return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
+
+    rows = medmcqa_rows(9, cop=0)
+    for number in range(8):
+        rows[number]["question"] += " So?" * (number * 5 % 8)
+    rows[8]["question"] = "Why? " * 900
+    write_rows(rows, data / "medmcqa/validation.jsonl")
+    model = vllm_model(monkeypatch, str(tiny_model), answer, max_length=2500)
+    result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=20")
+    *found, refused = samples(result)
+    assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
+    assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
+    assert "more than the context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
+    assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
+
+
+# ---- before a run
+
+
+def test_a_model_that_reasons_with_little_room_gets_a_word(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def thinking(body: Request) -> Answer:
+        return completion(None, "length", reasoning_content="Okay")
+
+    words = ["eval", "--data", str(rows_of(data, 1)), "--tasks", "medmcqa_openmed"]
+    for room, is_warned in ((2048, True), (8192, False)):
+        with LocalServer(lambda body: RIGHT, probed=thinking) as server:
+            assert exit_code([*words, *server.flags(), "--gen_kwargs", f"max_gen_toks={room}"]) == 0
+        assert ("the model reasons, and max_gen_toks=2,048" in capsys.readouterr().err) == is_warned
+
+
+def test_no_prompt_is_sent_empty(data: Path, tmp_path: Path) -> None:
+    nothing = "description: ''\ndoc_to_text: '{% if false %}{% endif %}'\n"
+    text = f"include: {TASKS}/medmcqa/medmcqa_openmed.yaml\ntask: blank\n{nothing}"
+    (tmp_path / "blank.yaml").write_text(text)
+    tasks = TaskManager(
+        include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": str(rows_of(data, 1))}
+    )
+    with pytest.raises(DataError, match="the prompt of example 0 is empty"):
+        simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks)
+
+
+@pytest.mark.parametrize(("limit", "said"), [(None, None), (40, 40)])
+def test_tokens_are_sent_whole_or_not_at_all(tiny_model: Path, data: Path, limit: int | None, said: int | None) -> None:
+    """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
+    server = LocalServer(lambda body: RIGHT)
+    server.page = Fault(200, {"data": [{"id": "m", "max_model_len": said and said + 9000}]})
+    rows = medmcqa_rows(2, cop=0)
+    rows[1]["question"] = "Why? " * 9000
+    write_rows(rows, data / "medmcqa/validation.jsonl")
+    with server:
+        arguments = {"tokenizer": str(tiny_model), "base_url": f"{server.url}/completions"}
+        model = model_of(server, "local-completions", tokenizer_backend="huggingface", **arguments)
+        result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=4000", apply_chat_template=False)
+    lengths = [len(body["prompt"][0]) for body in server.requests]
+    assert min(lengths) > 100
+    assert len(lengths) == (2 if limit is None else 1)
+    assert [bool(sample.get("refusal", [None])[0]) for sample in samples(result)] == [False, limit is not None]

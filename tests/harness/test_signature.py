@@ -1,0 +1,92 @@
+"""Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import Row, table
+from running import evaluate, load, manager, right_answer
+
+from medtasks_utils.harness.signature import SignatureDifference, incompatibilities, parse
+
+STRICT = "strict-match"
+
+
+def signatures(task: str, data: str | Path = "sample", metadata: dict[str, Any] | None = None, **settings: Any) -> Row:
+    """The signatures by filter that a run writes into its results."""
+    result = evaluate(task, right_answer, data=data, metadata=metadata, **settings)
+    found: Row = result["configs"][task]["metadata"]["signature"]
+    return found
+
+
+def signed(task: str = "medhallu", /, **settings: Any) -> str:
+    return str(signatures(task, **{"limit": 3, **settings})[STRICT])
+
+
+def fields(differences: list[SignatureDifference], refuse: bool) -> set[str]:
+    return {difference.field for difference in differences if difference.refuse == refuse}
+
+
+# ---- what is in it
+
+
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
+def test_every_result_has_one_for_each_filter(task: str) -> None:
+    found = signatures(task)
+    assert list(found) == ["strict-match", "flexible-extract"]
+    for name, text in found.items():
+        parsed = parse(text)
+        assert parsed["task"] == task and parsed["filter"] == name and parsed["data"] == "sample"
+        assert int(parsed["n"]) == len(load(task).eval_docs)
+        assert {"rows", "prompt", "opts", "gen", "v", "medtasks", "lm_eval"} < parsed.keys()
+        assert len(text) < 300 and not re.search(r"\s", text)
+
+
+# ---- what changes it
+
+
+@pytest.mark.parametrize(("task", "change", "refused", "warned"), table("signature_changes"))
+def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affair_warned_of(
+    task: str, change: dict[str, Any], refused: list[str], warned: list[str]
+) -> None:
+    differences = incompatibilities(signed(task), signed(task, **change))
+    assert fields(differences, refuse=True) == {*refused} and fields(differences, refuse=False) == {*warned}
+
+
+def test_fewshot_examples_count_by_their_rows_and_seed() -> None:
+    two = {"num_fewshot": 2}
+    first, second = (signed("medmcqa_openmed", **two) for _ in range(2))
+    assert first == second
+    other = signed("medmcqa_openmed", **two, metadata={"medmcqa": {"num_train_examples": 4}})
+    assert fields(incompatibilities(first, other), refuse=True) == {"prompt"}
+
+
+def test_explanation_metrics_are_named_with_a_hash_of_theirs() -> None:
+    found = signed("medexqa_all", metadata={"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL"]}})
+    assert re.fullmatch(r"rougeL#[0-9a-f]{8}", parse(found)["scorers"]) and parse(found)["opts"] == "-"
+    assert fields(incompatibilities(signed("medexqa_all"), found), refuse=True) == {"scorers"}
+
+
+# ---- what must not be in it
+
+
+def test_no_secret_address_or_path_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
+    prompt = "Use key sk-secret at http://user:password@host/v1 | and more"
+    found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
+    assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
+    for secret in ("sk-secret", "http", "host", "password", str(tmp_path)):
+        assert secret not in found
+
+
+def test_it_does_not_depend_on_the_process(tmp_path: Path) -> None:
+    """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
+    found = []
+    for rank in (0, 1):
+        task = manager().load(["medhallu"])["tasks"]["medhallu"]
+        task.build_all_requests(limit=6, rank=rank, world_size=2, apply_chat_template=False)
+        found.append(task.config.metadata["signature"][STRICT])
+    assert found[0] == found[1] and parse(found[0])["n"] == "6"

@@ -1,0 +1,210 @@
+"""Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
+
+from __future__ import annotations
+
+import codecs
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+from given import FILE, ROW, TASK, TASKS, Row, medmcqa_rows, sample_rows, table, write_rows
+from huggingface_hub.utils import filter_repo_objects
+from lm_eval.tasks import TaskManager
+from running import documents, load
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.errors import DataError
+from medtasks_utils.harness.sources import SAMPLE
+
+FORMATS = ("parquet", "jsonl", "csv", "tsv")
+
+
+def reads(task: str, data: Path, **metadata: Any) -> list[Row]:
+    return documents(load(task, data, **metadata))
+
+
+def message_of(task: str, data: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        load(task, data)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# ---- formats and layouts
+
+TABLES = {
+    "medmcqa_openmed": ["medmcqa/validation.jsonl"],
+    "medexqa_all": [f"medexqa/test/{specialty.stem}_test.tsv" for specialty in SPECIALTIES],
+    "medcalc_bench_one_shot": ["medcalc_bench/test.csv", "medcalc_bench/one_shot.csv"],
+    "medcalc_bench_corrected": ["medcalc_bench/corrected.csv"],
+    "medhallu": ["medhallu/pqa_labeled.jsonl"],
+    "medhallu_artificial": ["medhallu/pqa_artificial.jsonl"],
+}
+ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " * 1_000
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("task", TABLES)
+def test_every_format_of_every_benchmark_loads_the_same_documents(data: Path, task: str, suffix: str) -> None:
+    for source in TABLES[task]:
+        rows = sample_rows(source)
+        if suffix == "parquet" and "Calculator ID" in rows[0]:
+            rows = [{**row, "Calculator ID": int(row["Calculator ID"])} for row in rows]
+        path = (data / source).with_suffix(f".{suffix}")
+        write_rows(rows, path, header=task != "medexqa_all" or suffix not in ("csv", "tsv"))
+    assert reads(task, data) == documents(load(task))
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data: Path, suffix: str) -> None:
+    write_rows(medmcqa_rows(4, question=ODD), data / "medmcqa" / f"validation.{suffix}")
+    assert reads("medmcqa_openmed", data)[0]["question"] == ODD
+    texts = {**dict(zip("ABCD", ["None", "NA", "", "nan"], strict=True)), "question": "null", "explanation_2": "N/A"}
+    path = (data / FILE["medexqa"]).with_suffix(f".{suffix}")
+    write_rows([{**ROW["medexqa"], **texts}], path, header=suffix not in ("csv", "tsv"))
+    (doc,) = reads(TASK["medexqa"], data)
+    assert [doc["question"], doc["explanation_2"], *doc["options"]] == ["null", "N/A", "None", "NA", "", "nan"]
+
+
+@pytest.mark.parametrize(("task", "benchmark", "layout"), table("layouts"))
+def test_layouts(data: Path, task: str, benchmark: str, layout: list[str]) -> None:
+    source = "medcalc_bench/corrected.csv" if task.endswith("corrected") else FILE[benchmark]
+    rows = sample_rows(source)
+    share = -(-len(rows) // len(layout))
+    for number, name in enumerate(layout):
+        write_rows(rows[number * share : (number + 1) * share], data / benchmark / name)
+    # Neighbours that must not be taken for it.
+    write_rows(medmcqa_rows(3, cop=-1), data / "medmcqa" / "test.parquet")
+    write_rows(sample_rows("medhallu/pqa_artificial.jsonl"), data / "medhallu" / "pqa_artificial.csv")
+    ((data / benchmark / layout[0]).parent / "._0000.jsonl").write_bytes(b"\x00\x05\x16\x07")
+    other = "verified" if "1.2" in layout[0] else "1.2"
+    write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / other / "test.tsv")
+    assert reads(task, data) == documents(load(task))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: codecs.BOM_UTF8 + content,
+        lambda content: content.rstrip(),
+        lambda content: content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") + b"\n\n",
+    ],
+)
+def test_byte_order_marks_and_line_ends_make_no_difference(data: Path, change: Callable[[bytes], bytes]) -> None:
+    for benchmark in ("medmcqa", "medexqa", "medhallu"):
+        (data / FILE[benchmark]).parent.mkdir(exist_ok=True)
+        (data / FILE[benchmark]).write_bytes(change((SAMPLE / FILE[benchmark]).read_bytes()))
+        assert reads(TASK[benchmark], data) == documents(load(TASK[benchmark]))
+
+
+# ---- what is missing or cannot be read
+
+
+@pytest.mark.parametrize("benchmark", TASK)
+def test_a_directory_the_folder_or_the_file_is_not_there(data: Path, benchmark: str) -> None:
+    nowhere = message_of(TASK[benchmark], data / "nowhere")
+    assert [text for text in (str(data / "nowhere"), "MEDTASKS_DATA", '"hub"', '"sample"') if text not in nowhere] == []
+    (data / benchmark / "README.md").write_text("nothing")
+    empty = message_of(TASK[benchmark], data)
+    assert str(data / benchmark) in empty and "it has README.md" in empty
+    shutil.rmtree(data / benchmark)
+    missing = message_of(TASK[benchmark], data)
+    assert "no folder" in missing and benchmark in missing and str(data) in missing and '"sample"' in missing
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "column"), [("medmcqa", "cop"), ("medcalc_bench", "Lower Limit"), ("medhallu", "Hallucinated Answer")]
+)
+def test_a_missing_column_is_named_with_those_there_are(data: Path, benchmark: str, column: str) -> None:
+    cut = {name: value for name, value in ROW[benchmark].items() if name != column}
+    write_rows([cut], data / FILE[benchmark])
+    message = message_of(TASK[benchmark], data)
+    assert f"{data / FILE[benchmark]}, row 1" in message and column in message and ", ".join(cut) in message
+
+
+UNREADABLE: list[tuple[str, Callable[[bytes], bytes], str]] = [
+    *((suffix, lambda content: b"", "no rows") for suffix in (".jsonl", ".csv")),
+    *((".parquet", lambda content, end=end: content[:end], "cannot read") for end in (0, 9, -9)),
+    *((suffix, lambda content: content.decode().encode("latin-1"), "cannot read") for suffix in (".jsonl", ".csv")),
+    *((suffix, lambda content: content.rstrip() + b",\textra", "line 5") for suffix in (".csv", ".tsv")),
+    (".jsonl", lambda content: content[:-10], "row 4"),
+]
+
+
+@pytest.mark.parametrize(("suffix", "damage", "says"), UNREADABLE)
+def test_a_file_that_cannot_be_read(data: Path, suffix: str, damage: Callable[[bytes], bytes], says: str) -> None:
+    path = write_rows(medmcqa_rows(4, question="Größe?"), data / "medmcqa" / f"validation{suffix}")
+    path.write_bytes(damage(path.read_bytes()))
+    message = message_of("medmcqa_openmed", data)
+    assert str(path) in message and says in message
+
+
+# ---- which source
+
+
+Asked = list[tuple[str, str, list[str]]]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
+    asked: Asked = []
+
+    def download(repository: str, *, repo_type: str, revision: str, allow_patterns: list[str]) -> str:
+        assert repo_type == "dataset"
+        asked.append((repository, revision, allow_patterns))
+        names = {each.name: name for name, card in benchmarks().items() for each in card.repositories.values()}
+        return str(SAMPLE / names[repository])
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    return asked
+
+
+def test_the_variable_names_the_source_and_the_metadata_overrides_it(
+    data: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(metadata: dict[str, Any]) -> int:
+        tasks = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
+        return len(documents(tasks.load(["medmcqa_openmed"])["tasks"]["medmcqa_openmed"]))
+
+    write_rows(medmcqa_rows(2), data / "medmcqa" / "validation.jsonl")
+    for variable, metadata, expected in (
+        (str(data), {}, 2),
+        (str(data), {"medtasks_data": "sample"}, 16),
+        ("sample", {"medtasks_data": str(data)}, 2),
+    ):
+        monkeypatch.setenv("MEDTASKS_DATA", variable)
+        assert count(metadata) == expected
+    with pytest.raises(DataError, match="no folder 5"):
+        count({"medtasks_data": 5})
+    assert asked == []
+    monkeypatch.delenv("MEDTASKS_DATA")
+    count({})
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
+def test_the_repository_the_revision_and_the_files_of_each_task(
+    asked: Asked, task: str, repository: str, revision: str, files: list[str]
+) -> None:
+    assert reads(task, Path("hub"), revision="a model's own") == documents(load(task))
+    for *of, patterns in asked:
+        assert of == [repository, revision]
+        assert list(filter_repo_objects(files, allow_patterns=patterns)) == files
+    benchmark = next(name for name in TASK if task.startswith(name))
+    load(task, "hub", **{benchmark: {"revision": "other"}})
+    assert asked[-1][:2] == (repository, "other")
+
+
+# ---- real rows
+
+
+def test_the_real_rows_load(shared: Path) -> None:
+    counts = {"medmcqa_openmed": 2816, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
+    assert {task: len(reads(task, shared / "data")) for task in counts} == counts
+    assert len({doc["calculator_id"] for doc in reads("medcalc_bench_lite", shared / "data")}) == 55
+    assert all(doc["example_note"] for doc in reads("medcalc_bench_one_shot", shared / "data"))

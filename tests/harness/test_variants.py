@@ -1,0 +1,271 @@
+"""Variants: every field of the harness's task form works as in a stock task, or is one clear error before the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import lm_eval
+from given import TASKS, Row, table
+from lm_eval.config.task import TaskConfig
+from lm_eval.tasks import TaskManager
+from running import load, saved_results, saved_samples
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.report.score_table import lines_of
+from medtasks_utils.results import read_runs
+
+FUNCTIONS = """
+def prompt(doc): return "Q: " + doc["question"]
+def first_two(dataset): return dataset.select(range(2))
+def solved(): return [{"question": "One?", "choices": "A. 1", "answer_letter": "D", "explanation": ""}]
+def lengths(doc, results): return {"length": len(results[0])}
+"""
+
+BASES = {
+    "medmcqa": TASKS / "medmcqa" / "medmcqa_openmed.yaml",
+    "medcalc_bench": TASKS / "medcalc_bench" / "medcalc_bench.yaml",
+    "medexqa": TASKS / "medexqa" / "medexqa_all.yaml",
+    "medhallu": TASKS / "medhallu" / "medhallu.yaml",
+}
+VARIANTS = {name: (benchmark, fields) for name, benchmark, fields in table("variants")}
+"""By name: the benchmark whose task it includes, and fields in YAML."""
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("variants")
+    (folder / "functions.py").write_text(FUNCTIONS)
+    for name, (benchmark, fields) in VARIANTS.items():
+        (folder / f"{name}.yaml").write_text(f"include: {BASES[benchmark]}\ntask: {name}\n{fields}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def saved(variants: Path) -> Path:
+    """All variants in one run of the stock command; the model says ``lol``."""
+    done = lm_eval(
+        *("run", "--model", "dummy", "--include_path", variants, "--tasks", ",".join(VARIANTS), "--limit", "4"),
+        *("--log_samples", "--output_path", variants / "out"),
+        *("--metadata", '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'),
+        cwd=variants,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return variants / "out"
+
+
+@pytest.mark.slow
+def test_each_field_does_what_it_does_in_a_stock_task(saved: Path) -> None:
+    results = saved_results(saved)
+    samples = {name: saved_samples(saved, name) for name in VARIANTS}
+
+    def metrics(name: str) -> set[str]:
+        return {key for key in results["results"][name] if "," in key and "stderr" not in key}
+
+    def prompt(name: str) -> str:
+        return str(samples[name][0]["arguments"]["gen_args_0"]["arg_0"])
+
+    assert {key.split(",")[1] for key in metrics("regex")} == {"mine"}
+    assert {sample["filter"] for sample in samples["regex"]} == {"mine"}
+    assert results["results"]["regex"]["answered,mine"] == 0, "o is no letter of an option"
+    assert "filter:mine#" in results["configs"]["regex"]["metadata"]["signature"]["mine"]
+    assert "maj@k,strict-match" in metrics("repeated") and len(samples["repeated"][0]["resps"]) == 3
+    question = samples["prompt_function"][0]["doc"]["question"]
+    assert f"Q: {question}" in prompt("prompt_function") and "Choices" not in prompt("prompt_function")
+    assert question in prompt("prompt_field") and "Q: " not in prompt("prompt_field")
+    assert samples["prompt_template"][0]["doc"]["question"] + " True" in prompt("prompt_template")
+    assert samples["target"][0]["target"].endswith("!")
+    assert results["n-samples"]["fewer"]["original"] == 2
+    assert metrics("beside") == {f"{name},{way}" for name in ("acc", "length") for way in FILTERS}
+    assert metrics("instead") == {f"length,{way}" for way in FILTERS}
+    assert metrics("stock_metric") == {f"{name},{way}" for name in ("acc", "exact_match") for way in FILTERS}
+    assert "One?" in prompt("solved_one") and prompt("solved_one").count("Question: ") == 2
+    assert samples["of_train"][0]["doc"]["id"] != samples["regex"][0]["doc"]["id"]
+    assert "My choice:" in prompt("prefixed")
+    assert samples["settings"][0]["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] == 7
+    assert {sample["doc"]["difficulty"] for sample in samples["options"]} == {"hard"}
+    assert metrics("likelihoods") == {"acc,none"}
+    for name in ("number", "letter", "verdict"):
+        assert {"acc,mine", "answered,mine"} <= metrics(name)
+
+
+FILTERS = ("strict-match", "flexible-extract")
+
+
+def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
+    """The task of a variant, on the sample; ``base`` is another file of the benchmark's folder."""
+    file = BASES[benchmark].with_name(base) if base else BASES[benchmark]
+    (folder / "functions.py").write_text(FUNCTIONS)
+    (folder / "variant.yaml").write_text(f"include: {file}\ntask: variant\n{fields}\n")
+    metadata = {"medtasks_data": "sample", "medexqa": {"use_explanations": False}}
+    manager = TaskManager(include_path=str(folder), include_defaults=False, metadata=metadata)
+    return manager.load(["variant"])["tasks"]["variant"]
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+@pytest.mark.parametrize(("fields", "said"), table("variants_refused"))
+def test_a_field_that_cannot_work_is_one_error_that_names_it(
+    tmp_path: Path, benchmark: str, fields: str, said: list[str]
+) -> None:
+    if fields.startswith("validation_split") and benchmark != "medmcqa":
+        fields = fields.replace("validation_split", "test_split")
+    with pytest.raises(MedtasksError) as caught:
+        made(tmp_path, benchmark, fields)
+    assert [text for text in said if text not in str(caught.value)] == []
+
+
+@pytest.mark.parametrize(("text", "message"), table("variants_unreadable"))
+def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "functions.py").write_text(FUNCTIONS)
+    (tmp_path / "variant.yaml").write_text(text.replace("BASE", str(TASKS / "medmcqa")) + "\n")
+    with pytest.raises(MedtasksError) as caught:
+        manager_for(["varian*"], str(tmp_path))
+    assert f"{tmp_path}/{message}" in str(caught.value)
+
+
+def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    files = [TASKS / "medexqa" / "medexqa_biomedical_engineering.yaml", BASES["medhallu"]]
+    (tmp_path / "variant.yaml").write_text(f"include: [{files[0]}, {files[1]}]\ntask: variant\n")
+    manager = manager_for(["variant"], str(tmp_path))
+    assert manager.task_index["variant"].cfg["benchmark"] == "medhallu"
+    assert manager.task_index["medexqa_be"].tags == {"medexqa_biomedical_engineering"}
+    assert "from None" not in caplog.text
+
+
+FIELDS = [
+    (field, benchmark, yaml, outcome)
+    for field, names, yaml, outcome in table("variant_fields")
+    for benchmark in (BASES if names == "*" else names.split())
+]
+
+
+@pytest.mark.parametrize(("field", "benchmark", "yaml", "outcome"), FIELDS)
+def test_each_field_happens_or_is_one_error(
+    tmp_path: Path, field: str, benchmark: str, yaml: str, outcome: dict[str, Any] | str
+) -> None:
+    """An outcome is a part of the error's message, or what the task then has."""
+    if isinstance(outcome, str):
+        with pytest.raises(MedtasksError) as caught:
+            made(tmp_path, benchmark, yaml).build_all_requests(limit=1)
+        assert outcome in str(caught.value)
+        return
+    task = made(tmp_path, benchmark, yaml)
+    task.build_all_requests(limit=1)
+    request = task.instances[0]
+    has: dict[str, Callable[[Any], bool]] = {
+        "name": lambda name: task.config.task == name,
+        "task_alias": lambda alias: task.config.task_alias == alias,
+        "tagged": lambda names: sorted(manager_for(["my_tag"], str(tmp_path)).task_index["my_tag"].tags) == names,
+        "field": lambda pair: {doc[pair[0]] for doc in task.eval_docs} == {pair[1]},
+        "examples": lambda number: len(task.eval_docs) == number,
+        "split": lambda name: task.split == name,
+        "requests": lambda number: len(task.instances) == number,
+        "shots": lambda number: len(task.sampler.sample(number)) == number and task.config.num_fewshot == number,
+        "prompt": lambda text: text in str(request.args[0]),
+        "target": lambda text: task.doc_to_target(request.doc).endswith(text),
+        "generation": lambda settings: settings.items() <= request.args[1].items(),
+        "filters": lambda names: task.filter_names == names,
+        "metrics": lambda names: sorted(task.aggregation()) == names,
+        "unsafe": lambda value: value is task.UNSAFE_CODE,
+        "signed": lambda text: all(text in line for line in task.config.metadata["signature"].values()),
+    }
+    assert [name for name, expected in outcome.items() if not has[name](expected)] == []
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+def test_the_table_has_every_field(benchmark: str) -> None:
+    assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
+
+
+ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+@pytest.mark.parametrize("filters", ["null", "[{name: none, filter: [{function: take_first}]}]"])
+def test_a_whole_response_is_read_by_the_strict_reader(tmp_path: Path, benchmark: str, filters: str) -> None:
+    task = made(tmp_path, benchmark, f"filter_list: {filters}")
+    task.build_all_requests(limit=1)
+    (request,) = task.instances
+    request.resps = [f"As I see it:\n\n{ANSWERS[benchmark]}" if benchmark != "medexqa" else ANSWERS[benchmark]]
+    task.apply_filters()
+    assert task.process_results(request.doc, [request.filtered_resps["none"]])["answered"] == 1
+
+
+@pytest.mark.parametrize("benchmark", BASES)
+def test_settings_of_generation_that_a_variant_leaves_out_are_ours(tmp_path: Path, benchmark: str) -> None:
+    longer = made(tmp_path, benchmark, "generation_kwargs: {max_gen_toks: 4096}").config.generation_kwargs
+    assert longer == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 4096}
+    sampled = made(tmp_path, benchmark, "generation_kwargs: {temperature: 0.7}").config.generation_kwargs
+    assert (sampled["temperature"], sampled["until"], "do_sample" in sampled) == (0.7, [], False)
+    written = made(tmp_path, benchmark, "generation_kwargs: {until: [END]}").config.generation_kwargs
+    assert written["until"] == ["END"]
+
+
+def test_tools_are_described_after_a_description_of_ones_own(tmp_path: Path) -> None:
+    task = made(tmp_path, "medcalc_bench", "description: Be brief.", "medcalc_bench_tools.yaml")
+    text = task.resolve_field(task.eval_docs[0], task.config.description)
+    assert text.startswith("Be brief.\n\nYou can use these tools:") and "<tool_call>" in text
+    without = made(tmp_path, "medcalc_bench", "description: Be brief.")
+    assert without.config.description == "Be brief."
+
+
+def test_two_values_of_one_option_are_an_error(tmp_path: Path) -> None:
+    from medtasks_utils.harness.task_options import options_of
+
+    metadata = {"medcalc_bench": {"version": "1.2", "dataset_version": "verified"}}
+    with pytest.raises(MedtasksError, match="two values"):
+        options_of(benchmarks()["medcalc_bench"], {}, metadata)
+
+
+@pytest.mark.parametrize(("benchmark", "text", "value"), table("filter_contents"))
+def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: str, text: str, value: Any) -> None:
+    example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
+    which = benchmarks()[benchmark]
+    options: Any = which.options.model_validate({})
+    answer = which.content(text, example, options)
+    assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
+
+
+def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
+    from medtasks_utils.harness.signature import as_signed
+
+    names: dict[str, Any] = {}
+    exec(FUNCTIONS, names)
+    again: dict[str, Any] = {}
+    exec(FUNCTIONS.replace('"Q: "', 'doc["choices"]'), again)
+    assert json.dumps(as_signed(names["prompt"])) != json.dumps(as_signed(again["prompt"]))
+    assert "0x" not in as_signed(names["prompt"])
+
+
+def test_a_function_that_changes_its_document_changes_no_other() -> None:
+    rows = load("medhallu").eval_docs
+    for row in rows:
+        row["question"] = "?"
+    assert all(row["question"] != "?" for row in (*rows, *rows[:2]))
+
+
+def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path: Path) -> None:
+    """Metrics of a variant's own are there; units agree; a group has the filters and the examples that it asks for."""
+    scores = {"acc,strict-match": 0.5, "f1,strict-match": 0.25, "acc,flexible-extract": 0.75, "length,strict-match": 9}
+    stock = {"acc,strict-match": 0.5, "f1,strict-match": 0.5, "acc,flexible-extract": 1.0}
+    group = {"f1,strict-match": 0.375, "length,strict-match": 9.0, "acc,flexible-extract": 0.875}
+    counts = {"f1,strict-match": 8, "length,strict-match": 4, "acc,flexible-extract": 8}
+    listed = [{"metric": "acc"}, {"metric": "length", "aggregation": "mean"}]
+    saved = {
+        "results": {"mine": scores, "stock": stock, "both": {**group, "sample_count": counts}},
+        "groups": {"both": group},
+        "group_subtasks": {"both": ["mine", "stock"]},
+        "configs": {"mine": {"metric_list": listed, "metadata": {"benchmark": "medhallu"}}, "stock": {}},
+        "n-samples": {name: {"original": 4, "effective": 4} for name in ("mine", "stock")},
+    }
+    (tmp_path / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(saved))
+    (run,) = read_runs([tmp_path])
+    lines = {(line.topic.name, line.metric): line for line in lines_of(run)}
+    shown = {key: (line.n, *(line.score(name).split()[0] for name in FILTERS)) for key, line in lines.items()}
+    assert shown["both", "f1"] == (8, "37.5", "–") and shown["both", "acc"] == (8, "–", "87.5")
+    assert shown["mine", "f1"][1] == "25.0" and shown["mine", "length"] == (4, "9.00", "–")

@@ -1,0 +1,206 @@
+"""Judges in a run of MedExQA: gating, means, failures, samples; what is known before the model runs; the key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import exit_code, one_line
+from given import MEDEXQA_COLUMNS, Row, write_rows
+from judge_server import JudgeServer, geval_reply, sound
+from judging_cases import no_keys_and_no_waits
+from local_server import Answer, Answering, Fault, LocalServer
+from running import Scripted, evaluate, load, samples, saved_results
+from scripts import in_turn, refusal, whole
+
+from medtasks_utils.errors import MedtasksError, UsageError
+
+KEY = "sk-canary-3141592653"
+TASK = "medexqa_clinical_psychology"
+SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in range(4)}
+"""What the judge says of each example."""
+
+
+__all__ = ["no_keys_and_no_waits"]
+
+
+def options(server: JudgeServer, folder: Path, mode: str = "g-eval", **more: Any) -> dict[str, Any]:
+    judge = {
+        "use_explanations": True,
+        "use_judge": True,
+        "judge_mode": mode,
+        "judge_model": "judge",
+        "judge_base_url": server.url,
+    }
+    return {"medexqa": {**judge, "judge_cache": str(folder / "cache.sqlite3"), **more}}
+
+
+def right(doc: Row) -> str:
+    return f"<think>C?</think>The answer is {doc['answer_letter']}. Because of {doc['id']}."
+
+
+def right_or_wrong(doc: Row) -> str:
+    """Wrong for every other document."""
+    wrong = "ABCD"[(doc["answer_idx"] + 1) % 4]
+    return right(doc) if int(doc["id"][-1]) % 2 else f"<think>{doc['answer_letter']}!</think>The answer is {wrong}."
+
+
+def judging(lost: str = "") -> Answering:
+    """G-Eval by the id that the explanation names; prose for the lost one."""
+
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"])
+        if "final_score" not in text:
+            return sound(request)
+        (name,) = [name for name in SCORES if f"Because of {name}." in text]
+        return "Prose, 85 of 100." if name == lost else json.dumps(geval_reply(SCORES[name]))
+
+    return answer
+
+
+# ---- scores
+
+
+def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_costs_no_call(tmp_path: Path) -> None:
+    with JudgeServer(judging()) as server:
+        metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
+        result = evaluate(TASK, right_or_wrong, metadata=metadata)
+        assert len(server.judging) == 2  # once for both filters, and not for the wrong
+        again = evaluate(TASK, right_or_wrong, metadata=metadata)
+        assert len(server.requests) == 2 + 1  # and the check
+    assert again["results"] == result["results"]
+    for filter_name in ("strict-match", "flexible-extract"):
+        for sample in samples(result, filter_name):
+            score = SCORES[sample["doc"]["id"]] if sample["acc"] else 0.0
+            assert sample["explanation"] == score
+            assert sample["combined"] == pytest.approx(25 * sample["acc"] + 0.75 * score)
+            assert sample["judge_failures"] == 0
+            assert "rougeL" not in sample and "support" not in sample
+            if sample["acc"]:
+                assert sample["judge"] == {"score": score, "failure": None, "error": None, **geval_reply(score)}
+            else:
+                assert sample["judge"] is None
+    assert result["configs"][TASK]["metadata"]["scorers"]["g-eval"].endswith("|model:judge")
+    means = result["results"][TASK]
+    assert means["judge_failures,strict-match"] == 0
+    assert means["explanation,strict-match"] == pytest.approx((20 + 40) / 4)
+
+
+def test_failures_are_left_out_of_the_means_counted_and_named(
+    tmp_path: Path, warnings_of_harness: Callable[[], list[str]]
+) -> None:
+    lost = next(iter(SCORES))
+    with JudgeServer(judging(lost)) as server:
+        result = evaluate(TASK, right, metadata=options(server, tmp_path))
+    means = result["results"][TASK]
+    assert means["acc,strict-match"] == 1.0
+    assert means["judge_failures,strict-match"] == means["judge_failures,flexible-extract"] == 1
+    assert means["explanation,strict-match"] == pytest.approx((20 + 30 + 40) / 3)
+    assert means["combined,strict-match"] == pytest.approx(50 + 30 / 2)
+    (sample,) = [sample for sample in samples(result) if sample["doc"]["id"] == lost]
+    assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
+    assert (sample["judge"]["score"], sample["judge"]["failure"]) == (None, "unreadable")
+    (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
+    assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
+
+
+def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def answer(request: dict[str, Any]) -> Answer:
+        return "Prose." if "final_score" in whole(request["messages"]) else sound(request)
+
+    words = ["eval", "--data", "sample", "--tasks", TASK, "--output_path", str(tmp_path / "r"), "--log_samples"]
+    with JudgeServer(answer) as judge, LocalServer(lambda request: "The answer is A. Since it is so.") as server:
+        metadata = json.dumps(options(judge, tmp_path))
+        assert exit_code([*words, "--metadata", metadata, *server.flags()]) == 1
+    out, errors = capsys.readouterr()
+    assert f"{TASK}: the judge judged none of " in one_line(errors)
+    (row,) = [line for line in out.splitlines() if "explanation" in line.split()[:2]]
+    assert row.split()[:5] == [TASK, "explanation", "4", "–", "–"]
+    assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
+
+
+def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_asked(
+    data: Path, tmp_path: Path
+) -> None:
+    row = [*"QABCD", "", "", "A"]
+    rows = [dict(zip(MEDEXQA_COLUMNS, row, strict=True))]
+    write_rows(rows, data / "medexqa/test/clinical_psychologist_test.tsv", header=False)
+    model = Scripted(right)
+    with JudgeServer(sound) as server, pytest.raises(MedtasksError, match="no example has a reference explanation"):
+        evaluate(TASK, model, data, metadata=options(server, tmp_path))
+    assert not model.prompts
+
+
+def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path: Path) -> None:
+    with JudgeServer() as server:
+        metadata = options(server, tmp_path, "factscore", use_coverage=True)
+        result = evaluate(TASK, right_or_wrong, metadata=metadata)
+    rates = ["support", "coverage"]
+    for sample in samples(result):
+        judge = sample["judge"]
+        if not sample["acc"]:
+            assert judge is None
+            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * 3
+            continue
+        assert len(judge["claims"]) == len(judge["labels"]) == 6
+        assert [sample[name] for name in rates] == [judge[name] for name in rates]
+        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / 2)
+    means = result["results"][TASK]
+    assert means["explanation,strict-match"] == pytest.approx(sum(means[f"{name},strict-match"] for name in rates) / 2)
+
+
+# ---- before the model runs
+
+
+def refused(metadata: dict[str, Any], match: str) -> str:
+    model = Scripted(right)
+    with pytest.raises(MedtasksError, match=match) as caught:
+        evaluate(TASK, model, metadata=metadata)
+    assert model.prompts == []
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
+    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
+    result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
+    results = result["results"]["medexqa_biomedical_engineering"]
+    assert results["acc,strict-match"] == 1.0
+    assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
+
+
+def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
+    for fault, match in (
+        (refusal(404, "The model `judge` does not exist."), "The model `judge` does not exist.*serve this model"),
+        (Fault(200, "<html></html>"), "base URL"),
+    ):
+        with JudgeServer(in_turn(fault)) as server:
+            assert f"judge at {server.url}" in refused(options(server, tmp_path), match)
+    refused(options(server, tmp_path / "other"), "is the server running")
+    refused(
+        {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
+        "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
+    )
+    refused(options(server, Path("/proc/none")), "cannot write the judge.s cache")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "match"),
+    [
+        ({"medexqa": {"use_explanations": True, "use_judge": True}}, "use_judge needs judge_mode: g-eval or factscore"),
+        ({"medexqa": {"judge_api_key": KEY}}, "did you mean 'judge_api_key_env'"),
+        ({"judge_api_key": KEY}, "did you mean judge_api_key_env"),
+    ],
+)
+def test_bad_options_are_one_line_without_what_may_be_a_key(metadata: dict[str, Any], match: str) -> None:
+    with pytest.raises(UsageError, match=match) as caught:
+        load(TASK, **metadata)
+    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)

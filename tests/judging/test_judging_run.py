@@ -1,0 +1,137 @@
+"""Many cases at once: both judges' scores, the limit, faults, a kill, a rerun, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import ROOT
+from judge_server import LABELS, JudgeServer, faulty, reply_to, sound
+from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
+from local_server import HANG_UP, Answer, Fault
+from scripts import Held, draw, prompt_of, together, whole
+
+from medtasks_utils.judging import Case, JudgeError, judge_all, make_judge, summary, templates
+
+__all__ = ["no_keys_and_no_waits"]
+WORTH = dict(zip(LABELS, (1.0, 0.5, 0.0), strict=True))
+FAULTS = ((0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP))
+
+
+def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
+    """What the server's replies to FActScore's prompts amount to."""
+    fields = one._asdict()
+    extraction, verify = templates.load("factscore_claims"), templates.load(f"factscore_{prompt}")
+    claims = [claim for text in texts
+              for claim in json.loads(reply_to(extraction.messages(**{**fields, "explanation": text})))]  # fmt: skip
+    return 100 * sum(WORTH[reply_to(verify.messages(**fields, claim=claim))] for claim in claims) / len(claims)
+
+
+@pytest.mark.parametrize("coverage", [False, True])
+def test_factscore(coverage: bool, tmp_path: Path) -> None:
+    """With coverage the claims of each reference are extracted by a call of their own, and united."""
+    todo = [*cases(4), case(9, references=("One only.",))]
+    with JudgeServer() as server:
+        judge = make_judge("factscore", use_coverage=coverage)
+        judgements, again = (judge_all(judge, settings_for(server.url, tmp_path), todo) for _ in range(2))
+        asked = [whole(request["messages"]) for request in server.requests]
+    assert len(server.requests) == sum(found.calls for found in judgements)
+    for one, found, rerun in zip(todo, judgements, again, strict=True):
+        calls = 7 + 7 * len(one.references) * coverage
+        support = rate(one, (one.explanation,), "verify")
+        cover = rate(one, one.references, "cover") if coverage else support
+        assert (found.calls, found.tokens, found.failure) == (calls, (7 * calls, 3 * calls), None)
+        assert found.score == pytest.approx((support + cover) / 2)
+        assert found.output["support"] == support and found.output.get("coverage", support) == cover
+        assert len(found.output["claims"]) == len(found.output["labels"]) == 6
+        assert (rerun.score, rerun.output, rerun.calls) == (found.score, found.output, 0)
+        for text in one.references:
+            assert any(f"\n{text}\n</explanation>" in prompt for prompt in asked) == coverage
+        for example in templates.examples(one.specialty):
+            assert any(one.question in prompt and example["explanation"] in prompt for prompt in asked)
+    assert ("coverage:no" in judge.signature) == (not coverage)
+
+
+def test_claims_that_both_references_make_count_once_and_texts_without_claims_are_no_error(tmp_path: Path) -> None:
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"])
+        if "JSON array" not in text:
+            return LABELS[0] if "shared" in text else LABELS[2]
+        return "[]" if "Zzz." in text else '["shared", "own"]' if "Mine." in text else '["shared", "other"]'
+
+    todo = [case(0, references=("Mine.", "Yours.")), case(1, explanation="Zzz."), case(2, references=("Zzz.",))]
+    with JudgeServer(answer) as server:
+        both, silent, bare = judged(server, tmp_path, todo, "factscore", coverage=True)
+    assert both.output["reference_claims"] == ["shared", "own", "other"]
+    assert both.output["coverage"] == pytest.approx(100 / 3)
+    assert (silent.output["claims"], silent.output["support"], silent.score) == ([], 0.0, silent.output["coverage"] / 2)
+    assert (bare.output["coverage"], bare.score) == (None, bare.output["support"])
+
+
+# ---- the limit, faults, a kill, interruption
+
+
+def test_the_limit_is_kept_and_used(tmp_path: Path) -> None:
+    faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
+    met = together(4, faults)  # of claims, which come first, there are too few to meet
+
+    def answer(request: dict[str, Any]) -> Answer:
+        return (sound if "JSON array" in whole(request["messages"]) else met)(request)
+
+    with JudgeServer(answer) as server:
+        judged(server, tmp_path, cases(1), "factscore", concurrency=4, max_retries=50)
+        assert server.most_at_once == 4
+
+
+def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path: Path) -> None:
+    def answer(request: dict[str, Any]) -> Answer:
+        text = whole(request["messages"]).split("(An earlier reply")[0].strip()
+        hopeless = draw(text).random() < 0.1
+        return "I would give it 85 of 100." if hopeless else reply_to([{"role": "user", "content": text}])
+
+    with JudgeServer(faulty(FAULTS, otherwise=answer)) as server:
+        judgements = judged(server, tmp_path, cases(60), max_retries=20)
+        failed = [judgement for judgement in judgements if judgement.score is None]
+        assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
+        assert all(judgement.error for judgement in failed)
+        assert len(server.requests) >= sum(judgement.calls for judgement in judgements)  # retries of those that failed
+        server.answer = answer
+        calm = judged(server, tmp_path / "calm", cases(60))
+    assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]
+    assert {f"{60 - len(failed)} judged", f"{len(failed)} unreadable"} == {
+        *summary(judgements).split("; ")[0].split(", ")
+    }
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from judging_cases import cases, settings_for
+from medtasks_utils.judging import judge_all, make_judge
+judge_all(make_judge("factscore"), settings_for(sys.argv[1], Path(sys.argv[2]), concurrency=8), cases(12))
+"""
+
+
+def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
+    with JudgeServer(held := Held(40, sound)) as server:
+        first = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(tmp_path)], env=environment)
+        assert held.reached.wait(120)
+        first.kill()
+        first.wait()
+        held.release.set()
+        judgements = judged(server, tmp_path, cases(12), "factscore", concurrency=8)
+    assert "12 judged" in summary(judgements)
+    # Only what was under way at the end, at most the limit, is asked again.
+    assert len(set(map(prompt_of, server.answered))) == 84 and len(server.requests) <= 84 + 8
+
+
+def test_judges_by_name() -> None:
+    assert make_judge("G_Eval").signature == make_judge("g-eval").signature
+    with pytest.raises(JudgeError, match="g-eval, factscore"):
+        make_judge("oracle")

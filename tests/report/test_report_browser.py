@@ -1,0 +1,391 @@
+"""The page in a real browser: clicked through in both themes, at desktop and phone width, with hostile responses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
+from given import table
+from saved_runs import right_in, sample_file, save_run, save_two
+
+from medtasks_utils.report.page import build_page
+from medtasks_utils.results import Run, Sample, read_runs
+from medtasks_utils.results.runs import audit_file
+
+pytestmark = needs_browser
+
+HOSTILE = (
+    "</script><script>window.ran = true; alert(1)</script><img src=x onerror='window.ran = true; alert(2)'>"
+    "<style>* { display: none !important }</style><a href='https://example.org/'>x</a><!-- <svg onload=alert(3)>"
+    + "".join(map(chr, [*range(9), 11, 12, *range(14, 32), 127, *range(128, 160)]))
+    + "\u202e\u2066\u2028\u2029\ufeff"
+    + "\u0301" * 500
+    + "W" * 200_000
+)
+WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
+CALLS = table("transcript")
+JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
+READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failure": None}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+    """Two comparable runs of all benchmarks, one audited, one over fewer examples, and one with repeats."""
+    folder = save_two(tmp_path_factory.mktemp("runs"), tasks="medtasks")
+    save_run(folder / "c", right_in(0.6, "c"), tasks=("medhallu", "medcalc_bench"), model="org/short", limit=5)
+    answers = iter(["\\boxed{0}", "\\boxed{0}", "", "\\boxed{1}"] * 100)
+    repeated = {"medmcqa": {"repeats": 4}}
+    save_run(folder / "d", lambda doc: next(answers), tasks="medmcqa_openmed", model="org/often", metadata=repeated)
+    edit_samples(folder / "a", "medexqa_all", lambda line: line.update(resps=[[f"{WRITTEN}It is B."]], judge=JUDGE))
+    edit_samples(folder / "a", "medcalc_bench", lambda line: line.update(transcript=CALLS, notes=["A note."]))
+    path = edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
+    shares = {name: {"value": 0.1, "low": 0.05, "high": 0.2} for name in ("misread", "missed")}
+    audited = {
+        "signature": "audit|model:reader",
+        "responses": 28,
+        "strata": {"doubtful": {"read": 1}},
+        "filters": {name: {**shares, "accuracy": 0.5} for name in ("strict-match", "flexible-extract")},
+        "accuracy_as_read": None,
+        "readings": [READING, {**READING, "doc_id": 1, "differs": False}, {**READING, "doc_id": 2, "stated": None}],
+    }
+    audit_file(path).write_text(json.dumps(audited))
+    return read_runs([folder / name for name in "abcd"])
+
+
+def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], object]) -> Path:
+    """Change the lines of a sample log."""
+    (results,) = folder.glob("**/results_*.json")
+    path = sample_file(results, task)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        edit(line)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write(runs, tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    with opened(browser, address) as found:
+        yield found
+
+
+def count(runs: list[Run], wanted: Callable[[Run, str, Sample], object]) -> int:
+    return sum(bool(wanted(run, name, s)) for run in runs for name, task in run.tasks.items() for s in task.samples)
+
+
+def acc(sample: Sample, filter_name: str = "strict-match") -> float:
+    return sample.metrics[filter_name]["acc"] or 0.0
+
+
+def cells(page: Any, title: str) -> list[list[str]]:
+    """Return a visible table's cells, heads first."""
+    table = page.locator(f"table[aria-label={json.dumps(title)}]:visible")
+    rows: list[list[str]] = table.evaluate("t => [...t.rows].map((r) => [...r.cells].map((c) => c.innerText.trim()))")
+    return rows
+
+
+def saved(page: Any, button: str) -> str:
+    """What a button saves."""
+    with page.expect_download() as download:
+        page.locator(button).first.click()
+    return Path(download.value.path()).read_text(encoding="utf-8-sig")
+
+
+# ---- the list of samples
+
+BY_SECOND = {
+    "right": lambda sample: acc(sample) == 1,
+    "wrong": lambda sample: acc(sample) < 1,
+    "unanswered": lambda sample: not sample.metrics["strict-match"]["answered"],
+    "format": lambda sample: acc(sample, "flexible-extract") > acc(sample),
+}
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [pytest.param(DESKTOP, "light", marks=pytest.mark.slow), (PHONE, "dark")],
+    ids=["desktop", "phone"],
+)
+def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, int], theme: str) -> None:
+    with opened(browser, address, size, theme) as page:
+        assert shown(page) == count(runs, lambda *_: True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        edges = "Math.max(...[...document.querySelectorAll('figure svg')].map((e) => e.getBoundingClientRect().right))"
+        assert page.evaluate(edges) <= size[0], "plots fit"
+        for result, wanted in BY_SECOND.items():
+            choose(page, run="second", result=result)
+            assert shown(page) == count(runs, lambda run, _, s, w=wanted: run.name == "second" and w(s))  # type: ignore[misc]
+        rights: dict[tuple[str, str], list[float]] = {}
+        for run in runs:
+            for name, task in run.tasks.items():
+                for sample in task.samples:
+                    rights.setdefault((name, sample.doc_hash), []).append(acc(sample))
+        choose(page, run="second", result="all-wrong", task="medhallu")
+        hard = [k for k, scores in rights.items() if k[0] == "medhallu" and 1 not in scores]
+        assert shown(page) == len(hard) > 0
+        choose(page, result="alone-right", task="medmcqa_openmed")
+        alone = [s for s in runs[1].tasks["medmcqa_openmed"].samples if acc(s) == 1]
+        assert shown(page) == sum(rights["medmcqa_openmed", s.doc_hash].count(1) == 1 for s in alone)
+        choose(page, run="*", result="")
+        assert shown(page) == sum(name == "medmcqa_openmed" for name, _ in rights), "each example once"
+        choose(page, run="second", sort="failures")
+        first = page.locator("#list .row .others").first.locator(".mark").evaluate_all("all => all.map((e) => e.title)")
+        last = [min(scores) for k, scores in rights.items() if k[0] == "medmcqa_openmed" and 1 not in scores]
+        assert ("Right" not in first) == bool(last) and len(first) == 3, "a mark for each run that has the example"
+        choose(page, result="", sort="", task="", certainty="0-0.5")
+        certain = count(
+            runs, lambda run, _, s: run.name == "second" and s.details["flexible-extract"]["certainty"] < 0.5
+        )
+        assert shown(page) == certain > 0
+        choose(page, certainty="", task="medcalc_bench", category="lab_test", found="tag")
+        assert not page.is_visible("select[name=difficulty]"), "there for its own tasks only"
+        tagged = [s for s in runs[1].tasks["medcalc_bench"].samples if s.way_found("strict-match") == "tag"]
+        assert shown(page) == sum(sample.doc["category"] == "lab_test" for sample in tagged) > 0
+        open_first(page)
+        if size == PHONE:
+            box = page.locator("#detail").bounding_box()
+            assert (box["width"], box["height"]) == size, "it covers the list"
+            page.click("text=Close")
+            assert not page.is_visible("#detail")
+
+
+@pytest.mark.slow
+def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) -> None:
+    selected = "document.querySelector('#list [aria-selected=true]')?.getAttribute('aria-posinset')"
+    with opened(browser, address) as page:
+        page.fill("input[name=q]", "GRAPEFRUIT")
+        found = count(runs, lambda run, _, s: "grapefruit" in (s.prompt + s.responses[0] + str(s.doc)).lower())
+        page.wait_for_function("n => document.querySelector('#count').textContent.startsWith(`${n} of`)", arg=found)
+        open_first(page)
+        assert found and page.evaluate("CSS.highlights.get('found').size") > 0
+        page.fill("input[name=q]", "no such words anywhere")
+        page.get_by_role("button", name="Reset filters").click()
+        choose(page, task="medhallu", result="wrong", run="second")
+        page.locator("#list").focus()
+        for key, place in (("Home", 1), ("j", 2), ("j", 3), ("k", 2)):
+            page.keyboard.press(key)
+            assert page.evaluate(selected) == str(place)
+        page.wait_for_selector("#detail .verdict")
+        before = page.inner_text("#detail"), shown(page)
+        shared = page.url
+    with opened(browser, shared) as page:
+        page.wait_for_selector("#detail .verdict")
+        assert (page.inner_text("#detail"), shown(page)) == before
+    with opened(browser, address + "#samples&task=nonsense&open=99999999&run=%3Cb%3E&certainty=x") as page:
+        assert shown(page) == count(runs, lambda *_: True)
+
+
+@pytest.mark.slow
+def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
+    choose(page, task="medcalc_bench", run="second", sort="-length")
+    page.check("input[value=length]")
+    about = page.locator("#list .about").all_inner_texts()
+    lengths = [int(text.split(" · ")[0].removeprefix("length ")) for text in about]
+    assert lengths == sorted(lengths, reverse=True) and "sort=-length" in page.url
+    samples = {sample.doc_id: sample for sample in runs[1].tasks["medcalc_bench"].samples}
+    rows = list(csv.DictReader(io.StringIO(saved(page, ".save >> text=CSV"))))
+    records = [json.loads(line) for line in saved(page, ".save >> text=JSONL").splitlines()]
+    for found in (rows, records):
+        assert sorted(int(row["id"]) for row in found) == sorted(samples)
+        for row in found:
+            sample = samples[int(row["id"])]
+            assert float(row["right"]) == acc(sample) and row["category"] == sample.doc["category"]
+    assert all(record["responses"] == samples[record["id"]].responses for record in records)
+
+
+@pytest.mark.slow
+def test_parts_lie_beside_the_page(browser: Any, runs: list[Run], tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(build_page(runs, beside=tmp_path / "my files"), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    open_first(page)
+    assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .column").count() == 1
+
+
+# ---- a sample
+
+
+def test_reasoning_calls_judges_and_generations(page: Any, runs: list[Run]) -> None:
+    choose(page, task="medexqa_all", run="first")
+    open_first(page)
+    text = page.inner_text("#detail")
+    assert "Reasoning, 16 characters" in text and "Some reasoning." not in text
+    written = page.locator("#detail .column > .text").first
+    for selector in ("strong", "table", "em", "math mfrac"):
+        assert written.locator(selector).count() > 0, selector
+    rows = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
+    assert [row.split("\t") for row in rows] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
+    page.click("text=Raw text")
+    assert page.locator("#detail pre.raw").first.inner_text().startswith("<think>")
+    page.click("text=Raw text")
+    choose(page, task="medcalc_bench")
+    open_first(page)
+    turns = page.locator("#detail .turn")
+    assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .columns")
+    assert turns.nth(0).locator(".call .result").inner_text() == "42"
+    assert turns.nth(1).locator(".call.failed").count() == 1 and turns.nth(0).locator(".failed").count() == 0
+    unfold(page)
+    text = page.inner_text("#detail")
+    assert "The prompt once more." not in text and "A note." in text
+    choose(page, task="medmcqa_openmed", run="often")
+    open_first(page)
+    sample = runs[3].tasks["medmcqa_openmed"].samples[0]
+    assert page.locator("#detail details.generation").count() == 4
+    assert "4 generations" in page.inner_text("#detail .agreement")
+    marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
+    assert [mark == "Right" for mark in marks] == [answer == sample.target for answer in sample.answers["strict-match"]]
+    assert marks.count("No answer found") == 1
+
+
+@pytest.mark.slow
+def test_two_runs_side_by_side(browser: Any, address: str, runs: list[Run]) -> None:
+    first, second = (run.tasks["medmcqa_openmed"].samples for run in runs[:2])
+    with opened(browser, address, PHONE) as page:
+        for result, wanted in (("only-b", (0, 1)), ("only-a", (1, 0))):
+            choose(page, task="medmcqa_openmed", result=result)
+            assert shown(page) == sum((acc(a), acc(b)) == wanted for a, b in zip(first, second, strict=True))
+        open_first(page)
+        columns = page.locator("#detail .column")
+        assert [columns.nth(i).locator("h4 bdi").first.inner_text() for i in (0, 1)] == ["first", "second"]
+        boxes = [columns.nth(i).bounding_box() for i in (0, 1)]
+        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "under each other on a phone"
+
+
+def test_a_hostile_response_changes_nothing_but_its_own_cell(page: Any) -> None:
+    places = """() => [...document.querySelectorAll("h1, h2, h3, table, #list, #detail, #list .row, footer")]
+        .map((e) => [e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight])"""
+    choose(page, task="medhallu", run="first")
+    open_first(page)
+    rendered = page.locator("#detail .column .text").first
+    assert rendered.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
+    assert set(rendered.evaluate("e => [...e.querySelectorAll('*')].map((x) => x.tagName)")) <= {"P", "CODE"}
+    before = page.evaluate(places)
+    page.click("text=/Show all 20\\d,\\d+ characters/")
+    assert rendered.inner_text().count("W") >= 200_000 and page.evaluate(places) == before, "unfolding moves nothing"
+    page.click("text=Raw text")
+    response = page.locator("#detail pre.raw")
+    assert response.locator("*").count() == 0 and "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in response.inner_text()
+
+
+def test_what_an_audit_found_is_a_section_and_a_filter(page: Any) -> None:
+    rows = cells(page, "How often the rules misread (%)")
+    assert rows[1] == ["medhallu", "first\nreader", "1\nof 28", "10.0\n5.0 to 20.0", "10.0\n5.0 to 20.0", "50.0", "–"]
+    page.locator("#about a:visible").first.click()
+    assert shown(page) == 1
+    open_first(page)
+    assert "An LLM reads 2." in page.inner_text("#detail")
+    choose(page, badge="an LLM reads the same")
+    assert shown(page) == 1
+
+
+# ---- the numbers
+
+
+def heads(page: Any, title: str) -> list[str]:
+    """Return the first lines of the heads of a visible table."""
+    return [head.split("\n")[0] for head in cells(page, title)[0]]
+
+
+def test_filter_runs_and_baseline_are_chosen(browser: Any, address: str, page: Any) -> None:
+    board = heads(page, "Leaderboard")
+    assert board[:3] == ["Run", "Rank", "Overall ▼"], "the overall score is the first column"
+    place = board.index("MedCalc-Bench")
+    (short,) = (row for row in cells(page, "Leaderboard") if row[0] == "short")
+    assert short[place].endswith("≠")
+    titles = page.locator("#board tr:has-text('short') > *").evaluate_all("all => all.map((e) => e.title)")
+    assert "not comparable: different examples" in titles[place]
+    assert "short is not comparable in" in page.inner_text("#said")
+    for filter_name, baseline in (("strict-match", "first"), ("flexible-extract", "second")):
+        page.check(f"input[name=filter][value={filter_name}]", force=True)
+        page.select_option("select[name=baseline]", label=baseline)
+        figure = f"Difference from {baseline}, {filter_name}"
+        assert "short" in heads(page, figure) and baseline not in heads(page, figure)
+        assert any("different examples" in text for row in cells(page, figure) for text in row)
+        page.uncheck("#draw-2")
+        assert "short" not in heads(page, figure)
+        assert page.locator("#board #draw-2:not(:checked)").count() == 1, "its row stays"
+        with opened(browser, page.url) as shared:
+            assert shared.is_checked(f"input[value={filter_name}]") and not shared.is_checked("#draw-2")
+            assert shared.locator("select[name=baseline] option:checked").inner_text() == baseline
+            assert shared.locator(f"table[aria-label='{figure}']").count() == 1
+        page.check("#draw-2")
+    assert "5 of" in page.inner_text("#summary .notice"), "what --limit left out"
+
+
+def test_the_leaderboard_is_sorted_and_unfolded(page: Any) -> None:
+    before = [row[0] for row in cells(page, "Leaderboard")[1:]]
+    page.click("#sort-none")
+    place = heads(page, "Leaderboard").index("None ▼")
+    rows = cells(page, "Leaderboard")[1:]
+    losses = [float(row[place]) for row in rows]
+    assert losses == sorted(losses, reverse=True) and sorted(row[0] for row in rows) == sorted(before)
+    page.click("#run-row-1")
+    assert page.get_attribute("#run-row-1", "aria-expanded") == "true"
+    assert "MedHallu" in page.inner_text("table[aria-label=second]")
+    link = page.locator(".look a").first
+    count = int(link.inner_text().split(" ")[0])
+    link.click()
+    assert shown(page) == count > 0, "the link leads to as many samples as it says"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_values_stand_where_the_axis_says(browser: Any, address: str, size: tuple[int, int]) -> None:
+    places = """() => [...document.querySelectorAll("table:has(> thead .plot)")].map((table) => {
+        const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
+        const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
+        const lines = at(":scope > tbody td.plot svg").filter((e) => e.matches(".grid, .zero"));
+        return [at(":scope > thead .plot svg").map(middle), lines.map(middle)];
+    })"""
+    with opened(browser, address, size) as page:
+        page.click("#run-row-0")
+        drawn_places = page.evaluate(places)
+        assert len(drawn_places) >= 2
+        for of_marks, of_lines in drawn_places:
+            assert of_marks == pytest.approx(of_lines, abs=2)
+
+
+def test_one_benchmark_is_open_at_a_time(page: Any) -> None:
+    for title in ("MedHallu", "MedMCQA"):
+        page.click(f"#tabs a:text-is('{title}')")
+        assert page.locator("#topic > section").get_attribute("aria-label") == title
+    page.click("#topic summary:has-text('All metrics')")
+    rows = list(csv.DictReader(io.StringIO(saved(page, "#topic details[open] >> text=CSV"))))
+    assert {row["run"] for row in rows} == {"first", "second", "often"}
+    assert {"acc", "answered"} <= {row["metric"] for row in rows} and rows[0].keys() >= {"low", "high", "n"}
+
+
+def test_back_closes_a_sample_on_a_phone(browser: Any, address: str) -> None:
+    with opened(browser, address, PHONE) as page:
+        open_first(page)
+        page.go_back()
+        page.wait_for_function("() => getComputedStyle(document.querySelector('#detail')).display === 'none'")
+        assert shown(page) > 0, "the page is still there"
+
+
+def test_the_page_is_short_and_named(page: Any) -> None:
+    unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav, table")]
+        .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""
+    assert page.evaluate(unnamed) == 0 == page.locator("th:not([scope], .plot)").count()
+    stops = """[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) =>
+        e.checkVisibility() && !e.closest("#samples") && (e.type !== "radio" || e.checked)).length"""
+    assert page.evaluate(stops) <= 60
+    assert page.evaluate("document.getElementById('samples').offsetTop") <= 6 * 900

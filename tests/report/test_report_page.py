@@ -1,0 +1,274 @@
+"""The page before a browser sees it: the harness's numbers, fair comparisons, data as data, and one clear error."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import lxml.etree
+import lxml.html
+import pytest
+from page_numbers import Page
+from saved_runs import right_in, save_run, save_two
+
+from medtasks_utils.__main__ import main
+from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
+from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.report.answer_tables import found_by_table
+from medtasks_utils.report.outcomes import outcomes
+from medtasks_utils.report.page import build_page, leaderboard_figure
+from medtasks_utils.report.pairs import all_pairs
+from medtasks_utils.report.run_settings import settings_table
+from medtasks_utils.report.topics import topics_of
+from medtasks_utils.results import Run, read_runs
+
+LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
+EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of all benchmarks, the group ``medexqa`` with explanation metrics among them, and one without scores."""
+    folder = save_two(tmp_path_factory.mktemp("runs"), tasks=EVERYTHING, metadata=LEXICAL)
+    save_run(folder / "c", tasks="medhallu", model="org/third", predict_only=True)
+    return folder
+
+
+@pytest.fixture
+def runs(folder: Path) -> list[Run]:
+    return read_runs([folder / "a", folder / "b"])
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return Page(build_page(read_runs(folder)))
+
+
+# ---- numbers
+
+
+def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
+    for number, run in enumerate(runs):
+        for task in ("medexqa", "medhallu", "medcalc_bench"):
+            for key, value in run.results["results"][task].items():
+                metric, _, filter_name = key.partition(",")
+                if filter_name and not metric.endswith("_stderr") and value != "N/A":
+                    shown = value * metric_of(metric, task).scale
+                    found = page.value(task, "All metrics", metric, run.name, filter_name)
+                    assert found == pytest.approx(shown, abs=1e-4)
+        f1 = run.results["results"]["medhallu"]["f1,strict-match"]
+        assert page.column("medhallu")["values"][number][0] == pytest.approx(100 * f1, abs=1e-4)
+    assert page.value("medexqa", "All metrics", "rougeL", "first") > 0
+    assert any("third: left out, because it has no scores" in text for text in page.text)
+
+
+def test_parts_add_up(runs: list[Run], page: Page) -> None:
+    rows = page.blocks("medcalc_bench")["acc by calculator"]["rows"]
+    task, values = runs[0].tasks["medcalc_bench"], [row["values"][0] for row in rows]
+    right = sum(value * n / 100 for value, _, _, n, *_ in values)
+    assert sum(n for _, _, _, n, *_ in values) == len(task.samples)
+    assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value, abs=1e-3)
+
+
+def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
+    answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
+    save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
+    runs = read_runs(tmp_path)
+    assert outcomes(topics_of(runs)[0].results["model"]) == {
+        "right": 2,
+        "right, lost to its form": 1,
+        "wrong": 1,
+        "unsure": 1,
+        "no answer found": 1,
+    }
+    page = Page(build_page(runs))
+    (ends,) = page.numbers["board"]["ends"]["medhallu"]
+    assert ends["percent"] == [0, 33.33, 16.67, 16.67, 16.67, 16.67, 0] and ends["n"] == 6
+    (totals,) = page.numbers["board"]["totals"]
+    assert totals["look"] == {"never": 4, "format": 1, "cut": 0} and totals["form"] == totals["none"] == 16.67
+
+
+def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row shows a metric as it was reported, or counts the answers anew; without rows there is no figure."""
+    title = "The cost of abstaining"
+    silent = AbstentionRow("silent", "acc", lambda answer, doc: float(answer == UNANSWERED))
+    declared = Abstention("2", "unsure_rate", (silent, AbstentionRow("in all", "acc")), "Read this.")
+    for abstention, shown in ((declared, True), (Abstention("2", "unsure_rate"), False), (None, False)):
+        monkeypatch.setattr(type(benchmarks()["medhallu"]), "abstention", abstention)
+        page = Page(build_page(runs))
+        assert (title in page.blocks("medhallu")) == shown
+        if shown:
+            samples = runs[0].tasks["medhallu"].samples
+            share = sum(sample.answers["strict-match"] == [UNANSWERED] for sample in samples) / len(samples)
+            figure = page.blocks("medhallu")[title]
+            assert figure["lead"] == "Read this." and [row["label"] for row in figure["rows"]] == ["silent", "in all"]
+            assert 0 < share < 1 and page.value("medhallu", title, "silent", "first") == pytest.approx(
+                100 * share, abs=1e-4
+            )
+            in_all = page.value("medhallu", title, "in all", "first")
+            assert in_all == page.value("medhallu", "All metrics", "acc", "first")
+
+
+# ---- what may be compared, and what is said of it
+
+
+def signed(run: Run, task: str, **fields: str) -> None:
+    """Change fields of a task's signatures."""
+    for name, text in run.tasks[task].signatures.items():
+        for key, value in fields.items():
+            text = re.sub(rf"\|{key}:[^|]*", f"|{key}:{value}", text)
+        run.tasks[task].signatures[name] = text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [({"data": "hub@123", "n": "7", "rows": "abc", "lm_eval": "9", "scorers": "x#1"}, ""),
+     ({"prompt": "abc"}, "the prompts differ"), ({"v": "9"}, "the task's versions differ")],
+)  # fmt: skip
+def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: dict[str, str], words: str) -> None:
+    a, b = runs
+    signed(b, "medhallu", **fields)
+    found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
+    assert found.reason.startswith(words) and bool(found.reason) == bool(words)
+    pairs = all_pairs(runs, ["strict-match"])
+    paired = pairs["first", "second", "strict-match"]
+    assert ("medhallu" in paired.refused) == bool(words)
+    assert any(line.task == "medhallu" for line in paired.differences) != bool(words)
+    page = Page(build_page(runs))
+    assert page.column("medhallu")["reasons"] == ({"1": found.reason} if words else {})
+    sentences = " ".join(page.numbers["board"]["sentences"]["strict-match"])
+    assert ("second is not comparable in MedHallu: " in sentences) == bool(words)
+
+
+def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
+    a, b = runs
+    b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
+    paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
+    assert set(paired.refused) == {"medhallu"}, paired.refused
+    assert {line.task for line in paired.differences} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
+
+
+def test_the_first_screen_says_who_leads_and_how_surely(tmp_path: Path) -> None:
+    """A run leads if no other may have its rank; a better one that is not comparable is named with its value."""
+    for name, share in (("weak", 0.0), ("strong", 1.0), ("like strong", 1.0)):
+        save_run(tmp_path / name, right_in(share), tasks=("medmcqa_openmed", "medcalc_bench"), model=name)
+    weak, strong, alike = (read_runs(tmp_path / name)[0] for name in ("weak", "strong", "like strong"))
+
+    def sentences(*runs: Run) -> str:
+        return " ".join(Page(build_page(runs)).numbers["board"]["sentences"]["strict-match"])
+
+    assert sentences(weak) == ""
+    assert sentences(weak, strong) == "strong leads in MedCalc-Bench and MedMCQA."
+    shared = sentences(weak, strong, alike)
+    assert shared == "In MedCalc-Bench and MedMCQA, no run leads clearly: strong and like strong."
+    (strong,) = read_runs(tmp_path / "strong")
+    signed(strong, "medmcqa_openmed", prompt="abc")
+    better = "strong is not comparable in MedMCQA (its 100.0 would be the best): the prompts differ"
+    assert better in sentences(weak, strong)
+
+
+def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> None:
+    """Of four generations, each is right or wrong by itself: none without an answer is right."""
+    answers = iter(["\\boxed{0}", "", "\\boxed{1}", "The answer is factual."] * 100)
+    save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 4}})
+    (run,) = read_runs(tmp_path)
+    (topic,) = topics_of([run])
+    rows = {row[0].text: row for row in found_by_table(topic, "strict-match").rows}
+    examples = len(run.tasks["medhallu"].samples)
+    assert sum(int(row[1].text) for row in rows.values()) == 4 * examples
+    assert rows["none"][1].small.endswith("acc 0.0") and not rows["box"][1].small.endswith("acc 0.0")
+
+
+# ---- one file, and data is data
+
+
+def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page: Page) -> None:
+    (policy,) = (a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy and policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy and "*" not in policy and "http" not in policy
+    for directive, pattern in (("script-src", r"<script>(.*?)</script>"), ("style-src", r"<style>(.*?)</style>")):
+        (text,) = re.findall(pattern, page.source, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert not any(name.startswith("on") or name == "style" for _, attributes in page.elements for name in attributes)
+
+
+def test_names_from_data_are_text(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00\"'&"
+    save_run(tmp_path / "a", right_in(0.5), tasks="medhallu", model="other")
+    save_run(tmp_path / "b", right_in(0.5, "b"), tasks="medhallu", model="plain")
+    runs = read_runs(tmp_path)
+    plain = Page(build_page(runs))
+    runs[0].name = runs[0].model = evil
+    runs[0].problems.append(evil)
+    for sample in runs[0].tasks["medhallu"].samples:
+        sample.doc["difficulty"] = evil
+    page = Page(build_page(runs))
+    assert {tag for tag, _ in page.elements} == {tag for tag, _ in plain.elements} | {"summary", "details"}
+    assert [tag for tag, _ in page.elements].count("script") == [tag for tag, _ in plain.elements].count("script")
+    assert "\x00" not in page.source and "\u202e" not in page.source
+    assert any("‹U+202E›‹U+0000›" in text for text in page.text)
+    assert page.numbers["runs"][0] == evil, "scripts write it as text nodes"
+
+
+# ---- runs
+
+
+def test_keys_are_not_shown(runs: list[Run]) -> None:
+    config = runs[0].results["config"]
+    config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abcdef"
+    config["gen_kwargs"] = {"temperature": 1, "password": "abcdef"}
+    runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}}
+    table = settings_table(runs)
+    row = {head: cell.text for head, cell in zip(table.head, table.rows[0], strict=True)}
+    assert row["Model arguments"] == "model=x,base_url=http://h:1/v1,api_key=[secret],auth_token=[secret]"
+    assert row["Generation settings"] == "temperature=1,password=[secret]"
+    assert row["Tokens"] == "4,321 in · 765 out" and "Limit" not in row
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"])
+
+
+# ---- the command
+
+
+def test_the_leaderboard_as_a_figure(folder: Path, tmp_path: Path) -> None:
+    """A paper's figure has a row for each run with scores, and a dot for each of its values; names are text."""
+    runs = read_runs(folder)
+    runs[0].name = "<b>&"
+    root = lxml.etree.fromstring(leaderboard_figure(runs).encode())
+    texts = ["".join(text.itertext()) for text in root.iter("{*}text")]
+    assert texts[:2] == ["<b>&", "second"] and "third" not in texts
+    dots = [circle.get("fill") for circle in root.iter("{*}circle")]
+    assert len(dots) == 2 * len({text for text in texts if text.startswith("Med")}) == 8
+    run = runs[0].results["results"]["medhallu"]["f1,strict-match"]
+    assert any(text.startswith(f"{100 * run:.1f}") for text in texts)
+    signed(runs[0], "medhallu", prompt="abc")
+    assert leaderboard_figure(read_runs(folder)[:1] + runs[:1]).count('fill="#fff"') == 1, "hollow: not comparable"
+    with pytest.raises(MedtasksError, match="no figure: no run has a score"):
+        leaderboard_figure(runs[2:])
+    figure = tmp_path / "board.svg"
+    assert main(["report", str(folder), "-o", str(tmp_path / "r.html"), "--figure", str(figure)]) == 0
+    assert figure.read_text(encoding="utf-8").startswith("<svg ")
+
+
+def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "r.html"
+    assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
+    assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
+    assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second"
+    (tmp_path / "results.json").write_text('{"a": ')
+    for arguments, words in (
+        ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),
+        ([tmp_path / "nowhere"], "no file or folder"),
+        ([tmp_path / "results.json", "-o", tmp_path / "n.html"], "results.json cannot be read"),
+    ):
+        assert main(["report", *map(str, arguments)]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("medtasks: error: ") and words in line
+    assert not (tmp_path / "n.html").exists()

@@ -1,0 +1,94 @@
+"""Markdown and LaTeX in the page: what models write is rendered, and can make nothing but text, tables and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from browsing import chromium, needs_browser, opened, write
+from given import table
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from saved_runs import right_in, save_run
+
+from medtasks_utils.results import read_runs
+
+pytestmark = needs_browser
+
+HTML = "P STRONG EM DEL CODE PRE UL OL LI BLOCKQUOTE HR TABLE THEAD TBODY TR TH TD DIV"
+MATH = "math mrow mi mo mn mtext mspace mfrac msqrt mroot msup msub msubsup mover munder munderover mtable mtr mtd"
+ALLOWED = {*HTML.split(), *MATH.split()}
+ATTRIBUTE_NAMES = "class tabindex aria-label scope start display width stretchy accent linethickness"
+ATTRIBUTES = {*ATTRIBUTE_NAMES.split()}
+RENDER = """text => {
+  const box = document.createElement("div");
+  box.append(...markdown(text));
+  const all = [...box.querySelectorAll("*")];
+  return { html: box.innerHTML, text: box.textContent,
+    tags: [...new Set(all.map((e) => e.tagName))],
+    attributes: [...new Set(all.flatMap((e) => e.getAttributeNames()))] };
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("page")
+    save_run(folder / "a", right_in(0.5), tasks="medhallu", limit=2)
+    address = write(read_runs(folder / "a"), folder)
+    with chromium() as browser, opened(browser, address) as found:
+        yield found
+
+
+def math_of(page: Any, source: str) -> str:
+    """A formula's elements without their source."""
+    html: str = page.evaluate(RENDER, f"${source}$")["html"]
+    return html.split(">", 2)[2].removesuffix("</math></p>")
+
+
+@pytest.mark.parametrize(("text", "html"), table("markdown"))
+def test_markdown(page: Any, text: str, html: str) -> None:
+    assert page.evaluate(RENDER, text)["html"] == html
+
+
+@pytest.mark.parametrize(("source", "elements"), table("formulas"))
+def test_formulas(page: Any, source: str, elements: str) -> None:
+    found = math_of(page, source)
+    assert found in (elements, f"<mrow>{elements}</mrow>")
+
+
+HOSTILE = [
+    "**",
+    "_ ",
+    "$",
+    "\\(",
+    "`",
+    "[",
+    "| - ",
+    "> ",
+    "- ",
+    "\\boxed{",
+    "{",
+    "$\\frac{",
+    "$x^",
+    "\n- ",
+    "\n|a|\n|-|",
+    "*a **b ",
+]
+
+
+def test_nothing_makes_more_than_text(page: Any) -> None:
+    for part in [*HOSTILE, "<img src=x onerror=alert(1)>"]:
+        found = page.evaluate(RENDER, (part * 20_000)[:20_000])
+        assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES
+
+
+PIECES = [*"ab1 \n\n|*_`$\\{}^&<>#-.", "\\frac", "\\boxed", "\\begin{x}", "\\end{x}", "**"]
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.lists(st.sampled_from(PIECES), max_size=80).map("".join))
+def test_any_text_is_rendered(page: Any, text: str) -> None:
+    found = page.evaluate(RENDER, text)
+    assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES
+    assert {c for c in text if c.isalnum()} <= set(found["text"] + found["html"])

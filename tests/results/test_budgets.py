@@ -1,0 +1,67 @@
+"""Accuracy against a budget of tokens: what a run says of shorter replies is what a run that cuts them finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commanding import exit_code
+from local_server import Answer, LocalServer, Request, completion
+from scripts import draw, prompt_of
+
+from medtasks_utils import load_runs
+from medtasks_utils.results.budgets import budget_curve
+
+WORDS = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed,medhallu", "--log_samples", "--output_path"]
+
+
+def of_length(body: Request) -> Answer:
+    """A letter after some number of tokens, or none where there may not be so many."""
+    chance = draw(prompt_of(body))
+    needed = chance.choice([20, 90, 200, 700])
+    tokens = min(needed, body["max_tokens"])
+    content, finish = ("Hm", "length") if tokens < needed else (f"\\boxed{{{chance.choice('AB01')}}}", "stop")
+    return {**completion(content, finish), "usage": {"completion_tokens": tokens}}
+
+
+def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with LocalServer(of_length) as server:
+        for limit in (1024, 128, 64):
+            flags = [str(tmp_path / str(limit)), *server.flags(), "--gen_kwargs", f"max_gen_toks={limit}"]
+            assert exit_code([*WORDS, *flags]) == 0
+    capsys.readouterr()
+    (long_run,) = load_runs(tmp_path / "1024")
+    for name, task in long_run.tasks.items():
+        curve = budget_curve(task)
+        assert curve is not None
+        points = {point["tokens"]: point for point in curve["points"]}
+        assert list(points) == [32, 64, 128, 256, 512, 700]
+        assert points[700]["acc"] == pytest.approx(task.metrics["acc", "strict-match"].value)
+        for limit in (64, 128):
+            (short_run,) = load_runs(tmp_path / str(limit))
+            assert points[limit]["acc"] == pytest.approx(short_run.tasks[name].metrics["acc", "strict-match"].value)
+            assert points[limit]["low"] <= points[limit]["acc"] <= points[limit]["high"]
+        right = [sample for sample in task.samples if sample.metrics["strict-match"]["acc"]]
+        assert curve["almost_all"] == max(sample.tokens[0] or 0 for sample in right)
+        total = sum(sample.tokens[0] or 0 for sample in task.samples)
+        assert curve["per_right_answer"] == pytest.approx(total / len(right))
+    folders = [str(tmp_path / limit) for limit in ("1024", "128")]
+    assert exit_code(["compare", *folders, "--json"]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert [curve["task"] for curve in compared["a"]["token_budgets"]] == list(long_run.tasks)
+    assert exit_code(["report", *folders, "--json", "-o", str(tmp_path / "page.html")]) == 0
+    reported = json.loads(capsys.readouterr().out)
+    assert compared["a"]["token_budgets"] in reported["token_budgets"].values()
+
+
+def test_without_tokens_there_is_no_curve(tmp_path: Path) -> None:
+    def answer(body: Request) -> Answer:
+        return completion("\\boxed{A}", prompt_tokens=None)
+
+    with LocalServer(answer) as server:
+        assert exit_code([*WORDS, str(tmp_path), *server.flags(), "--limit", "4"]) == 0
+    (run,) = load_runs(tmp_path)
+    assert [budget_curve(task) for task in run.tasks.values()] == [None, None]

@@ -1,0 +1,206 @@
+"""Runs are found and read whatever happened to their files; nothing but missing paths is an error."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import BENCHMARKS, GENERATION_TASKS, table
+from hypothesis import given
+from hypothesis import strategies as st
+from saved_runs import edit_lines, right_in, sample_file, save_run
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.report.summary import problems
+from medtasks_utils.results import Sample, read_runs
+from medtasks_utils.results.runs import benchmark_of
+from medtasks_utils.results.samples import read_samples
+
+BENCHMARK_OF = dict(zip(GENERATION_TASKS, BENCHMARKS, strict=True))
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results file of a run of all four benchmarks."""
+    return save_run(tmp_path_factory.mktemp("saved"), right_in(0.7), tasks=["medtasks"])
+
+
+@pytest.fixture
+def results(saved: Path, tmp_path: Path) -> Path:
+    """A copy of it, to damage."""
+    shutil.copytree(saved.parent, tmp_path / "run")
+    return tmp_path / "run" / saved.name
+
+
+# ---- what a run holds
+
+
+def test_a_run_of_all_benchmarks_is_read_whole(saved: Path) -> None:
+    (run,) = read_runs([saved, saved.parent, saved.parent.parent])
+    assert (run.name, run.model, run.problems) == ("model", "org/model", [])
+    assert run.date and run.date in saved.name
+    assert {name: task.benchmark_name for name, task in run.tasks.items()} == BENCHMARK_OF
+    assert list(run.groups) == ["medtasks"] and run.groups["medtasks"].tasks == list(GENERATION_TASKS)
+    assert ("acc", "strict-match") in run.groups["medtasks"].metrics
+    for task in run.tasks.values():
+        assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
+        assert len(task.samples) == run.results["n-samples"][task.task]["effective"]
+        value, stderr = task.metrics["acc", "strict-match"]
+        assert value == run.results["results"][task.task]["acc,strict-match"]
+        assert stderr == run.results["results"][task.task]["acc_stderr,strict-match"]
+
+
+def test_a_sample_joins_both_filters(saved: Path) -> None:
+    (run,) = read_runs(saved)
+    task = run.tasks["medhallu"]
+    lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == 2 * len(task.samples)
+    for sample in task.samples:
+        both = [line for line in lines if line["doc_id"] == sample.doc_id]
+        first = both[0]
+        assert (sample.doc, sample.responses, sample.target) == (first["doc"], first["resps"][0], first["target"])
+        for line in both:
+            name = line["filter"]
+            assert (sample.answers[name], sample.found_by[name]) == (line["filtered_resps"], [line["found_by"]])
+            assert sample.metrics[name] == {metric: line[metric] for metric in line["metrics"]}
+        assert [message["role"] for message in sample.messages] == ["system", "user"]
+
+
+def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
+    def prefers_b(doc: dict[str, Any]) -> float:
+        return -0.5 if doc["continuation"].strip() == "B" else -2.0
+
+    save_run(tmp_path, prefers_b, tasks="medexqa_clinical_psychology_logits")
+    (run,) = read_runs(tmp_path)
+    (task,) = run.tasks.values()
+    assert task.benchmark_name == "medexqa" and task.filters == ["none"]
+    for sample in task.samples:
+        assert sample.answers == {"none": ["B"]}
+        assert sample.responses[1] == "B: -0.5" and len(sample.responses) == 4
+        assert sample.target == sample.doc["answer_letter"]
+        assert sample.metrics["none"]["acc"] == float(sample.target == "B")
+
+
+# ---- finding runs
+
+
+def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
+    path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
+    for folder, engine in (("first", "vllm"), ("first", "hf"), ("second", "hf")):
+        run = tmp_path / folder / f"org__model {engine}" / path.name
+        run.parent.mkdir(parents=True)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content["config"]["model"] = engine
+        run.write_text(json.dumps(content), encoding="utf-8")
+    path.unlink()
+    sample_file(path, "medhallu").unlink()
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second")])]
+    assert names == ["model hf first", "model vllm", "model hf second"]
+
+
+@pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
+def test_nothing_found_is_one_clear_error(tmp_path: Path, make: Any) -> None:
+    (tmp_path / "notes.json").write_text("{}")
+    with pytest.raises(MedtasksError, match=r"no (results in|file or folder) .*--output_path") as error:
+        read_runs(make(tmp_path))
+    assert "\n" not in str(error.value)
+    with pytest.raises(MedtasksError, match="no results in no path"):
+        read_runs([])
+
+
+# ---- damage
+
+
+def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None:
+    path = sample_file(results, "medmcqa_openmed")
+    whole = len(read_samples(path).samples)
+    edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
+    log = read_samples(path)
+    assert len(log.samples) == whole
+    assert any("left out 1 of its lines" in problem for problem in log.problems)
+    assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
+
+
+def test_values_that_the_samples_do_not_have_are_said(results: Path) -> None:
+    edit_lines(
+        sample_file(results, "medcalc_bench"),
+        lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
+    )
+    said = "\n".join(problems(read_runs(results)))
+    assert "left out 9 of 24 values of acc (strict-match), which are not numbers" in said
+    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", said)
+
+
+@given(data=st.data())
+def test_no_bytes_are_an_error(saved: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Any cut, and anything at all in place of some lines, leaves the other samples as they were."""
+    lines = sample_file(saved, "medhallu").read_bytes().splitlines(keepends=True)[:12]
+    before = {sample.doc_id: sample for sample in _read(b"".join(lines), tmp_path_factory)}
+    index = data.draw(st.integers(0, len(lines) - 1))
+    junk = data.draw(st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000]))
+    damaged = [*lines[:index], junk.replace(b"\n", b"") + b"\n", *lines[index + 1 :]]
+    after = {sample.doc_id: sample for sample in _read(b"".join(damaged), tmp_path_factory)}
+    lost = json.loads(lines[index])["doc_id"]
+    assert {key: value for key, value in after.items() if key != lost} == {
+        key: value for key, value in before.items() if key != lost
+    }
+
+
+def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
+    path = factory.getbasetemp() / "samples_medhallu.jsonl"
+    path.write_bytes(content)
+    return read_samples(path).samples
+
+
+@pytest.mark.parametrize("content", [None, b'{"other": 1}', b"\xff\xfe"])
+def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: bytes | None) -> None:
+    results.unlink() if content is None else results.write_bytes(content)
+    sample_file(results, "medexqa_all").unlink()
+    (run,) = read_runs(results.parent)
+    assert len(run.problems) == 1 and run.results == {}
+    assert "no results file" in run.problems[0] or f"{results} cannot be read" in run.problems[0]
+    left = {name: benchmark for name, benchmark in BENCHMARK_OF.items() if name != "medexqa_all"}
+    assert {name: task.benchmark_name for name, task in run.tasks.items()} == left
+    assert all(task.samples for task in run.tasks.values())
+
+
+def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path) -> None:
+    """Cluster and stratum are read out of documents; of ratios, nothing but what was reported is known."""
+    metadata = {"medhallu": {"repeats": 2}, "medexqa": {"use_explanations": False}}
+    path = save_run(tmp_path, right_in(0.6), ["medhallu", "medexqa_all"], metadata=metadata)
+
+    def older(line: bytes) -> bytes:
+        lacking = ("cluster", "stratum", "scores", "found_by", "prompt_hash", "target_hash")
+        return json.dumps({k: v for k, v in json.loads(line).items() if k not in lacking}).encode() + b"\n"
+
+    for name in ("medhallu", "medexqa_all"):
+        edit_lines(sample_file(path, name), lambda lines: [older(line) for line in lines])
+    (run,) = read_runs(path)
+    for task in run.tasks.values():
+        assert task.benchmark_name and not task.problems
+        for (metric, filter_name), reported in task.metrics.items():
+            scores = task.scores(filter_name, metric)
+            found = task.metric(metric).aggregation.ratio(scores)
+            if scores.applies.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
+                assert found.value == pytest.approx(reported.value), metric
+                assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
+
+
+# ---- tasks of others
+
+
+@pytest.mark.parametrize(("task", "config", "benchmark"), table("benchmark_of"))
+def test_the_harness_has_tasks_of_its_own_with_our_names(task: str, config: Any, benchmark: str | None) -> None:
+    assert benchmark_of(task, config) == benchmark
+
+
+@pytest.mark.parametrize("counts", ["[" * 300_000 + "]" * 300_000, '{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
+def test_odd_results_of_others_are_no_traceback(counts: str, tmp_path: Path) -> None:
+    path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
+    path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
+    (run,) = read_runs(path)
+    assert run.counts == {} and bool(run.problems) == (len(counts) > 1000)

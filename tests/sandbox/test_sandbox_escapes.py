@@ -1,0 +1,283 @@
+"""What must not get out of the sandbox, with all its layers and with each off; attempts are in ``tables/escape*``.
+
+In their code, ``CANARY`` is the path of a file that anyone may read, ``FOLDER`` a folder that anyone may write to,
+``PORT`` a listening port of this machine, ``SECRET`` a variable of the run's environment, ``RUN`` the run's process,
+``FORM`` what the secret looks like, and ``PLANTED`` what one example leaves for another to find. Code that gets hold of
+what it must not have, without a trace outside, prints ``GOT`` backwards. Those that go beyond the limit of memory do so
+by little, so that nothing breaks where the limit is off.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import socket
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Container, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sandbox_escapes_kernel as kernel
+from given import table
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sandbox import ExecutionResult, Sandbox
+from medtasks_utils.sandbox.workers import Session
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no boundary to test")
+
+MEMORY_MB = 192
+MAX_OUTPUT = 5_000
+LAYERS = ("namespaces", "landlock", "seccomp", "limits")
+SECRET = "MEDTASKS_TEST_SECRET"
+FORM = rb"canary-[0-9a-f]{16}"
+
+SUCCESS = "TOG"
+CLASSES: dict[str, dict[str, str]] = {
+    "start": {name: kernel.PRELUDE + code for name, code in kernel.START.items()},
+    "kernel": {name: kernel.PRELUDE + code for name, code in kernel.KERNEL.items()},
+    "disturb": {
+        "operators": "x = " + "-" * 20_000 + "1",
+        "attributes": "x = a" + ".a" * 9_000,
+        "long": "x = 1\n" * 60_000,
+    },
+}
+for of_class, name, code in table("escapes"):
+    CLASSES.setdefault(of_class, {})[name] = code
+OUTLIVE = dict(table("escape_outlive"))
+HELD_ALONE: dict[str, set[str]] = {
+    "namespaces": set(),
+    "landlock": set(),
+    "seccomp": {"kernel", "others"},
+    "limits": {"memory"},
+}
+"""By layer that is off, what then gets through: what that layer alone was holding."""
+WHOLE: dict[str, set[str]] = {
+    "namespaces": {"read", "write"},
+    "landlock": {"disturb", "machine"},
+    "seccomp": {"kernel", "others", "start"},
+    "limits": {"memory", "connect"},
+}
+"""The classes that are tried whole with a layer off: each class once."""
+
+
+@dataclass
+class Watch:
+    """Traces that an escape would leave outside."""
+
+    root: Path
+    secret: str
+    listener: socket.socket
+
+    def prepare(self, attempt: str) -> tuple[Path, str]:
+        """A folder with a canary for an attempt alone, and its code."""
+        folder = Path(tempfile.mkdtemp(dir=self.root))
+        folder.chmod(0o777)
+        canary = folder / "canary"
+        canary.write_text(self.content, encoding="utf-8")
+        values = {
+            "CANARY": str(canary),
+            "FOLDER": str(folder),
+            "PORT": self.listener.getsockname()[1],
+            "SECRET": SECRET,
+            "RUN": os.getpid(),
+            "FORM": FORM,
+        }
+        return folder, "; ".join(f"{name} = {value!r}" for name, value in values.items()) + "\n" + attempt
+
+    @property
+    def content(self) -> str:
+        return f"{self.secret}\n" * 9
+
+    def traces(self, folder: Path, text: str) -> list[str]:
+        """What an attempt got, by its text and by what it left."""
+        found = []
+        if self.secret in text:
+            found.append("read the secret")
+        if SUCCESS in text:
+            found.append("got hold of it")
+        if len(text) > MAX_OUTPUT:
+            found.append(f"{len(text)} characters of text")
+        canary = folder / "canary"
+        if [path.name for path in folder.iterdir()] != ["canary"]:
+            found.append("made or removed a file")
+        elif canary.read_text(encoding="utf-8") != self.content or canary.stat().st_mode & 0o777 != 0o644:
+            found.append("changed a file")
+        try:
+            self.listener.accept()[0].close()
+            found.append("connected")
+        except BlockingIOError:
+            pass
+        return found
+
+
+@pytest.fixture(scope="module")
+def watch() -> Iterator[Watch]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.setblocking(False)
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)  # for the sandbox's user, whoever that is
+        watch = Watch(Path(root), "canary-" + os.urandom(8).hex(), listener)
+        os.environ[SECRET] = watch.secret
+        yield watch
+    del os.environ[SECRET]
+    listener.close()
+
+
+def make(*off: str, timeout: float = 3.0) -> Sandbox:
+    return Sandbox(timeout=timeout, memory_mb=MEMORY_MB, max_output=MAX_OUTPUT, _off=off, _anyway=True)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with make() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Sandbox]:
+    with make(timeout=0.4) as sandbox:
+        yield sandbox
+
+
+def skip_without(sandbox: Sandbox, *layers: str) -> None:
+    missing = {layer: reason for layer, reason in sandbox.layers.items() if layer in layers and reason}
+    if missing:
+        pytest.skip(f"not on this machine: {missing}")
+
+
+def of_the_machine() -> set[str]:
+    """What no text may show: where things are on this machine, and what it is called."""
+    paths = {sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), str(Path.home())}
+    shown = {path for path in paths if path.count("/") > 2} | {socket.gethostname()}
+    return {each for each in shown if len(each) > 4}
+
+
+def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes: str) -> dict[str, list[str]]:
+    """By class and name, what attempts got that must get nothing; but for the whole classes, of every third attempt."""
+    found = {}
+    for of_class in classes:
+        attempts = CLASSES[of_class]
+        size = 1 if of_class == "connect" else 200  # a connection does not tell whose it is
+        names = list(attempts)[:: 1 if of_class in whole else 3]
+        for start in range(0, len(names), size):
+            batch = [(name, *watch.prepare(attempts[name])) for name in names[start : start + size]]
+            sandbox.run([("victim", f"x = {watch.secret!r}\nprint(x * 99)\n[x] * 9")])
+            results = sandbox.run([(f"{of_class}: {name}", code) for name, _, code in batch])
+            for (name, folder, _), result in zip(batch, results, strict=True):
+                found[f"{of_class}: {name}"] = watch.traces(folder, result.text) + told(of_class, result)
+                sandbox.forget(f"{of_class}: {name}")
+            if sandbox.run([("victim", "x[:6]")])[0].text != "'canary'":
+                found[f"{of_class}: one of {names[start : start + size]}"] = ["disturbed another session"]
+    return {name: traces for name, traces in found.items() if traces}
+
+
+def told(of_class: str, result: ExecutionResult) -> list[str]:
+    result.text.encode("utf-8")
+    if of_class == "machine":
+        return [each for each in of_the_machine() if each in result.text or each[::-1] in result.text]
+    if of_class in ("memory", "time") and not result.failed:
+        return ["did not fail"]
+    return []
+
+
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by number")
+
+
+@pytest.mark.parametrize(
+    "of_class", [pytest.param(each, marks=x86 if each == "kernel" else ()) for each in CLASSES if each != "time"]
+)
+def test_nothing_gets_through(sandbox: Sandbox, watch: Watch, of_class: str) -> None:
+    skip_without(sandbox, *LAYERS)
+    assert got_through(sandbox, watch, ("connect",), of_class) == {}
+
+
+def test_every_call_ends(hasty: Sandbox, watch: Watch) -> None:
+    assert got_through(hasty, watch, (), "time") == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", LAYERS)
+def test_with_one_layer_off(watch: Watch, layer: str) -> None:
+    with make(layer) as sandbox:
+        skip_without(sandbox, *(other for other in LAYERS if other != layer))
+        found = got_through(sandbox, watch, WHOLE[layer], *(each for each in CLASSES if each != "time"))
+    print(f"{layer} alone was holding {len(found)}: {found or 'nothing'}")
+    assert {name.partition(":")[0] for name in found} == HELD_ALONE[layer], found
+
+
+@pytest.mark.slow
+def test_attempts_are_real(watch: Watch) -> None:
+    """Without any layer, most get through; the others ask for what this system or version does not have."""
+    with make(*LAYERS) as sandbox:
+        found = got_through(sandbox, watch, (), "read", "write", "connect")
+    assert len(found) > 12, sorted(found)
+
+
+@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
+def test_two_examples_have_nothing_in_common(sandbox: Sandbox, watch: Watch, off: tuple[str, ...]) -> None:
+    with make(*off) if off else nullcontext(sandbox) as sandbox:
+        skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
+        channels = table("escape_channels")
+        sandbox.run([(f"{name}: plant", f"PLANTED = {watch.secret!r}\n{plant}") for name, plant, _ in channels])
+        results = sandbox.run([(f"{name}: look", look) for name, _, look in channels])
+    seen = [
+        name
+        for (name, *_), result in zip(channels, results, strict=True)
+        if watch.secret in result.text or watch.secret[:15] in result.text or SUCCESS in result.text
+    ]
+    assert seen == []
+
+
+@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
+def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
+    with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
+        skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
+        noticed = []
+        for name, one, another in table("escape_pairs"):
+            results = sandbox.run([(f"{name}: one", one), (f"{name}: another", another)])
+            if any(SUCCESS in result.text for result in results):
+                noticed.append(name)
+    assert noticed == []
+
+
+def number_of(session: Session) -> str:
+    about = Path(f"/proc/self/fdinfo/{session.process}").read_text(encoding="ascii")
+    return about.partition("Pid:")[2].split()[0]
+
+
+def test_nothing_outlives_its_call(hasty: Sandbox) -> None:
+    skip_without(hasty, *LAYERS)
+    hasty.run(list(OUTLIVE.items()))
+    sessions = [session for name, session in hasty._sessions.items() if session.connection and name in OUTLIVE]
+    assert sessions
+    for path in filter(os.path.exists, (f"/proc/{number_of(session)}/stat" for session in sessions)):
+        while ") T " not in Path(path).read_text(encoding="ascii"):  # the signal was sent, and is about to arrive
+            time.sleep(0.05)
+    results = hasty.run([(name, "'next'") for name in OUTLIVE])
+    texts = {name: result.text for name, result in zip(OUTLIVE, results, strict=True)}
+    assert all("late" not in text for text in texts.values()), texts
+    assert all(text == "'next'" or "Error: " in text for text in texts.values()), texts
+
+
+@pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
+def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
+    """As on macOS, or where a kernel or its administrator gives nothing."""
+    with Sandbox(_off=off) as sandbox, pytest.raises(MedtasksError) as caught:
+        sandbox.run([("a", "1 + 1")])
+    message = str(caught.value)
+    assert "\n" not in message and "weak_sandbox=true" in message and "libseccomp" in message
+    assert all(f"{layer}: switched off" in message for layer in off)
+
+
+def test_without_namespaces_it_runs() -> None:
+    with Sandbox(_off=["namespaces"]) as sandbox:
+        skip_without(sandbox, "landlock", "seccomp", "limits")
+        assert sandbox.run([("a", "1 + 1")]) == [ExecutionResult("2", False)]
+        assert re.match(r"plain Python, confined by .*seccomp", sandbox.started().description)

@@ -1,0 +1,374 @@
+"""State, limits and the life of the sandbox's processes."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from given import table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sandbox import ExecutionResult, Sandbox, capacity, workers
+from medtasks_utils.sandbox.execution_result import readable
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(timeout=20, max_output=4_000) as sandbox:
+        yield sandbox
+
+
+def texts(results: list[ExecutionResult]) -> list[str]:
+    return [result.text for result in results]
+
+
+def run(sandbox: Sandbox, *codes: str) -> list[str]:
+    """What the calls of a fresh session give."""
+    sandbox.forget("one")
+    return texts(sandbox.run([("one", code) for code in codes]))
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for it, however long that takes."""
+    while not condition():
+        time.sleep(0.05)
+
+
+# ---- state
+
+
+def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox: Sandbox) -> None:
+    calls = [
+        ("a", "x = 1\ndef f(): return x"),
+        ("b", "x = 2"),
+        ("a", "f()"),
+        ("b", "x"),
+        ("c", "x"),
+        ("a", "x += 1\nf()"),
+    ]
+    assert texts(sandbox.run(calls))[2:4] == ["1", "2"]
+    assert texts(sandbox.run(calls[4:]))[0].endswith("NameError: name 'x' is not defined")
+    sandbox.forget("a")
+    sandbox.forget("never there")
+    assert sandbox.run([("a", "x")])[0].failed and sandbox.run([]) == []
+
+
+@settings(max_examples=8)
+@given(st.lists(st.tuples(st.sampled_from("uvw"), st.integers(0, 9)), max_size=12))
+def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tuple[str, int]]) -> None:
+    for session in "uvw":
+        sandbox.forget(session)
+    setup = [(session, "seen = []") for session in "uvw"]
+    results = sandbox.run([*setup, *((session, f"seen.append({n})\nseen") for session, n in calls)])[3:]
+    seen: dict[str, list[int]] = {"u": [], "v": [], "w": []}
+    for (session, n), result in zip(calls, results, strict=True):
+        seen[session].append(n)
+        assert result == ExecutionResult(repr(seen[session]), False)
+
+
+# ---- limits and texts
+
+
+def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh() -> None:
+    codes = {
+        "import itertools\nlist(itertools.count())": "",
+        "print('creatinine clearance = 51.87 mL/min')\nwhile True: pass": "creatinine clearance = 51.87 mL/min\n",
+        "import os, time\nos.write(1, b'half a line')\ntime.sleep(99)": "half a line\n",
+    }
+    with Sandbox(timeout=0.5) as sandbox:
+        results = sandbox.run([(key, code) for key in codes for code in ("x = 1", key, "x")])
+    for shown, slow, after in zip(codes.values(), results[1::3], results[2::3], strict=True):
+        assert slow == ExecutionResult(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
+        assert after.text.endswith("NameError: name 'x' is not defined")
+
+
+def test_a_crash_shows_what_was_printed(sandbox: Sandbox) -> None:
+    (text,) = run(sandbox, "import ctypes\nprint('dose 5 mg')\nctypes.string_at(0)")
+    assert text.startswith("dose 5 mg\nError: the Python process ended") and "all variables were lost" in text
+
+
+def test_memory_is_limited_and_the_session_survives_it(sandbox: Sandbox) -> None:
+    _, error, text = run(sandbox, "x = 7", "y = 'a' * 10**10", "x")
+    assert error.endswith("MemoryError") and text == "7"
+
+
+@pytest.mark.parametrize("code", ["print('x' * 5_000)", "print('\\U0001f489' * 9_000)"])
+def test_output_is_bounded_and_says_how_much_was_cut(sandbox: Sandbox, code: str) -> None:
+    whole, failed, after = run(sandbox, code, f"{code}\n1 / 0", "'goes on'")
+    assert 3_900 < len(whole) <= 4_000 and "characters left out]" in whole and len(set(whole[:500])) == 1
+    assert failed.endswith("\nZeroDivisionError: division by zero") and len(failed) <= 4_000
+    assert after == "'goes on'"
+
+
+def test_endless_output_ends(sandbox: Sandbox) -> None:
+    assert "the output had no end" in run(sandbox, "while True: print('x' * 100_000)")[0]
+
+
+@pytest.mark.parametrize(("code", "text"), table("sandbox_texts"))
+def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
+    (shown,) = run(sandbox, code)
+    assert text in shown if text else shown == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import threading\nthreading.Thread(target=print).start()",
+        "import asyncio\nasync def f(): pass\nasyncio.run(f())",
+        "import os\nos.system('ls')",
+        "import urllib.request\nurllib.request.urlopen('https://example.org')",
+        "import tempfile\ntempfile.mkdtemp()",
+        "open('x', 'w')",
+    ],
+)
+def test_what_the_sandbox_refuses_ends_in_a_hint(sandbox: Sandbox, code: str) -> None:
+    (shown,) = run(sandbox, code)
+    assert shown.splitlines()[-1].endswith("are not available here: compute without.")
+
+
+def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = workers.Session()
+    session.connection = Mock(recv=lambda size: b"x")
+    monkeypatch.setattr("medtasks_utils.sandbox.workers.time.monotonic", itertools.count().__next__)
+    data, failed, problem = session.run("while True: print(end='x')", 99)
+    assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
+
+
+def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -> None:
+    first, second = run(sandbox, "def f(x):\n    return np.linalg.inv(x)\nf([[0, 0], [0, 0]])", "f([[0, 0], [0, 0]])")
+    assert first.startswith('Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n    f([[0, 0]')
+    assert '  File "numpy/linalg/_linalg.py", line ' in first
+    assert '  File "main2.py", line 1' in second and "return np.linalg.inv(x)" in second
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "sys.stdout = None",
+        "sys.stdout.close()",
+        "sys.stdout = sys.stderr = 3",
+        "del sys.stdout",
+        "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding='utf-8')",
+        "sys.stdout = io.TextIOWrapper(sys.stdout.detach(), encoding='utf-8')",
+        "kept = sys.stdout = open(1, 'w', closefd=False)",
+    ],
+)
+def test_streams_are_mended_for_the_next_call(sandbox: Sandbox, harm: str) -> None:
+    assert run(sandbox, "x = 'there'", f"import io, sys\n{harm}", "print(x)", "x") == ["", "", "there", "'there'"]
+
+
+def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox: Sandbox) -> None:
+    first = "import logging, os, sys\nlogging.basicConfig(format='%(message)s')\nkept = sys.stdout"
+    second = (
+        "print(1)\nlogging.warning(2)\nprint(3, file=kept)\nprint(4, file=sys.stderr)\nos.write(1, b'5\\n')\nprint(6)"
+    )
+    assert run(sandbox, first, second) == ["", "1\n2\n3\n4\n5\n6"]
+
+
+# ---- room
+
+
+def test_a_session_without_room_says_that_it_is_lost() -> None:
+    with Sandbox(timeout=20, alive=3) as sandbox:
+        sessions = [str(n) for n in range(8)]
+        sandbox.run([(session, f"x = {session}") for session in sessions])
+        again = sandbox.run([(session, "x") for session in sessions])
+        assert sum("no room" in each.text and "all variables were lost" in each.text for each in again) == 5
+        assert all(
+            each == ExecutionResult(session, False)
+            for session, each in zip(sessions, again, strict=True)
+            if not each.failed
+        )
+        (fresh,) = [key for key, each in zip(sessions, again, strict=True) if each.failed][:1]
+        assert texts(sandbox.run([(fresh, "x = 'anew'\nx")])) == ["'anew'"]
+
+
+def test_short_memory_ends_the_idle_process_that_holds_most(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox.run([("a", "x = 1"), ("hog", "x = bytearray(300 << 20)"), ("b", "x = 2")])
+    monkeypatch.setattr(capacity, "is_memory_short", lambda wanted: True)
+    sandbox.forget("c")
+    sandbox.run([("c", "x = 3")])
+    monkeypatch.undo()
+    shown = texts(sandbox.run([("a", "x"), ("b", "x"), ("c", "x"), ("hog", "x")]))
+    assert shown[:3] == ["1", "2", "3"] and "no room" in shown[3]
+
+
+# ---- processes
+
+
+def test_a_sandbox_that_is_killed_is_started_anew(sandbox: Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+    sandbox.run([("a", "x = 1")])
+    killed = descendants(sandbox.started()._process.pid)
+    sandbox.started()._process.kill()
+    sandbox.started()._process.wait()
+    until(lambda: not alive(killed))
+    with caplog.at_level(logging.WARNING):
+        first, second = sandbox.run([("a", "2"), ("a", "3")])
+    assert first.failed and first.text.endswith("all variables were lost")
+    assert second.text == "3" and "lost and is started again" in caplog.text
+
+
+@pytest.fixture
+def _namespaces(sandbox: Sandbox) -> None:
+    sandbox.run([("a", "1")])
+    if sandbox.layers["namespaces"]:
+        pytest.skip(f"no namespaces here (a chroot has none): {sandbox.layers['namespaces']}")
+
+
+@pytest.mark.usefixtures("_namespaces")
+def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:
+    sandbox = Sandbox(timeout=20, _off=["landlock"])
+    sandbox.close()
+    with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
+        assert sandbox.run([("a", "1")])[0].text == "1"
+    assert sandbox.layers["landlock"] == "switched off"
+    assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
+    started = descendants(sandbox.started()._process.pid)  # not of this process: other sandboxes still fork
+    sandbox.close()
+    sandbox.close()
+    assert len(started) >= 2
+    until(lambda: not alive(started))
+
+
+def full(*args: object, **kwargs: object) -> str:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("sys.executable", "/nonexistent/python", "cannot start: .*python"),
+        ("medtasks_utils.sandbox.layout.PACKAGES", ("six",), "No module named 'numpy'"),
+        ("tempfile.mkdtemp", full, "cannot start: .*No space left on device"),
+    ],
+)
+def test_a_sandbox_that_cannot_start_says_why(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+) -> None:
+    monkeypatch.setattr(name, value)
+    with pytest.raises(MedtasksError, match=said):
+        Sandbox().run([("a", "1")])
+
+
+def descendants(pid: int) -> set[int]:
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # a process that has ended meanwhile
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if Path(f"/proc/{pid}").exists()}
+
+
+@pytest.mark.usefixtures("_namespaces")  # without them, the folder of links stays
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nothing_outlives_a_run_that_is_killed() -> None:
+    script = """
+from medtasks_utils.sandbox import Sandbox
+sandbox = Sandbox(timeout=600, processes=3)
+sandbox.run([("idle", "1")])
+print(sandbox.started()._layout.folder, flush=True)
+sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.count())")])
+"""
+    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    folder = Path(run.stdout.readline().strip())
+    until(lambda: len(descendants(run.pid)) >= 5)  # two to start and to fork, three sessions
+    left = descendants(run.pid)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    until(lambda: not alive(left))
+    assert folder.name.startswith("medtasks-python-") and not folder.exists()
+
+
+# ---- RestrictedPython
+
+
+@pytest.fixture(scope="module")
+def weak() -> Iterator[Sandbox]:
+    with Sandbox(timeout=1, weak=True, _off=["seccomp", "namespaces", "landlock", "limits"]) as sandbox:
+        yield sandbox
+
+
+def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
+    assert set(weak.started().missing) == {"seccomp", "limits", "namespaces", "landlock"}
+    assert (
+        "WEAK" in weak.started().description
+        and "not a boundary: only for models you trust" in weak.started().description
+    )
+    code = "class Patient:\n    def __init__(self, kg):\n        self.kg = kg\n    def bmi(self, cm):\n"
+    code += (
+        "        return self.kg / (cm / 100) ** 2\nv, total = {}, 1\nfor n in [1, 2]:\n    total += n\n    print(n)\n"
+    )
+    code += "v['x'] = total\nprint(f'{Patient(80).bmi(178):.2f}')\nv"
+    assert weak.run(
+        [
+            ("w", code),
+            (
+                "w",
+                "import statistics\nfrom datetime import date\nstatistics.mean([1, 3]), date(2024, 1, 2).year, v['x']",
+            ),
+        ]
+    ) == [
+        ExecutionResult("1\n2\n25.25\n{'x': 4}", False),
+        ExecutionResult("(2, 2024, 4)", False),
+    ]
+
+
+def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox) -> None:
+    weak.run([("endless", "1")])
+    assert weak._sessions["endless"].process is None
+    before = descendants(os.getpid())
+    assert "timed out after 1 s" in weak.run([("endless", "while True:\n    pass")])[0].text
+    until(lambda: before - descendants(os.getpid()))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("import os", "import numpy", "open('/etc/passwd')", "().__class__", "import json", "import collections"),
+        *("eval('1')", "np", "exec('1')", "'{0.x}'.format(1)", "import statistics\nstatistics.sys"),
+    ],
+)
+def test_weak_refuses(weak: Sandbox, code: str) -> None:
+    assert weak.run([("refused", code)])[0].failed
+
+
+# ---- what a process wrote
+
+
+@given(st.binary(max_size=600), st.integers(100, 300), st.sampled_from(["", "Error: x"]))
+def test_any_bytes_are_text_within_the_limit(data: bytes, limit: int, error: str) -> None:
+    assert len(readable(data, limit, ["/home/someone/python", "/home"], error).encode().decode()) <= limit
+
+
+@given(st.integers(0, 400), st.integers(100, 300))
+def test_no_part_of_a_path_is_left_where_a_text_is_cut(before: int, limit: int) -> None:
+    text = readable(b"." * before + b"/home/someone/python/x " * 60, limit, ["/home/someone/python"])
+    assert "/home" not in text and "someone" not in text and "/python" not in text
+
+
+def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox: Sandbox) -> None:
+    forge = "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\n"
+    forge += "os.write(3, f.f_locals['mark'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
+    first, second, third = run(sandbox, forge, "'next'", "'next'")
+    assert first == "" and "wrote after its last answer" in second and third == "'next'"

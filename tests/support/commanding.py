@@ -1,0 +1,86 @@
+"""Commands, in this process and in others, and what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from medtasks_utils.__main__ import main
+
+
+def lm_eval(
+    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The stock command line, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "lm_eval", *map(str, arguments)],
+        cwd=cwd,
+        env=clean_environment(env),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def exit_code(words: Sequence[str]) -> int:
+    """Of a command in this process, which argparse may end."""
+    try:
+        return main(words)
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+def one_line(errors: str) -> str:
+    """The only line of ours on standard error, which has to be its last."""
+    assert "Traceback" not in errors
+    lines = errors.strip().splitlines()
+    assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
+    return lines[-1].removeprefix("medtasks: error: ")
+
+
+class Said(NamedTuple):
+    """What a command said."""
+
+    code: int
+    out: str
+    errors: str
+
+
+_COMMANDS = """
+from medtasks_utils.__main__ import main
+import contextlib, io, json, sys
+told = []
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
+        try:
+            code = main(words)
+        except SystemExit as end:
+            code = end.code
+    told.append([code, out.getvalue(), errors.getvalue()])
+print(json.dumps(told))
+"""
+
+
+def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: str) -> list[Said]:
+    """Commands in one process of their own, one after the other; ``first`` is Python that it runs before."""
+    done = subprocess.run(
+        [sys.executable, "-c", first + _COMMANDS, json.dumps(commands)],
+        cwd=cwd,
+        env=clean_environment(environment),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Said(*told) for told in json.loads(done.stdout.splitlines()[-1])]
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    inherited = {key: value for key, value in os.environ.items() if key not in ("MEDTASKS_DATA", "PYTHONHASHSEED")}
+    return {**inherited, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", **(extra or {})}

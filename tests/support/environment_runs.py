@@ -1,0 +1,57 @@
+"""Runs of the defining environments, written as ``vf-eval -s`` writes them, over the bundled sample's rows.
+
+``environments/`` has what each environment makes of a row: its prompt, right answer and info.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from given import ROOT, Row
+from running import documents, load
+
+ENVIRONMENTS = {
+    # benchmark: the environment, its reward function, the harness's task
+    "medmcqa": ("med-mcqa", "accuracy", "medmcqa_openmed"),
+    "medexqa": ("medexqa", "combined_reward", "medexqa_all"),
+    "medcalc_bench": ("medcalc-bench", "check_correctness", "medcalc_bench"),
+    "medhallu": ("medhallu", "medhallu_reward", "medhallu"),
+}
+
+
+@cache
+def rows(benchmark: str) -> list[Row]:
+    """The sample's documents, as the harness has them."""
+    return documents(load(ENVIRONMENTS[benchmark][2]))
+
+
+def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:
+    """A line for each response."""
+    environment, function, _ = ENVIRONMENTS[benchmark]
+    path = ROOT / "tests" / "elsewhere" / "environments" / f"{benchmark}.jsonl"
+    asked = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    found = []
+    for index, (doc, row) in enumerate(zip(rows(benchmark), asked, strict=True)):
+        for rollout in range(rollouts):
+            reward = float((index + rollout) % 3 > 0)
+            prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]
+            reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
+            scored = {"reward": reward, function: reward, "total_ms": 13.0}
+            own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
+            found.append({**row, **own, **scored})
+    return found
+
+
+def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[str, Any] | None = None) -> Path:
+    """The file, in the folder that vf-eval makes for it."""
+    environment = ENVIRONMENTS[benchmark][0]
+    place = folder / "outputs" / "evals" / f"{environment}--org--model-7b" / "0a1b2c3d"
+    place.mkdir(parents=True)
+    (place / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in written), encoding="utf-8")
+    about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
+    (place / "metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
+    return place / "results.jsonl"

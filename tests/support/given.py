@@ -1,0 +1,154 @@
+"""What tests are given: paths, rows, data directories, tables of cases."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
+from medtasks_utils.benchmarks.tables import read_rows
+from medtasks_utils.harness.sources import SAMPLE
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = ROOT / "tasks"
+NLTK = Path(__file__).with_name("nltk_data")
+"""A WordNet of a few words in WordNet's own format, and a Punkt model of a few sentences, written for this project."""
+BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
+GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
+MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+Row = dict[str, Any]
+
+
+def sample_rows(name: str) -> list[Row]:
+    """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
+    path = SAMPLE / name
+    return [dict(row) for row in read_rows(path, MEDEXQA_COLUMNS if path.suffix == ".tsv" else None)]
+
+
+def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
+    """Write rows in the format that the path's suffix names."""
+    rows = list(rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    else:
+        import csv
+
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writerows([list(rows[0])] if header else [])
+            writer.writerows(row.values() for row in rows)
+    return path
+
+
+def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
+    """Rows with ids, four distinct options and 0-based labels that use every letter."""
+    return [
+        {
+            "id": f"id-{index}",
+            "question": f"Question {index}?",
+            **{f"op{letter}": f"option {letter} of {index}" for letter in "abcd"},
+            "cop": index % 4,
+            "subject_name": "Anatomy",
+            **fields,
+        }
+        for index in range(count)
+    ]
+
+
+BY_CALCULATOR = {calculator.id: calculator.kind for calculator in CALCULATORS}
+TASK = {
+    "medmcqa": "medmcqa_openmed",
+    "medexqa": "medexqa_biomedical_engineering",
+    "medcalc_bench": "medcalc_bench",
+    "medhallu": "medhallu",
+}
+FILE = {
+    "medmcqa": "medmcqa/validation.jsonl",
+    "medexqa": "medexqa/test/biomedical_engineer_test.tsv",
+    "medcalc_bench": "medcalc_bench/test.csv",
+    "medhallu": "medhallu/pqa_labeled.jsonl",
+}
+ROW: dict[str, Row] = {
+    "medmcqa": {
+        "id": "id-1",  # shown in the order C, D, A, B
+        "question": "Which <one>?\nThink {{well}}.",
+        "opa": "first & last",
+        "opb": "second",
+        "opc": "third",
+        "opd": "",
+        "cop": 2,
+        "exp": "Since it is.",
+        "subject_name": "Anatomy",
+    },
+    "medexqa": {
+        "question": "Which device?",
+        "A": "Pump",
+        "B": "None",
+        "C": "Valve.",
+        "D": "",
+        "explanation_1": "A pump pumps.",
+        "explanation_2": "It does.",
+        "answer": "A",
+    },
+    "medcalc_bench": {
+        "Row Number": "1",
+        "Calculator ID": "2",
+        "Calculator Name": "Creatinine Clearance",
+        "Category": "lab",
+        "Output Type": "decimal",
+        "Patient Note": "A man of 60.\nCreatinine 1.0.",
+        "Question": "What is his clearance?",
+        "Ground Truth Answer": "81.5",
+        "Lower Limit": "77.4",
+        "Upper Limit": "85.6",
+        "Ground Truth Explanation": "It is 81.5.",
+    },
+    "medhallu": {
+        "Question": "Does it help?",
+        "Knowledge": ["One study.", "Another."],
+        "Ground Truth": "Yes.",
+        "Difficulty Level": "easy",
+        "Hallucinated Answer": "No.",
+        "Category of Hallucination": "Incomplete Information",
+    },
+}
+"""A task, its file in a data directory and a row of it, by benchmark."""
+
+
+def table(name: str) -> list[Any]:
+    """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
+    (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def plain_stderr(values: Sequence[float]) -> float:
+    """Standard error of the mean of independent values, by the textbook."""
+    mean = sum(values) / len(values)
+    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
+
+
+def same(read: Any, wanted: Any) -> bool:
+    """Whether what a reader returned is what a cell of a table says."""
+    if isinstance(read, datetime.date):
+        return bool(str(read) == wanted)
+    if isinstance(read, tuple):
+        return bool(list(read) == wanted)
+    if isinstance(read, float):
+        return wanted is not None and math.isclose(read, wanted, rel_tol=1e-6)
+    return bool(read == wanted)
+
+
+def corrected_row(row: dict[str, str], truth: str) -> dict[str, str]:
+    kept = {name: row[name] for name in ("Calculator Name", "Question", "Patient Note")}
+    truths = dict.fromkeys(("Ground Truth Answer", "Lower Limit", "Upper Limit"), truth)
+    return {"Unique ID": row["Row Number"], **kept, **truths}

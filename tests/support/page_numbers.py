@@ -1,0 +1,37 @@
+"""The report's page as its elements, texts and numbers, without a browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import lxml.html
+from saved_runs import drawn
+
+
+class Page:
+    """A page as its elements, its text, and the numbers that its scripts draw."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        root = lxml.html.document_fromstring(source.encode(), lxml.html.HTMLParser(encoding="utf-8"))
+        self.elements = [(str(each.tag), dict(each.attrib)) for each in root.iter() if isinstance(each.tag, str)]
+        self.text = [text.strip() for text in root.itertext() if text.strip()]
+        self.numbers = json.loads(drawn(source))
+
+    def blocks(self, topic: str, filter_name: str = "strict-match") -> dict[str, dict[str, Any]]:
+        """Return the figures and tables of a topic by their titles."""
+        (blocks,) = (each["blocks"] for each in self.numbers["topics"] if each["id"] == f"unit-{topic}")
+        return {block["title"]: block for block in blocks if block["filter"] in ("", filter_name)}
+
+    def value(self, topic: str, title: str, label: str, run: str, filter_name: str = "strict-match") -> float:
+        """Return a value of a figure."""
+        rows = self.blocks(topic, filter_name)[title]["rows"]
+        (values,) = (row["values"] for row in rows if row["label"] == label)
+        return float(values[self.numbers["runs"].index(run)][0])
+
+    def column(self, topic: str, filter_name: str = "strict-match") -> dict[str, Any]:
+        """Return a column of the leaderboard."""
+        columns: list[dict[str, Any]] = self.numbers["board"]["columns"][filter_name]
+        (column,) = (column for column in columns if column["topic"] == topic)
+        return column

@@ -1,0 +1,37 @@
+"""The sample's rows as files of a GitHub repository, in the place of those that the card names."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+
+from given import sample_rows
+
+from medtasks_utils.benchmarks.base import Repository
+from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
+from medtasks_utils.harness.sources import SAMPLE
+
+REAL = CARD.repositories["corrected"]
+
+
+def contents() -> dict[str, bytes]:
+    """By the names under which they are kept: the corrected rows, and the benchmark's own with ``Unique ID``."""
+    rows = sample_rows("medcalc_bench/test.csv")
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["Unique ID" if name == "Row Number" else name for name in rows[0]])
+    writer.writerows(row.values() for row in rows)
+    corrected = (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()
+    return {"corrected.csv": corrected, "original.csv": text.getvalue().encode()}
+
+
+def repository() -> Repository:
+    """The card's, with the checksums of these files."""
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents().items()}
+    return REAL._replace(files=tuple(file._replace(sha256=sums[file.name]) for file in REAL.files))
+
+
+def served() -> dict[str, bytes]:
+    """The files by their paths on the server."""
+    return {f"/{REAL.name}/{REAL.revision}/{file.path}": contents()[file.name] for file in REAL.files}

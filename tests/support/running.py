@@ -1,0 +1,146 @@
+"""Runs of the real harness in this process: its tasks, models whose answers are known, and what it saved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from given import TASKS, Row
+from lm_eval.api.model import LM
+from lm_eval.evaluator import simple_evaluate
+from lm_eval.tasks import TaskManager
+
+Chat = list[dict[str, str]]
+Answering = Callable[[Row], Any]
+
+
+def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sample") -> TaskManager:
+    """A task manager that knows our tasks only; explanations are not scored unless options say so."""
+    given = {"medtasks_data": str(data), "medexqa": {}, **(metadata or {})}
+    if isinstance(given["medexqa"], dict):
+        given["medexqa"] = {"use_explanations": False, **given["medexqa"]}
+    return TaskManager(include_path=str(TASKS), include_defaults=False, metadata=given)
+
+
+def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
+    """One task as the harness makes it; keyword arguments are options by benchmark."""
+    return manager(metadata, data).load([name])["tasks"][name]
+
+
+class Reader:
+    """A task whose readings can be called with a response and a document alone."""
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    def strict(self, text: str, doc: Row) -> Any:
+        return self.task.benchmark.strict(text, doc, self.task.options)
+
+    def flexible(self, text: str, doc: Row) -> Any:
+        return self.task.benchmark.flexible(text, doc, self.task.options)
+
+    def extract(self, filter_name: str, text: str, doc: Row) -> Any:
+        return (self.strict if filter_name == "strict-match" else self.flexible)(text, doc)
+
+    def score(self, doc: Row, answer: Any) -> dict[str, Any]:
+        values: dict[str, Any] = self.task.benchmark.score(answer, doc, self.task.options).values
+        return values
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+
+def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Reader:
+    """One task as :func:`load` makes it, with its readings."""
+    return Reader(load(name, data, **metadata))
+
+
+def documents(task: Any) -> list[Row]:
+    """The task's documents, without what they know of labels in other files."""
+    return [shown(doc) for doc in task.eval_docs]
+
+
+def shown(doc: Row) -> Row:
+    """A document without what it knows of its label in another file."""
+    return {key: doc[key] for key in doc if key != "other_label"}
+
+
+class Scripted(LM):  # type: ignore[misc]
+    """A model in this process whose response is a function of the document; it remembers what it was asked."""
+
+    def __init__(self, answer: Answering = lambda doc: "") -> None:
+        super().__init__()
+        self.answer = answer
+        self.prompts: list[str] = []
+        self.generation_kwargs: list[dict[str, Any]] = []
+
+    def generate_until(self, requests: list[Any]) -> list[Any]:
+        self.prompts += [request.args[0] for request in requests]
+        self.generation_kwargs += [request.args[1] for request in requests]
+        responses = []
+        for request in requests:
+            responses.append(self.answer(request.doc))
+            self.cache_hook.add_partial("generate_until", request.args, responses[-1])
+        return responses
+
+    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+        self.prompts += [request.args[0] for request in requests]
+        return [
+            (float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests
+        ]
+
+    def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
+        raise NotImplementedError
+
+    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
+        return json.dumps(chat_history)
+
+    @property
+    def tokenizer_name(self) -> str:
+        return "scripted"
+
+
+def right_answer(doc: Row) -> str:
+    """A response that is right in every task and under both filters."""
+    if "judgement" in doc:
+        return f"<answer>{doc['shown_truth']}</answer>"
+    if "specialty" in doc:
+        return f"The answer is {doc['answer_letter']}."
+    return f"<think>So.</think>\n\\boxed{{{doc.get('answer_letter') or doc['target']}}}"
+
+
+def evaluate(
+    tasks: str | Sequence[str],
+    answer: Answering | LM = right_answer,
+    data: str | Path = "sample",
+    metadata: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Run the real harness in this process."""
+    model = answer if isinstance(answer, LM) else Scripted(answer)
+    result: dict[str, Any] = simple_evaluate(
+        model=model,
+        tasks=[tasks] if isinstance(tasks, str) else list(tasks),
+        task_manager=manager(metadata, data),
+        **{"apply_chat_template": True, **settings},
+    )
+    return result
+
+
+def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
+    """Those of the only task, under a filter."""
+    (logged,) = result["samples"].values()
+    return [sample for sample in logged if sample["filter"] == filter_name]
+
+
+def saved_results(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("**/results_*.json")
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def saved_samples(folder: Path, task: str) -> list[Row]:
+    (path,) = folder.glob(f"**/samples_{task}_*.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]

@@ -1,0 +1,90 @@
+"""Runs of the real harness on the bundled sample, saved by the harness's own writer, for tests of what reads them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import GENERATION_TASKS, Row
+from lm_eval.loggers import EvaluationTracker
+from running import Answering, evaluate, right_answer
+
+
+def chance(doc: Row, salt: str = "") -> float:
+    """A number in [0, 1) that depends on the document alone."""
+    digest = hashlib.sha256((salt + repr(sorted(doc.items(), key=str))).encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64
+
+
+def right_in(share: float, salt: str = "") -> Answering:
+    """A model that is right in about this share of examples, and else wrong, unsure, unboxed or silent."""
+
+    def answer(doc: Row) -> str:
+        if chance(doc, salt) < share:
+            return right_answer(doc)
+        return ("\\boxed{2}", "\\boxed{A}", "The answer is B.", "", "<answer>1</answer>")[
+            int(5 * chance(doc, salt + "?"))
+        ]
+
+    return answer
+
+
+def save_run(
+    folder: Path,
+    answer: Answering = right_answer,
+    tasks: str | Sequence[str] = GENERATION_TASKS,
+    model: str = "org/model",
+    metadata: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Path:
+    """Run the harness in this process and save as its command line does.
+
+    Returns:
+        The results file.
+    """
+    tracker = EvaluationTracker(output_path=str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
+        results = evaluate(tasks, answer, metadata=metadata, log_samples=True, **settings)
+    tracker.general_config_tracker.log_experiment_args(
+        model_source="scripted",
+        model_args={"model": model},
+        system_instruction=settings.get("system_instruction"),
+        chat_template="",
+        fewshot_as_multiturn=False,
+    )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    for task in results["configs"]:
+        tracker.save_results_samples(task_name=task, samples=samples[task])
+    (path,) = folder.glob(f"**/results_{tracker.date_id}.json")
+    return path
+
+
+def save_two(folder: Path, shares: tuple[float, float] = (0.7, 0.4), **settings: Any) -> Path:
+    """Runs of two models that are right in these shares; the folder, which has them in ``a`` and ``b``."""
+    for name, model, share in zip("ab", ("first", "second"), shares, strict=True):
+        save_run(folder / name, right_in(share, name), model=f"org/{model}", **settings)
+    return folder
+
+
+def drawn(page: str) -> str:
+    """The numbers that a report's scripts draw, as JSON."""
+    (packed,) = re.findall(r'data-store="numbers">([^<]*)<', page)
+    return zlib.decompress(base64.b64decode(packed)).decode("utf-8")
+
+
+def sample_file(results: Path, task: str) -> Path:
+    """The sample log that belongs to a results file."""
+    return results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")
+
+
+def edit_lines(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
+    """Damage a sample log."""
+    path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))

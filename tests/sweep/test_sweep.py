@@ -1,0 +1,299 @@
+"""``medtasks sweep`` on this machine: real runs against local servers, failures, kills and resumes."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from commanding import clean_environment
+from given import ROOT, table
+from judge_server import JudgeServer
+from local_server import Fault
+from running import saved_results
+from saved_runs import drawn
+from scripts import Held, whole
+
+from medtasks_utils.__main__ import main
+from medtasks_utils.errors import UsageError
+from medtasks_utils.sweep import job_process, local_executor
+from medtasks_utils.sweep.local_executor import LocalExecutor, Machine
+from medtasks_utils.sweep.plan import LOST, Job, Plan, forwarded_environment, read_plan
+from medtasks_utils.sweep.ray_executor import run_on_node
+from medtasks_utils.sweep.scheduler import run_all
+
+TASKS = ["medmcqa_openmed", "medhallu"]
+
+
+@pytest.fixture
+def server() -> Iterator[JudgeServer]:
+    with JudgeServer(lambda request: "\\boxed{1}") as server:
+        yield server
+
+
+def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> Path:
+    """Models by one server, told apart by their names; two runs each."""
+    content = {
+        "output": str(folder / "sweep"),
+        "data": "sample",
+        "runs": [
+            {"name": "answers", "tasks": TASKS, "flags": {"limit": 6}},
+            {"name": "hard", "tasks": "medhallu", "options": {"medhallu": {"difficulty": "hard"}}},
+        ],
+        "models": [
+            {
+                "name": f"m{number}",
+                "model": "local-chat-completions",
+                "model_args": {
+                    "model": f"m{number}",
+                    "base_url": f"{server.url}/chat/completions",
+                    "num_concurrent": 2,
+                },
+                "flags": {"apply_chat_template": True},
+                "resources": {"cpus": 1},
+            }
+            for number in range(count)
+        ],
+        **changed,
+    }
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+A_RUN = {"name": "a", "tasks": "medhallu"}
+
+
+def command(path: Path, *more: str) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
+    environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
+    return subprocess.Popen(
+        arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def of_models(server: JudgeServer) -> Counter[tuple[str, str]]:
+    """How often each prompt was answered to each model."""
+    return Counter((request["model"], whole(request["messages"])) for request in server.requests)
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest_and_nothing_twice(
+    tmp_path: Path, server: JudgeServer
+) -> None:
+    server.answer = held = Held(6, server.answer)  # fewer than any run asks for
+    path = plan(tmp_path, server)
+    driver = command(path)
+    assert held.reached.wait(120), driver.communicate()
+    jobs = Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text().split()
+    driver.kill()
+    driver.communicate()
+    while jobs := [job for job in jobs if "Z" not in state(job)]:  # they end, or this test does not
+        time.sleep(0.05)
+    held.release.set()
+    again = command(path)
+    output, errors = again.communicate(timeout=300)
+    assert again.returncode == 0, errors
+    twice = sum(count - 1 for count in of_models(server).values())
+    assert twice <= 4 + 2 * len(TASKS), "those in flight, and examples that share a prompt between the runs"
+    results = sorted((tmp_path / "sweep").glob("*/*"))
+    assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
+    assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
+    page = Path(output.strip().splitlines()[-1])
+    assert page == tmp_path / "sweep" / "report.html" and "m1/hard" in drawn(page.read_text(encoding="utf-8"))
+    asked = len(server.requests)
+    third = command(path)
+    _, errors = third.communicate(timeout=300)
+    assert third.returncode == 0 and errors.count("already done") == 4
+    assert len(server.requests) == asked
+
+
+def state(process: str) -> str:
+    """A process's state as the kernel has it; Z where it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
+    return "Z"
+
+
+def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = held = Held(0, server.answer)
+    held.then = _thread.interrupt_main
+    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
+    held.release.set()
+    errors = capsys.readouterr().err
+    assert "Traceback" not in errors and "re-run the same command to continue" in errors
+
+
+def test_the_dry_run_says_how_large_the_jobs_are(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [
+        {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
+        {"name": "share", "tasks": "medhallu", "flags": {"limit": 0.3}},  # of 28, rounded up as the harness does
+    ]
+    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=runs)), "--dry_run"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[:4] for line in lines[1:]] == [["m0/twice", "medhallu", "6", "0"], ["m0/share", "medhallu", "9", "0"]]
+    assert main(["sweep", str(tmp_path / "plan.yaml"), "--dry_run", "--json"]) == 0
+    assert [job["requests"] for job in json.loads(capsys.readouterr().out)] == [6, 9]
+    assert not server.requests
+
+
+@pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
+def test_a_wrong_plan_is_one_line_before_anything_runs(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], named: str
+) -> None:
+    path = plan(tmp_path, server, count=1, **changed)
+    assert main(["sweep", str(path)]) in (1, 2)
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert re.match(f"medtasks: error: .*{named}", errors[-1])
+    assert not server.requests
+
+
+def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path: Path, server: JudgeServer) -> None:
+    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
+    jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
+    assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
+    assert str(ROOT) in str(jobs[1].arguments(tmp_path))
+
+
+class Started:
+    """Stands for a process, which runs until it is looked at for the second time."""
+
+    def __init__(self, arguments: Any, folder: Path, environment: dict[str, str]) -> None:
+        self.gpus = environment["CUDA_VISIBLE_DEVICES"]
+        self.looks = 0
+
+    def poll(self) -> int | None:
+        self.looks += 1
+        return 0 if self.looks > 1 else None
+
+
+@pytest.mark.parametrize(
+    ("machine", "asked", "seen"),
+    [
+        (Machine(0.3), [(0.1, 0), (0.1, 0), (0.1, 0), (0.3, 0)], ["0:", "1:", "2:", "0:"]),
+        (Machine(1, ("4", "5")), [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
+    ],
+)
+def test_processors_and_gpus_are_shared_out(
+    tmp_path: Path,
+    server: JudgeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: Machine,
+    asked: Any,
+    seen: Any,
+) -> None:
+    content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[A_RUN]).read_text())
+    for model, (cpus, gpus) in zip(content["models"], asked, strict=True):
+        model["resources"] = {"cpus": cpus, "gpus": gpus}
+    jobs, found = Plan(**content).jobs(), []
+
+    def start(*arguments: Any) -> Started:
+        process = Started(*arguments)
+        found.append(f"{len(place.running)}:{process.gpus}")
+        return process
+
+    monkeypatch.setattr(local_executor, "start", start)
+    monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
+    place = LocalExecutor(jobs, machine)
+    assert run_all(jobs, place) == []
+    assert found == seen
+
+
+class Scripted:
+    """A place where each job ends at once, with the next of its exit codes."""
+
+    def __init__(self, codes: list[int]) -> None:
+        self.codes = codes
+        self.running: list[Job] = []
+        self.started = 0
+
+    def start(self, job: Job) -> str:
+        self.started += 1
+        self.running.append(job)
+        return "running"
+
+    def ended(self) -> list[tuple[Job, int]]:
+        return [(self.running.pop(), self.codes.pop(0))]
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("codes", "starts", "said"),
+    [
+        ([0], 1, "done"),
+        ([1, 0], 2, "failed with exit code 1, retrying"),
+        ([1, 1], 2, "failed with exit code 1"),
+        ([2], 1, "failed with exit code 2"),
+        ([LOST, LOST, 0], 3, "lost its node, retrying"),
+    ],
+)
+def test_what_is_tried_again(
+    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], codes: list[int], starts: int, said: str
+) -> None:
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
+    place, last = Scripted(list(codes)), codes[-1]
+    assert run_all([job], place) == ([job] if last else [])  # type: ignore[arg-type]
+    assert place.started == starts and said in capsys.readouterr().err
+    assert json.loads((job.folder / "job.json").read_text())["code"] == last
+
+
+def test_a_server_is_there_when_it_answers_even_with_a_complaint(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert job_process.is_up(server.url)  # with 404
+    server.page = Fault(503)
+    assert not job_process.is_up(server.url) and not job_process.is_up("nowhere")
+    monkeypatch.setattr(job_process, "_PROBE_TIMEOUT", 0.01)
+    looks = iter([False, False, True])
+    monkeypatch.setattr(job_process, "is_up", lambda url: next(looks))
+    job_process._wait_for(server.url, 600)
+    assert capsys.readouterr().out.count(f"waiting for {server.url}") == 2
+
+
+@pytest.mark.slow
+def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
+    code, files = run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
+    assert code == 0 and not job.folder.exists() and any("results_" in name for name in files)
+    job.plan.output.mkdir()
+    (job.plan.output / ".seen").write_text("mark")
+    assert run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"}) == (0, {}), "it is there already"
+    assert any(job.folder.rglob("results_*.json"))
+
+
+def test_names_and_globs_of_variables_travel(tmp_path: Path, server: JudgeServer) -> None:
+    here = {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "HOME": "/h", "https_proxy": "p"}
+    assert forwarded_environment(read_plan(plan(tmp_path, server)).env, here).keys() == {
+        "OPENAI_API_KEY",
+        "HF_TOKEN",
+        "https_proxy",
+    }
+    assert forwarded_environment(["HF_*", "HOME"], here).keys() == {"HF_TOKEN", "HF_HOME", "HOME"}
+    with pytest.raises(UsageError, match="MY_KEY"):
+        forwarded_environment(["MY_KEY"], here)
+
+
+def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    for text, message in ((None, "cannot be read"), ("a: [", "cannot be read"), ("- 1", "plan: ")):
+        if text:
+            path.write_text(text)
+        with pytest.raises(UsageError, match=message):
+            read_plan(path)

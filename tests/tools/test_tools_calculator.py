@@ -1,0 +1,106 @@
+"""The calculator computes what Python would, refuses everything else, and cannot be kept busy."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from given import table
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from medtasks_utils.tools.calculator import MAX_EXPRESSION, CalculatorError, CalculatorTool, calculate, written
+
+
+@pytest.mark.parametrize(("expression", "value"), table("calculator"))
+def test_a_value(expression: str, value: float) -> None:
+    assert calculate(expression) == value
+
+
+@pytest.mark.parametrize(("value", "text"), table("calculator_written"))
+def test_how_a_value_is_written(value: float, text: str) -> None:
+    assert written(value) == text
+    assert float(text) == value
+
+
+TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" * (MAX_EXPRESSION + 1), "characters")]
+
+
+@pytest.mark.parametrize(("expression", "why"), [*table("calculator_refusals"), *TOO_LONG])
+def test_an_expression_without_a_value_says_why_in_a_line(expression: str, why: str) -> None:
+    with pytest.raises(CalculatorError) as caught:
+        calculate(expression)
+    assert why in str(caught.value)
+    assert str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+LARGE = [
+    "9**9**9",
+    "9**999",
+    "2**2**2**2**2**2",
+    "10**10**10",
+    "1e308*1e308",
+    "+",
+    "*",
+    "**",
+    "(",
+    ")",
+    "round(",
+    "1",
+    ",",
+]
+
+
+@given(st.lists(st.sampled_from(LARGE), max_size=90).map("".join))
+def test_any_expression_ends_in_a_short_text(expression: str) -> None:
+    (outcome,) = CalculatorTool().run([("", expression)])
+    assert len(outcome.text) < 400
+
+
+# ---- against Python itself
+
+LEAVES = st.one_of(
+    st.integers(0, 10**6).map(str),
+    st.floats(0, 1e6, allow_nan=False).map(repr),
+    st.sampled_from(["pi", "e"]),
+)
+FUNCTIONS = ("abs", "sqrt", "sin", "cos", "tan", "exp", "log", "log10", "round", "min", "max")
+UNARY = st.sampled_from(["-{}", "+{}", "({})", "round({}, 2)", *(name + "({})" for name in FUNCTIONS)])
+BINARY = st.sampled_from(["({} + {})", "({} - {})", "{} * {}", "({} / {})", "({} % {})", "min({}, {})", "max({}, {})"])
+EXPRESSIONS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.tuples(UNARY, inner).map(lambda p: p[0].format(p[1])),
+        st.tuples(BINARY, inner, inner).map(lambda p: p[0].format(*p[1:])),
+    ),
+    max_leaves=12,
+)
+PYTHON = {
+    **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "exp", "log", "log10", "pi", "e")},
+    "abs": abs,
+    "round": round,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
+    "__builtins__": {},
+}
+
+
+def fits(value: float) -> bool:
+    return value.bit_length() <= 1024 if isinstance(value, int) else math.isfinite(value)
+
+
+@given(EXPRESSIONS)
+def test_it_computes_what_python_computes(expression: str) -> None:
+    assume(len(expression) <= MAX_EXPRESSION)
+    try:
+        expected = eval(expression, dict(PYTHON))
+    except (ArithmeticError, ValueError, TypeError):
+        expected = math.inf
+    if not fits(expected):
+        with pytest.raises(CalculatorError):
+            calculate(expression)
+        return
+    found = calculate(expression)
+    assert (found, type(found), float(written(found))) == (expected, type(expected), float(expected))

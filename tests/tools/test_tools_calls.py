@@ -1,0 +1,122 @@
+"""Tool calls are read in every form that models write, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from given import table
+from hypothesis import given
+from hypothesis import strategies as st
+from tool_caller import tagged
+
+from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+
+BOTH: Any = TOOLS_BY_NAME
+CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
+
+
+CODE = "x = 2\nprint(x)"
+RUN = Call("python", CODE)
+
+
+@pytest.mark.parametrize(("reply", "calls", "rest"), table("tool_calls"))
+def test_a_call_is_read_and_taken_out_and_all_else_stays(reply: str, calls: list[list[str]], rest: str) -> None:
+    assert read_calls(reply, BOTH) == ([Call(*call) for call in calls], rest)
+
+
+def test_code_is_no_call_where_there_is_no_tool_for_it() -> None:
+    reply = f"```python\n{CODE}\n```\n{tagged('calculator', '2 + 2')}"
+    assert read_calls(reply, CALCULATOR) == ([Call("calculator", "2 + 2")], f"```python\n{CODE}\n```\n")
+
+
+TOO_LARGE = [
+    ["<tool_call>" + "[" * 100_000 + "</tool_call>", "not valid JSON"],
+    ["<tool_call>{'name': 'calculator', 'arguments': {'expression': 0x" + "f" * 9_000 + "}}</tool_call>", "a string"],
+]
+
+
+@pytest.mark.parametrize(("reply", "problem"), [*table("tool_calls_malformed"), *TOO_LARGE])
+def test_a_malformed_call_is_a_call_with_a_problem(reply: str, problem: str) -> None:
+    (call,), rest = read_calls(reply, BOTH)
+    assert call.argument == ""
+    assert call.problem is not None
+    assert problem in call.problem
+    assert rest == ""
+
+
+@pytest.mark.parametrize("malformed", ['{"name": "python", "arguments": {2}', '<tool_call>{"name": {"arguments": 2'])
+def test_what_follows_a_malformed_call_is_read(malformed: str) -> None:
+    calls, rest = read_calls(f"Now.\n{malformed}\n\n<answer>4</answer> {tagged('python', CODE)}", BOTH)
+    assert [call.problem is None for call in calls] == [False, True]
+    assert calls[1] == RUN
+    assert rest == "Now.\n\n\n<answer>4</answer> "
+
+
+def test_calls_beyond_the_limit_are_told_of() -> None:
+    calls, _ = read_calls(tagged("calculator", "1") * (MAX_CALLS + 3), BOTH)
+    assert len(calls) == MAX_CALLS + 1
+    assert all(call.problem is None for call in calls[:-1])
+    assert calls[-1].problem is not None
+    assert calls[-1].problem.startswith("3 more calls were not run")
+
+
+def test_arguments_can_be_written_as_utf_8() -> None:
+    (call,), _ = read_calls('<tool_call>{"name": "python", "arguments": {"code": "\\ud800"}}</tool_call>', BOTH)
+    assert call.argument == "\ufffd"
+    assert read_calls("```python\n\ud800\n```", BOTH)[0] == [Call("python", "\ufffd")]
+
+
+TOKENS = st.sampled_from(
+    [
+        *("<tool_call>", "</tool_call>", "<think>", "</think>", "```", "```python", "```json", "\n", " ", "\t", "x"),
+        *('{"name": "calculator"', '"arguments": {', '"expression": "1"', "{", "}", "[", "]", '"', "'", ",", ":", "\\"),
+        *('{"name": "python", "arguments": {"code": "1"}}', "\ud800", "\x00", "print(1)", "1e999", "\r"),
+    ]
+)
+
+
+@given(st.lists(TOKENS, max_size=40).map("".join))
+def test_no_reply_breaks_the_reading(reply: str) -> None:
+    for tools in (BOTH, CALCULATOR):
+        calls, rest = read_calls(reply, tools)
+        assert len(rest) <= len(reply)
+        for call in calls:
+            assert call.problem or call.name in tools
+            assert not (call.argument and call.problem)
+        if not calls:
+            assert rest == reply
+
+
+@given(
+    st.sampled_from(["python", "calculator"]),
+    st.text(st.characters(exclude_categories=["Cs"])),
+    st.booleans(),
+    st.sampled_from(["<tool_call>%s</tool_call>", "%s", "```json\n%s\n```", "Now:\n%s", "<think>%s</think>%s"]),
+)
+def test_any_argument_survives_as_json(name: str, argument: str, as_string: bool, form: str) -> None:
+    key = TOOLS_BY_NAME[name].argument
+    arguments: Any = {key: argument}
+    call = json.dumps({"name": name, "arguments": json.dumps(arguments) if as_string else arguments})
+    if "<" in call:  # a tag within it could end a block, or hide it
+        return
+    assert read_calls(form.replace("%s", call), BOTH)[0] == [Call(name, argument)]
+
+
+HOSTILE = (
+    *("<tool_call>", "<tool_call>{", "<tool_call>{}{}", '\n{"name": "calculator", "arguments": ', '\n{"name": "x"}'),
+    *("\n```", "\n```json\n{", "[[{", '"\\', "<think></think>"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "frame", ["%s", "<tool_call>%s</tool_call>", '{"name": "python", "arguments": {"code": "%s', "```python\n%s"]
+)
+def test_two_hundred_thousand_hostile_characters_are_read(frame: str) -> None:
+    for unit in HOSTILE:
+        reply = frame.replace("%s", unit * (200_000 // len(unit)))
+        calls, rest = read_calls(reply, BOTH)
+        assert len(calls) <= MAX_CALLS + 1 and len(rest) <= len(reply)

@@ -1,0 +1,296 @@
+"""Native function calls: what servers and chat templates are sent, what they give, and that text comes to the same."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from given import table
+from local_server import Answer, Fault, LocalServer, Request, completion
+from running import Chat, Scripted, evaluate, samples
+from scripts import in_turn, refusal
+from tool_caller import run, tagged, turn
+
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+from medtasks_utils.tools.native import as_one_text, understand
+from medtasks_utils.tools.template import CallForm
+
+BOTH: Any = TOOLS_BY_NAME
+ANSWER = "<answer>42</answer>"
+
+
+def called(name: str, arguments: str, key: str) -> dict[str, Any]:
+    """An entry of ``tool_calls``."""
+    return {"id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+# ---- replies as they are understood
+
+
+def heard(text: str, *calls: Any) -> Any:
+    return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
+
+
+@pytest.mark.parametrize(("entry", "name", "argument", "problem", "back"), table("native_calls"))
+def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
+    entry: Any, name: str, argument: str | None, problem: str | None, back: Any
+) -> None:
+    said = heard("Now.", entry)
+    (call,), (field,) = said.calls, said.message["tool_calls"]
+    assert (said.text, said.message["content"], call.name) == ("Now.", "Now.", name)
+    assert argument is None or call.argument == argument
+    assert call.problem is None if problem is None else problem in str(call.problem)
+    sent = json.loads(field["function"]["arguments"])
+    assert isinstance(sent, dict)
+    assert back is None or sent == back
+    assert re.fullmatch(r"[\w-]{1,64}", field["function"]["name"])
+    assert field["id"] == (entry["id"] if isinstance(entry, dict) and "id" in entry else "call00008")
+
+
+# ---- over a server
+
+
+def config(result: dict[str, Any]) -> Any:
+    (found,) = result["configs"].values()
+    return found["metadata"]
+
+
+@pytest.mark.usefixtures("undescribed")
+def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted() -> None:
+    calls = [
+        called("python", json.dumps({"code": "x = 6\nx * 7"}), "a"),
+        called("abacus", "{}", "b"),
+        called("calculator", '{"expression": "1', "c"),
+        {**called("python", json.dumps({"code": "x"}), "d"), "extra_content": {"kept": True}},
+    ]
+
+    def answer(body: Request) -> Answer:
+        return completion("I compute.", tool_calls=calls) if turn(body["messages"]) == 1 else ANSWER
+
+    with LocalServer(answer) as server:
+        result = run(server, "medcalc_bench_tools", limit=2)
+    first, second = (next(body for body in server.requests if turn(body["messages"]) == number) for number in (1, 2))
+    assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
+    assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
+    asked, *results = second["messages"][-5:]
+    assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
+    assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
+    assert [(m["role"], m["tool_call_id"]) for m in results] == [("tool", key) for key in "abcd"]
+    contents = [message["content"] for message in results]
+    assert (contents[0], contents[3]) == ("42", "6")
+    assert "there is no tool 'abacus'" in contents[1] and "not valid JSON" in contents[2]
+    for sample in samples(result):
+        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
+        assert sample["resps"] == [[ANSWER]]
+    assert "tool_format=native" in json.dumps(config(result)["signature"])
+
+
+REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
+
+
+@pytest.mark.parametrize(
+    ("tried", "resolved", "line"),
+    [
+        (
+            lambda body: REFUSED if "tools" in body else completion(".", prompt_tokens=None),
+            "text",
+            "tools need --enable-auto-tool-choice",
+        ),
+        (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
+        (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "takes tools"),
+        (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
+    ],
+)
+def test_auto_is_settled_by_trying_the_server(
+    tried: Any, resolved: str, line: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
+        result = run(server, limit=1)
+    assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
+    (body,) = server.requests
+    assert ("tools" in body) == (resolved == "native")
+    assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
+
+
+@pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")], ids=lambda fault: str(fault.status))
+def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault: Fault) -> None:
+    """Calls by text would be another measurement."""
+    with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server, pytest.raises(MedtasksError):
+        run(server, limit=1)
+    assert not server.requests
+
+
+def test_a_server_is_tried_again_before_that_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
+    tried = in_turn(Fault(500), Fault(503), lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)))
+    with LocalServer(lambda body: ANSWER, probed=tried) as server:
+        result = run(server, limit=1, model_args={"max_retries": 3})
+    assert config(result)["tool_format"] == "native"
+
+
+# ---- in this process
+
+HERMES = """{% macro text(m) %}<|im_start|>{{m.role}}
+{{m.content}}{% for c in m.tool_calls or [] %}
+<tool_call>
+{"name": "{{c.function.name}}", "arguments": {{c.function.arguments | tojson}}}
+</tool_call>{% endfor %}<|im_end|>
+{% endmacro %}{% if tools %}<|im_start|>system
+Tools, as {"name": <name>, "arguments": <object>} within <tool_call></tool_call>:{% for t in tools %}
+{{t | tojson}}{% endfor %}<|im_end|>
+{% endif %}{% for m in messages %}{% if m.role == 'tool' %}<|im_start|>user
+<tool_response>
+{{m.content}}
+</tool_response><|im_end|>
+{% else %}{{text(m)}}{% endif %}{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
+LLAMA = """{% if tools %}Respond in the format {"name": function name, "parameters": dictionary}.
+{% for t in tools %}{{t | tojson(indent=4)}}
+
+{% endfor %}{% endif %}{% for m in messages %}<|{{m.role}}|>
+
+{% if m.tool_calls %}{% if m.tool_calls | length != 1 %}{{raise_exception("single tool-calls only")}}{% endif %}
+{"name": "{{m.tool_calls[0].function.name}}", "parameters": {{m.tool_calls[0].function.arguments | tojson}}}{% else %}
+{{m.content}}{% endif %}<|eot_id|>{% endfor %}{% if add_generation_prompt %}<|assistant|>
+
+{% endif %}"""
+MISTRAL = """{% for m in messages %}{% if m.role == 'tool' %}[TOOL_RESULTS] {"content": {{m.content}}}[/TOOL_RESULTS]
+{%- elif m.tool_calls %}[TOOL_CALLS] [
+{%- for c in m.tool_calls %}{{c.function | tojson}}{{", " if not loop.last}}
+{%- endfor %}]</s>{% elif m.role == 'assistant' %} {{m.content}}</s>{% else %}
+{%- if tools and loop.last %}[AVAILABLE_TOOLS] {{tools | tojson}}[/AVAILABLE_TOOLS]{% endif %}
+{#- -#}[INST] {{m.content}}[/INST]
+{%- endif %}{% endfor %}"""
+DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] %}
+<｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
+{{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
+QWEN = """{{(tools or []) | tojson}}{% for m in messages %}<|im_start|>{{m.role}}
+{{m.content}}{% for c in m.tool_calls or [] %}
+<tool_call>
+<function={{c.function.name}}>
+{% for name, value in c.function.arguments.items() %}
+<parameter={{name}}>
+{{value}}
+</parameter>
+{% endfor %}
+</function>
+</tool_call>{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+<think>
+{% endif %}"""
+MISTRAL_WITH_IDS = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
+[TOOL_CALLS]{{c.function.name}}[CALL_ID]{{c.id}}[ARGS]{{c.function.arguments | tojson}}
+{%- endfor %}[{{m.role}}]{{m.content}}{% endfor %}"""
+PYTHONIC = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
+[{{c.function.name}}(code='{{c.function.arguments.code}}')]{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
+PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
+DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
+
+
+class Tokenizer:
+    """As much of a tokenizer as renders chats."""
+
+    def __init__(self, template: str) -> None:
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        environment.filters["tojson"] = lambda value, **settings: json.dumps(value, ensure_ascii=False, **settings)
+        environment.globals["raise_exception"] = self.fail
+        self.template = environment.from_string(template)
+
+    def apply_chat_template(self, chat: Chat, **settings: Any) -> str:
+        return self.template.render(messages=chat, **settings)
+
+    @staticmethod
+    def fail(message: str) -> None:
+        raise ValueError(message)
+
+
+class InProcess(Scripted):
+    """A model in this process with a chat template; it remembers the batches of prompts."""
+
+    def __init__(self, template: str, script: Callable[[int], str]) -> None:
+        super().__init__()
+        self.tokenizer = Tokenizer(template)
+        self.script = script
+        self.batches: list[list[str]] = []
+
+    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
+        return self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
+
+    def generate_until(self, requests: list[Any]) -> list[str]:
+        self.batches.append([request.args[0] for request in requests])
+        return [self.script(len(self.batches))] * len(requests)
+
+
+CALL = '{"name": "calculator", "arguments": {"expression": "6 * 7"}}'
+FORMS = {
+    "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>"),
+    "llama": (LLAMA, CALL.replace("arguments", "parameters")),
+    "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}]"),
+    "deepseek": (
+        DEEPSEEK,
+        '<｜tool▁call▁begin｜>function<｜tool▁sep｜>calculator\n{"expression": "6 * 7"}<｜tool▁call▁end｜>',
+    ),
+    "mistral with ids": (MISTRAL_WITH_IDS, '[TOOL_CALLS]calculator[CALL_ID]a1B2-[ARGS]{"expression": "6 * 7"}'),
+    "qwen": (
+        QWEN,
+        "<tool_call>\n<function=calculator>\n<parameter=expression>\n6 * 7\n</parameter>\n</function>\n</tool_call>",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
+    template, call = FORMS[form]
+    model = InProcess(template, lambda turn: call if turn == 1 else ANSWER)
+    result = evaluate("medcalc_bench_calculator", model, limit=2)
+    assert config(result)["tool_format"] == "native"
+    for before, after, sample in zip(*model.batches, samples(result), strict=True):
+        assert "evaluates one arithmetic expression" in before
+        assert "end your reply" not in before, "the protocol in the text is not described"
+        asked, given = sample["transcript"][-3:-1]
+        function = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
+        assert asked["tool_calls"] == [{"type": "function", "function": function, "id": "call00001"}]
+        assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", "call00001")
+        assert after.count("6 * 7") == 1
+        assert "42" in after.partition("6 * 7")[2]
+        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
+def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
+    with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
+        evaluate(
+            "medcalc_bench_calculator",
+            InProcess(template, lambda turn: ANSWER),
+            metadata={"medcalc_bench": {"tool_format": "native"}},
+        )
+    if "raise" not in template:
+        model = InProcess(template, lambda turn: f"<tool_call>{CALL}</tool_call>" if turn == 1 else ANSWER)
+        result = evaluate("medcalc_bench_calculator", model, limit=1)
+        assert config(result)["tool_format"] == "text"
+        assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
+
+
+def test_a_form_that_was_learned_reads_what_models_make_of_it() -> None:
+    written = "<tool_call>\n<function=python>\n<parameter=code>\nx\n</parameter>\n</function>\n</tool_call>"
+    read = CallForm(written, "python", "code", "x", "call00000").read
+    code = "for i in range(2):\n    print(i)"
+    assert read(f"<think>Hm.</think>So:\n{written.replace('x', code, 1)}", BOTH)[0] == [Call("python", code)]
+    for text, problem in [
+        (written.partition("</parameter>")[0], "not closed"),
+        (written.replace("python", "abacus"), "no tool 'abacus'"),
+        (written.replace("=code", "=kode"), '"code" is missing'),
+    ]:
+        (call,) = read(text, BOTH)[0]
+        assert problem in str(call.problem)
+    other = tagged("python", "x")
+    assert read(other, BOTH) == read_calls(other, BOTH)
+    assert read("x" + written * (MAX_CALLS + 1), BOTH)[0][MAX_CALLS].problem
