@@ -41,7 +41,7 @@ class Report(Command):
         from medtasks_utils.report.page import build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
-        from medtasks_utils.results import read_runs
+        from medtasks_utils.results import merged, name_apart, read_runs
         from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 
@@ -50,7 +50,8 @@ class Report(Command):
         start = time.perf_counter()
         output = self.output
         gc.disable()  # samples are millions of long-lived objects, which the collector would only scan
-        runs = read_runs(self.paths)
+        runs = merged(read_runs(self.paths))
+        name_apart(runs)
         for name in reversed(self.compare):
             runs = with_baseline_first(runs, name)
         oldest = len(self.paths) == 1 and not self.compare

@@ -1,10 +1,11 @@
 """Tables of the answers: what was answered, how answers were found, and what abstaining costs."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
+from medtasks_utils.results.samples import number
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.score_arrays import MetricScores
 
@@ -38,33 +39,28 @@ def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> 
 
 def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
     """Return a table of how answers were found, such as ``box``, over all generations, and how often each is right."""
-    metric = topic.metric("acc")
     by_run: dict[str, Counter[str]] = {}
+    right: dict[str, defaultdict[str, float]] = {}
     for run, samples in topic.samples().items():
-        by_run[run] = Counter(chain.from_iterable(sample.found_by.get(filter_name, ()) for sample in samples))
+        by_run[run], right[run] = Counter(), defaultdict(float)
+        for sample in samples:
+            ways, scores = sample.found_by.get(filter_name, ()), sample.scores_of(filter_name, "acc")
+            if len(scores) != len(ways):  # older logs have the mean alone
+                scores = [sample.metrics[filter_name].get("acc")] * len(ways)
+            for way, score in zip(ways, scores, strict=True):
+                by_run[run][way] += 1
+                right[run][way] += number(score) or 0.0
     ways = sorted(set().union(*by_run.values()), key=lambda way: (way == "none", way))
     title = "How answers were found, and acc (%) among them"
     table = ReportTable(title, ["Found by", *by_run], folded=True)
     for way in ways:
         row = [Cell(words(way), href=samples_link(task=topic.only_task, found=way))]
         for run, counts in by_run.items():
-            share = f"{counts[way] / counts.total():.1%}, " if counts else ""
-            accuracy = estimate(_scores_found_by(topic.results[run], filter_name, way), metric)
-            row.append(Cell(f"{counts[way]:,}", f"{share}acc {metric.shown(accuracy.value)}"))
+            times = counts[way]
+            shares = f"{times / counts.total():.1%}, acc {100 * right[run][way] / times:.1f}" if times else ""
+            row.append(Cell(f"{times:,}", shares))
         table.rows.append(row)
     return table
-
-
-def _scores_found_by(result: RunResult, filter_name: str, way: str) -> MetricScores:
-    """Return the accuracy of the generations whose answer was found in one way, without the other generations."""
-    rows = []
-    for sample in result.samples:
-        scores, ways = sample.scores_of(filter_name, "acc"), sample.found_by.get(filter_name, ())
-        if len(scores) != len(ways):  # older logs have the mean alone
-            scores = [sample.metrics[filter_name].get("acc")] * len(ways)
-        rows.append([score for score, found_by in zip(scores, ways, strict=True) if found_by == way])
-    everything = result.scores(filter_name, "acc")
-    return MetricScores.of(rows, everything.clusters, everything.strata)
 
 
 def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, names: Sequence[str]) -> Figure:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.compare import MetricDifference
-from medtasks_utils.statistics.intervals import UNRELIABLE
 
 from .pairs import ComparedPair, Pairs
+from .report_tables import shown_value
 
 LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p stand for their row alone. "
@@ -35,10 +35,6 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 
     return {
         "lines": [_line(difference) for difference in sorted(pair.differences, key=clearest_first)],
-        "sides": {
-            task: [counts.both_right, counts.lost, counts.gained, counts.both_wrong]
-            for task, counts in pair.agreements.items()
-        },
         "refused": pair.refused,
         "warnings": pair.warnings,
     }
@@ -47,29 +43,13 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 def _line(difference: MetricDifference) -> dict[str, Any]:
     """Return a difference as a figure shows it: the second run's value minus the first's."""
     result, metric = difference.contrast, difference.metric
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else round(value * metric.scale, 4)
-
-    kind = UNRELIABLE if result.interval else "no interval"
-    reason = f"{kind}: {result.unreliable}" if result.few else ""
-    low, high = result.interval or (None, None)
+    tests = _p_value(result.p), _p_value(difference.p_adjusted), difference.is_significant
     return {
         "task": difference.task,
         "metric": metric.name,
         "breakdown": difference.breakdown,
         "group": difference.group,
-        "cells": [
-            scaled(result.difference),
-            scaled(low),
-            scaled(high),
-            result.n,
-            "; ".join(filter(None, [reason, result.note])),
-            scaled(result.detectable),
-            _p_value(result.p),
-            _p_value(difference.p_adjusted),
-            difference.is_significant,
-        ],
+        "cells": [*(shown_value(result, metric) or ()), *tests],
     }
 
 

@@ -1,15 +1,16 @@
 """The first screen of the page: scores by run and benchmark, which run leads and how surely, and how examples ended."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
-from medtasks_utils.results.samples import number
 
 from .outcomes import OUTCOMES, outcomes
 from .ranking import Rank, ranks
@@ -65,8 +66,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     """Return the data that the first screen draws.
 
     ``columns`` and ``sentences`` are by filter; a topic without that filter shows its own first one. ``ends`` says how
-    examples ended, by topic and run; ``totals`` has each run's losses over its benchmarks, and how many
-    examples to look at.
+    examples ended, by topic and run.
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
@@ -83,7 +83,6 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
             topic: [_ends(by_run[name]) if name in by_run and by_run[name].samples else None for name in names]
             for topic, by_run in results.items()
         },
-        "totals": [_totals([by_run[name] for by_run in results.values() if name in by_run]) for name in names],
     }
 
 
@@ -129,46 +128,24 @@ def _chance(topic: Topic, metric: str) -> float | None:
 
 
 def _ends(result: RunResult) -> dict[str, Any]:
-    """Return the percentage of examples by outcome, their number, and the mean tokens of an example."""
+    """Return the percentage of examples by outcome, and of replies that were cut; the number of examples, their mean
+    tokens, and how many to look at."""
     counts = outcomes(result)
     total = sum(counts.values()) or 1.0
-    percent = [round(100 * counts.get(name, 0.0) / total, 2) for name in OUTCOMES]
-    return {"percent": percent, "n": len(result.samples), "tokens": _tokens([result])}
-
-
-def _tokens(results: Sequence[RunResult]) -> float | None:
-    """Return the mean number of tokens per example, over all its replies; None if unknown."""
-    of_examples = [
+    strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
+    cut = result.scores(STRICT, "cut").values
+    tokens = [
         sum(count or 0 for count in sample.tokens)
-        for result in results
         for sample in result.samples
         if sample.tokens and None not in sample.tokens
     ]
-    return round(sum(of_examples) / len(of_examples), 1) if of_examples else None
-
-
-def _totals(results: Sequence[RunResult]) -> dict[str, Any]:
-    """Return a run's losses over all benchmarks, in per cent of its examples, and the number of examples to look at."""
-    counts: Counter[str] = Counter()
-    wrong = by_form = cut = replies = cut_replies = 0
-    for result in results:
-        counts.update(outcomes(result))
-        for sample in result.samples:
-            of_filters = [sample.scores_of(name, "acc") for name in (STRICT, FLEXIBLE)]
-            strict, flexible = ([number(score) or 0.0 for score in scores] for scores in of_filters)
-            wrong += bool(strict) and not any(strict)
-            by_form += sum(flexible) > sum(strict) and bool(strict)
-            known = [ending for ending in sample.endings if ending != "unknown"]
-            replies += len(known)
-            cut_replies += known.count("cut")
-            cut += "cut" in known
-    total = counts.total() or 1
+    look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
     return {
-        "form": round(100 * counts["right, lost to its form"] / total, 2),
-        "none": round(100 * (counts["no answer found"] + counts["cut"]) / total, 2),
-        "cut": round(100 * cut_replies / replies, 2) if replies else None,
-        "tokens": _tokens(results),
-        "look": {"never": wrong, "format": by_form, "cut": cut},
+        "percent": [round(100 * counts.get(name, 0.0) / total, 2) for name in OUTCOMES],
+        "cut": round(100 * float(np.nanmean(cut)), 2) if np.isfinite(cut).any() else None,
+        "n": len(result.samples),
+        "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,
+        "look": {name: int(holds.sum()) for name, holds in look.items()},
     }
 
 

@@ -30,7 +30,7 @@ from .pairs import all_pairs
 from .reply_endings import replies_table
 from .run_settings import settings_table
 from .sections import topic_section
-from .summary import has_scores, partial_runs, problems, signature_table
+from .summary import partial_runs, problems, signature_table
 from .text import visible
 from .topics import topics_of
 
@@ -46,6 +46,7 @@ _SCRIPTS = (
     "samples.js",
     "choice.js",
     "figures.js",
+    "plots.js",
     "leaderboard.js",
     "comparison.js",
     "report.js",
@@ -65,7 +66,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         MedtasksError: if no run has scores.
     """
     warnings = problems(runs)
-    runs = [run for run in runs if has_scores(run)]
+    runs = [run for run in runs if run.has_scores]
     if not runs:
         raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
     stores = pack_samples(runs)
@@ -106,7 +107,7 @@ def leaderboard_figure(runs: Sequence[Run]) -> str:
     Raises:
         MedtasksError: if no run has scores.
     """
-    runs = [run for run in runs if has_scores(run)]
+    runs = [run for run in runs if run.has_scores]
     columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER] if runs else []
     drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
     if not drawn:

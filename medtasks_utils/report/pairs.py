@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain, combinations, islice
 from typing import NamedTuple
 
-from medtasks_utils.compare import Agreement, MetricDifference, compare_runs, corrected
+from medtasks_utils.compare import MetricDifference, compare_runs, corrected
 from medtasks_utils.results import Run, TaskRun
 
 from .topics import incompatibility
@@ -15,13 +15,11 @@ class ComparedPair(NamedTuple):
 
     Attributes:
         differences: groups of tasks first, then tasks, each followed by its breakdowns.
-        agreements: by task, the numbers of examples on which the runs are right or wrong.
         refused: the reason, by task or group that is not compared.
         warnings: sentences on how to read the differences.
     """
 
     differences: list[MetricDifference]
-    agreements: dict[str, Agreement]
     refused: dict[str, str]
     warnings: list[str]
 
@@ -67,7 +65,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
     refused = {name: text for name, text in reasons.items() if text}
     compared = [(name, name) for name in tasks if name not in refused]
     if not compared:
-        return ComparedPair([], {}, refused, [])
+        return ComparedPair([], refused, [])
     groups = [name for name in groups if name not in refused]  # compared if all of their tasks are
     result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
     differences = [
@@ -75,5 +73,4 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
         for difference in result.differences
         if not (difference.metric.is_of_explanations and reason(difference.task, True))
     ]
-    agreements = {task: result.agreements[task, filter_name] for task, _ in compared}
-    return ComparedPair(differences, agreements, refused, result.warnings)
+    return ComparedPair(differences, refused, result.warnings)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
+from medtasks_utils.compare.contrast import Contrast
 from medtasks_utils.statistics.intervals import UNRELIABLE, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
@@ -26,18 +27,20 @@ class Shown(NamedTuple):
     detectable: float | None
 
 
-def shown_value(result: Estimate, metric: Metric) -> Shown | None:
-    """Return an estimate as a figure shows it; None if it has no value."""
-    if result.value is None:
+def shown_value(result: Estimate | Contrast, metric: Metric) -> Shown | None:
+    """Return an estimate, or the difference of a contrast, as a figure shows it; None if it has no value."""
+    value = result.difference if isinstance(result, Contrast) else result.value
+    if value is None:
         return None
 
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else round(value * metric.scale, 4)
+    def scaled(number: float | None) -> float | None:
+        return None if number is None else round(number * metric.scale, 4)
 
     kind = UNRELIABLE if result.interval else "no interval"
-    note = f"{kind}: {result.unreliable}" if result.unreliable else ""
-    value = round(result.value * metric.scale, 4)
-    return Shown(value, scaled(result.low), scaled(result.high), result.n, note, scaled(result.detectable))
+    notes = [f"{kind}: {result.unreliable}" if result.unreliable else "", getattr(result, "note", "")]
+    note = "; ".join(filter(None, notes))
+    low, high, detectable = map(scaled, (result.low, result.high, result.detectable))
+    return Shown(round(value * metric.scale, 4), low, high, result.n, note, detectable)
 
 
 @dataclass
@@ -131,13 +134,20 @@ class ReportTable:
 
 @dataclass
 class Section:
-    """A part of the page with a heading and an anchor."""
+    """A part of the page with a heading and an anchor.
+
+    Attributes:
+        tasks: the names of its tasks.
+        curves: accuracies against token budgets, by filter and run number.
+    """
 
     id: str
     title: str
     subtitle: str
     lead: str
     blocks: list[Figure | ReportTable]
+    tasks: list[str]
+    curves: dict[str, dict[int, Any]]
 
 
 def samples_link(**filters: str) -> str:

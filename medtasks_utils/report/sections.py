@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.results import Run
+from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.planning import variance_components
 
@@ -31,7 +33,19 @@ def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
     subtitle = topic.name if topic.name != topic.title else ""
     members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
     lead = f"The numbers of the whole are unweighted means over {members} tasks." if members else ""
-    return Section(f"unit-{topic.name}", topic.label, subtitle, lead, blocks)
+    tasks = list(dict.fromkeys(task.task for result in topic.results.values() for task in result.tasks))
+    curves = {filter_name: _curves(topic, filter_name, names) for filter_name in topic.filters}
+    return Section(f"unit-{topic.name}", topic.label, subtitle, lead, blocks, tasks, curves)
+
+
+def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, dict[str, Any]]:
+    """Return the accuracy against a token budget by run number, of the runs in which the topic is a single task."""
+    curves = {}
+    for run, result in topic.results.items():
+        curve = budget_curve(result.tasks[0], filter_name) if topic.benchmark and not result.is_group else None
+        if curve is not None:
+            curves[names.index(run)] = curve
+    return curves
 
 
 def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, names: Sequence[str]) -> list[Figure]:

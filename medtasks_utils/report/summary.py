@@ -42,18 +42,12 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     return sentences
 
 
-def has_scores(run: Run) -> bool:
-    """Return whether a run has scores; after ``--predict_only`` it has only responses, with the metric ``bypass``."""
-    metrics = {metric for task in run.tasks.values() for metric, _ in task.metrics}
-    return bool(run.tasks) and metrics != {"bypass"}
-
-
 def problems(runs: Sequence[Run]) -> list[str]:
     """Return warnings: rows left out, files that could not be read, samples that are missing, runs without scores."""
     warnings: list[str] = []
     for run in runs:
         warnings += [f"{run.name}: {problem}" for problem in run.problems]
-        if has_scores(run):
+        if run.has_scores:
             for task in run.tasks.values():
                 warnings += problems_of(run, task)
         else:

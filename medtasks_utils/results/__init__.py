@@ -7,7 +7,7 @@
 """
 
 from .run import GroupRun, Run, TaskRun, Value
-from .runs import as_run, name_apart, read_runs
+from .runs import as_run, merged, name_apart, read_runs
 from .samples import Sample
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "TaskRun",
     "Value",
     "as_run",
+    "merged",
     "name_apart",
     "read_runs",
 ]

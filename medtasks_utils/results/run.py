@@ -208,6 +208,12 @@ class Run:
         return mapping(self.results.get("config")).get(name)
 
     @property
+    def has_scores(self) -> bool:
+        """Whether the run has scores; after ``--predict_only`` it has only responses, with the metric ``bypass``."""
+        metrics = {metric for task in self.tasks.values() for metric, _ in task.metrics}
+        return bool(self.tasks) and metrics != {"bypass"}
+
+    @property
     def counts(self) -> dict[str, dict[str, int]]:
         """The number of examples by task: all (``original``) and asked (``effective``); only tasks that have both."""
         counts = mapping(self.results.get("n-samples")).items()

@@ -6,8 +6,10 @@ named after the model. Files of one folder with one date are one run. Samples ar
 
 import json
 import re
-from collections import defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
             files_by_run.setdefault(key, files)
     if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
+        if any(next(place.rglob("answers_*.jsonl"), None) for place in places):
+            raise MedtasksError(f"no results in {where}, but answers of an unfinished run: type its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
             "samples_<task>_<date>.jsonl, into the folder that --output_path names. medtasks import converts "
@@ -153,6 +157,53 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
         if comma and known is not None and not metric.endswith("_stderr"):
             metrics[metric, filter_name] = Value(known, number(values.get(f"{metric}_stderr,{filter_name}")))
     return metrics
+
+
+def merged(runs: Sequence[Run]) -> list[Run]:
+    """Return runs with those of one model and set-up merged into one if they have different tasks, as of a sweep.
+
+    A set-up is the model with its engine, arguments, generation settings, chat template and system message.
+    """
+    by_setup: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_setup[_setup(run)].append(run)
+    result = []
+    for run in runs:
+        alike = by_setup[_setup(run)]
+        names = list(chain.from_iterable((*each.tasks, *each.groups) for each in alike))
+        if len(names) > len(set(names)) or len(alike) == 1:
+            result.append(run)
+        elif run is alike[0]:
+            result.append(_union(alike))
+    return result
+
+
+def _setup(run: Run) -> str:
+    """Return a text that is equal for runs of one set-up; jobs of a sweep ask one model at different addresses."""
+    arguments = re.sub(r"base_url\W+[^,}]*", "", str(run.setting("model_args")))
+    hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
+    return repr([run.model, run.setting("model"), arguments, run.setting("gen_kwargs"), hashes, run.has_scores])
+
+
+def _union(runs: Sequence[Run]) -> Run:
+    """Return the first run with the tasks, counts, durations and tokens of all."""
+    tokens: Counter[str] = Counter()
+    for run in runs:
+        tokens.update(mapping(mapping(run.results.get("medtasks")).get("tokens")))
+    seconds = "total_evaluation_time_seconds"
+    results = {
+        **runs[0].results,
+        "n-samples": dict(ChainMap(*(run.counts for run in runs))),
+        seconds: sum(float(run.results.get(seconds) or 0) for run in runs),
+        "medtasks": {"tokens": tokens},
+    }
+    return replace(
+        runs[0],
+        results=results,
+        tasks=dict(chain.from_iterable(run.tasks.items() for run in runs)),
+        groups=dict(chain.from_iterable(run.groups.items() for run in runs)),
+        problems=list(chain.from_iterable(run.problems for run in runs)),
+    )
 
 
 def name_apart(runs: Sequence[Run]) -> None:

@@ -131,16 +131,20 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     if not done_jobs:
         return None
     from medtasks_utils.report.page import build_page
-    from medtasks_utils.results import name_apart, read_runs
+    from medtasks_utils.results import merged, name_apart, read_runs
 
     runs = []
     for job in done_jobs:
         (run,) = read_runs(job.folder)[-1:]
-        run.model = job.name
+        run.model, run.name = job.model.name, job.name
         runs.append(run)
-    name_apart(runs)
+    rows = merged(runs)
+    times = Counter(run.model for run in rows)
+    for run in rows:
+        run.model = run.name if times[run.model] > 1 else run.model
+    name_apart(rows)
     path = plan.output / "report.html"
-    write_whole(path, build_page(runs))
+    write_whole(path, build_page(rows))
     return path
 
 

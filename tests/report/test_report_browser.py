@@ -347,9 +347,26 @@ def test_the_leaderboard_is_sorted_and_unfolded(page: Any) -> None:
     assert shown(page) == count > 0, "the link leads to as many samples as it says"
 
 
+def test_the_map_shows_which_examples_each_run_has_right(page: Any, runs: list[Run]) -> None:
+    page.click("#tabs a:text-is('MedCalc-Bench')")
+    title = "Which examples each run has right"
+    shown_rights = {row[0]: int(row[2]) for row in cells(page, title)[1:]}
+    rights = {run.name: [acc(sample) for sample in run.tasks["medcalc_bench"].samples] for run in runs[:3]}
+    assert shown_rights == {name: scores.count(1) for name, scores in rights.items()}
+    together = list(zip(rights["first"], rights["second"], strict=True))
+    wrong = page.locator("#topic a[href*='all-wrong']")
+    assert int(wrong.inner_text()) <= together.count((0, 0))
+    count = int(wrong.inner_text())
+    wrong.click()
+    assert shown(page) == count
+    page.locator(".agreement-row").nth(1).click(position={"x": 2, "y": 8})
+    page.wait_for_selector("#detail .verdict.right")
+    assert "medcalc_bench" in page.inner_text("#detail h3"), "the first column is one that most runs have right"
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_values_stand_where_the_axis_says(browser: Any, address: str, size: tuple[int, int]) -> None:
-    places = """() => [...document.querySelectorAll("table:has(> thead .plot)")].map((table) => {
+    places = """() => [...document.querySelectorAll("table:not(.agreement):has(> thead .plot)")].map((table) => {
         const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
         const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
         const lines = at(":scope > tbody td.plot svg").filter((e) => e.matches(".grid, .zero"));

@@ -26,6 +26,7 @@ from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.run_settings import settings_table
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results.budgets import budget_curve
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
@@ -89,8 +90,7 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     page = Page(build_page(runs))
     (ends,) = page.numbers["board"]["ends"]["medhallu"]
     assert ends["percent"] == [0, 33.33, 16.67, 16.67, 16.67, 16.67, 0] and ends["n"] == 6
-    (totals,) = page.numbers["board"]["totals"]
-    assert totals["look"] == {"never": 4, "format": 1, "cut": 0} and totals["form"] == totals["none"] == 16.67
+    assert ends["look"] == {"never": 4, "format": 1, "cut": 0} and ends["cut"] is None
 
 
 def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
@@ -114,6 +114,20 @@ def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
             )
             in_all = page.value("medhallu", title, "in all", "first")
             assert in_all == page.value("medhallu", "All metrics", "acc", "first")
+
+
+def test_accuracy_against_a_budget_is_what_budgets_says(runs: list[Run]) -> None:
+    task = runs[1].tasks["medcalc_bench"]
+    for number, sample in enumerate(task.samples):
+        next(iter(sample.details.values())).update(ended=["stop"], tokens=[10 * number + 1])
+    page = Page(build_page(runs))
+    (topic,) = (each for each in page.numbers["topics"] if each["id"] == "unit-medcalc_bench")
+    assert topic["tasks"] == ["medcalc_bench"] and topic["curves"]["strict-match"].keys() == {"1"}
+    for name in ("strict-match", "flexible-extract"):
+        assert topic["curves"][name]["1"] == budget_curve(task, name)
+    ends = page.numbers["board"]["ends"]["medcalc_bench"]
+    n = len(task.samples)
+    assert ends[0]["tokens"] is None and ends[1]["tokens"] == pytest.approx(1 + 10 * (n - 1) / 2, abs=0.05)
 
 
 # ---- what may be compared, and what is said of it

@@ -16,7 +16,7 @@ from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.summary import problems
-from medtasks_utils.results import Sample, read_runs
+from medtasks_utils.results import Sample, merged, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
@@ -100,6 +100,27 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     sample_file(path, "medhallu").unlink()
     names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second")])]
     assert names == ["model hf first", "model vllm", "model hf second"]
+
+
+def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path: Path) -> None:
+    for folder, task, model in (("a", "medhallu", "m"), ("b", "medmcqa_openmed", "m"), ("c", "medmcqa_openmed", "n")):
+        save_run(tmp_path / folder, tasks=task, model=model, limit=2)
+    runs = read_runs([tmp_path / name for name in "abc"])
+    both, other = merged(runs)
+    assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and both.counts.keys() == both.tasks.keys()
+    assert both.path == runs[0].path and other is runs[2]
+    for setting, value in (("gen_kwargs", {"temperature": 1}), ("model", "other engine")):
+        apart = read_runs([tmp_path / name for name in "ab"])
+        apart[1].results["config"][setting] = value
+        assert merged(apart) == apart, "another set-up"
+    twice = read_runs([tmp_path / name for name in "abb"]) + read_runs(tmp_path / "b")
+    assert merged(twice) == twice, "no task of two runs is left out"
+
+
+def test_an_unfinished_run_is_named(tmp_path: Path) -> None:
+    (tmp_path / "answers_1f2e_3d4c.jsonl").touch()
+    with pytest.raises(MedtasksError, match="answers of an unfinished run: type its command again"):
+        read_runs(tmp_path)
 
 
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])

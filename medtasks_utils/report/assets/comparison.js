@@ -35,8 +35,7 @@ class Comparison {
         const [value, low, high, ...rest] = line.cells;
         return { ...line, cells: [-value, negative(high), negative(low), ...rest] };
       });
-      const sides = Object.fromEntries(Object.entries(pair.sides).map(([task, [both, a, b, none]]) => [task, [both, b, a, none]]));
-      return { ...pair, lines, sides, other: pair.runs[0] };
+      return { ...pair, lines, other: pair.runs[0] };
     });
   }
 
@@ -61,26 +60,11 @@ class Comparison {
     const breakdowns = [...new Set([...rows.values()].map(({ breakdown }) => breakdown))].filter((breakdown) => breakdown !== null);
     const figures = [figure(`Difference from ${name}, ${filter}`, "task", null, false), ...breakdowns.map((breakdown) => figure(`Difference from ${name} by ${breakdown}, ${filter}`, breakdown, breakdown, true))];
     const blocks = figures.filter(({ rows: own }) => own.length).map((each) => blockNode(each, this.choice));
-    return [...this.warnings(pairs), ...blocks, ...this.flips(pairs, filter)];
+    return [...this.warnings(pairs), ...blocks];
   }
 
   warnings(pairs) {
     const warned = pairs.flatMap(({ runs, warnings }) => warnings.map((text) => el("li", {}, `${runs.map((run) => this.choice.runs[run]).join(" and ")}: ${text}`)));
     return warned.length ? [folded(`To keep in mind: ${warned.length}`, () => el("ul", {}, warned), { class: "problems" })] : [];
-  }
-
-  /** How many examples changed sides, with links to those that one run alone has right. */
-  flips(pairs, filter) {
-    const { runs, baseline } = this.choice;
-    const count = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
-    const plain = (text) => [text, "", "", null];
-    const link = (value, filters) => [count(value), "", value ? `#samples&${new URLSearchParams(filters)}` : "", null];
-    const rows = pairs.flatMap(({ other, sides }) => Object.entries(sides).map(([task, [both, onlyA, onlyB, neither]]) => {
-      const filters = { task, a: runs[baseline], b: runs[other] };
-      return [plain(task), plain(runs[other]), plain(count(both)), link(onlyA, { ...filters, result: "only-a" }), link(onlyB, { ...filters, result: "only-b" }), plain(count(neither))];
-    }));
-    const lead = "With repeats, the counts expected of one generation of each run.";
-    const head = ["Task", "Run", "both right", `only ${runs[baseline]}`, "only the run", "both wrong"];
-    return rows.length ? [blockNode({ kind: "table", title: `Examples that changed sides, ${filter}`, head, rows, texts: 2, lead, folded: true }, this.choice)] : [];
   }
 }

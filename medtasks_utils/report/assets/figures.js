@@ -149,11 +149,15 @@ function blockNode(block, choice) {
     block.lead && el("p", { class: "lead" }, block.lead),
     block.kind === "figure" ? figureNode(block, choice) : tableNode(block),
   ];
-  const save = button("CSV", () => download(`${block.title.replace(/[^\w.-]+/g, "-")}.csv`, [csvOf(block, choice.runs)]), { class: "csv", title: "Save all numbers as CSV" });
+  const save = csvButton(block.title, () => csvOf(block, choice.runs));
   const areFew = block.of_groups && block.rows.every((row) => isFew(row, choice));
   const about = areFew ? `: ${block.rows.length} of too few examples each` : block.kind === "figure" && block.rows.length > MOST_DRAWN ? `, ${block.rows.length}` : "";
   if (block.folded || about) return folded(`${block.title}${about}`, () => [...draw(), save], { class: "block" });
   return el("div", { class: "block" }, el("h3", {}, el("bdi", {}, block.title), save), draw());
+}
+
+function csvButton(title, make) {
+  return button("CSV", () => download(`${title.replace(/[^\w.-]+/g, "-")}.csv`, [make()]), { class: "csv", title: "Save all numbers as CSV" });
 }
 
 /** All numbers: of a figure a line for each row and run. */

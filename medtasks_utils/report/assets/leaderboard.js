@@ -5,13 +5,26 @@
 const SHARES = { form: "Form", none: "None", cut: "Cut", tokens: "Tokens" };
 const LOOK = { never: "wrong in all repeats", format: "lost to form", cut: "cut at the limit on tokens" };
 
+/** A run's losses over its benchmarks, each weighted by its examples, and how many examples to look at. */
+function totalsOf(ends) {
+  const mean = (valueOf) => {
+    const known = ends.filter((each) => valueOf(each) !== null);
+    const sum = (of) => known.reduce((total, each) => total + of(each), 0);
+    return known.length ? sum((each) => each.n * valueOf(each)) / sum(({ n }) => n) : null;
+  };
+  const look = Object.keys(LOOK).map((name) => [name, ends.reduce((total, each) => total + each.look[name], 0)]);
+  const none = mean(({ percent }) => percent[5] + percent[6]);
+  return { form: mean(({ percent }) => percent[2]), none, cut: mean(({ cut }) => cut), tokens: mean(({ tokens }) => tokens), look: Object.fromEntries(look) };
+}
+
 class Leaderboard {
   constructor(board, choice) {
     [this.board, this.choice] = [board, choice];
     this.box = document.getElementById("board");
     this.sort = { by: 0, turned: false };
     this.name = "";
-    this.shares = Object.entries(SHARES).filter(([name]) => board.totals.some((totals) => totals[name] !== null));
+    this.totals = choice.runs.map((_, run) => totalsOf(Object.values(board.ends).flatMap((by) => by[run] ?? [])));
+    this.shares = Object.entries(SHARES).filter(([name]) => this.totals.some((totals) => totals[name] !== null));
     this.unfolded = new Set(choice.runs.length === 1 ? [0] : []);
     if (choice.runs.length > DRAWN) {
       const input = el("input", { type: "search", autocomplete: "off" });
@@ -44,9 +57,8 @@ class Leaderboard {
   /** Runs in the order of a column: its best first, those without a value last. */
   sorted() {
     const { by, turned } = this.sort;
-    const { totals } = this.board;
     const column = this.columns[by];
-    const value = (run) => (column ? column.values[run]?.[0] : totals[run][by]) ?? null;
+    const value = (run) => (column ? column.values[run]?.[0] : this.totals[run][by]) ?? null;
     const sign_ = (turned ? -1 : 1) * (column?.ascending ? 1 : -1);
     return [...this.choice.runs.keys()].sort((a, b) => (value(a) === null) - (value(b) === null) || sign_ * (value(a) - value(b)) || a - b);
   }
@@ -78,7 +90,7 @@ class Leaderboard {
     unfold.append(signNode(number), " ", el("bdi", {}, runs[run]));
     const cells = this.columns.map((column, by) => this.cell(column, run, axes[by], number));
     const shares = this.shares.map(([name]) => {
-      const value = this.board.totals[run][name];
+      const value = this.totals[run][name];
       return el("td", {}, value === null ? "–" : name === "tokens" ? grouped(Math.round(value)) : value.toFixed(1));
     });
     const rank = this.columns[0]?.ranks[run];
@@ -129,7 +141,7 @@ class Leaderboard {
       );
     });
     const heads = ["Benchmark", "Value and 95 % interval", "%", "How examples ended, %", "Tokens an example", "n"];
-    const look = Object.entries(this.board.totals[run].look).filter(([, count]) => count);
+    const look = Object.entries(this.totals[run].look).filter(([, count]) => count);
     const links = look.map(([name, count]) => el("a", { href: `#samples&${new URLSearchParams({ run: runs[run], ...(name === "cut" ? { badge: LOOK.cut } : { result: name }) })}` }, `${grouped(count)} ${LOOK[name]}`));
     const scale = svg("svg", { height: 14, "aria-hidden": "true" }, ...axis.marks.map((mark) => svg("text", { x: axis.at(mark), y: 11 }, axis.label(mark))));
     const head = heads.map((text, place) => el("th", { scope: "col", class: ["text", "text plot", "", "text"][place] ?? "" }, text, place === 1 && scale));
@@ -166,6 +178,7 @@ class Leaderboard {
       has("chance") && [mark("chance"), "chance"],
       has("reached") && [mark("without-question"), `reached without the question (${[...new Set(this.columns.map(({ reader }) => reader).filter(Boolean))].join(", ")})`],
       this.columns.some((column) => Object.keys(column.reasons).length) && [el("b", {}, "≠"), "not comparable, not ranked"],
+      this.choice.drawn.length < this.choice.runs.length && [el("b", {}, "☑"), `drawn in figures: ${this.choice.drawn.length} of ${this.choice.runs.length} runs, at most ${DRAWN} at a time`],
       this.columns.some((column) => column.ranks.some(Boolean)) && [el("b", {}, "a b"), "runs that share a letter are not told apart"],
     ].filter(Boolean);
     return el("ul", { class: "key" }, items.map(([node, text]) => el("li", {}, node, text)));

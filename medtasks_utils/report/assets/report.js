@@ -21,14 +21,17 @@ function drawTopics({ topics, board }, choice, leaderboard, isPaper) {
 }
 
 /** How a benchmark's examples ended, a bar for each run, and its figures and tables. */
-function topicNode({ id, title, subtitle, lead, blocks }, ends, choice, leaderboard, isPaper) {
+function topicNode({ id, title, subtitle, lead, blocks, tasks, curves }, ends, choice, leaderboard, isPaper) {
   const shown = blocks.filter(({ filter }) => filter === choice.filter || !choice.choices.includes(filter));
   const runs = choice.runs.length > 1 ? choice.drawn.filter((run) => ends?.[run]) : [];
   const heading = "How examples ended, %";
   const rows = runs.map((run) => el("tr", {}, el("th", { scope: "row" }, signNode(choice.numbers.get(run)), " ", el("bdi", {}, choice.runs[run])), el("td", { class: "ends" }, leaderboard.bar(ends[run]))));
   const bars = rows.length > 0 && el("div", { class: "block" }, el("h3", {}, heading), scrolled(el("table", { class: "one-run", "aria-label": heading }, el("tbody", {}, rows)), { title: heading }, 0), leaderboard.endsKey());
   const about = [subtitle, lead].filter(Boolean).join(". ");
-  return el("section", { id, "aria-label": title }, isPaper && el("h3", {}, title), about && el("p", { class: "lead" }, about), bars, shown.map((block) => blockNode(block, choice)));
+  const column = leaderboard.columns.find(({ topic }) => `unit-${topic}` === id);
+  const plots = [column && ends ? costPlot(column, ends, choice) : "", budgetsPlot(curves[choice.filter] ?? Object.values(curves)[0], choice)].filter(Boolean);
+  const map = window.browser ? agreementNode(tasks, window.browser) : "";
+  return el("section", { id, "aria-label": title }, isPaper && el("h3", {}, title), about && el("p", { class: "lead" }, about), bars, map, plots.length > 0 && el("div", { class: "plots" }, plots), shown.map((block) => blockNode(block, choice)));
 }
 
 function drawAbout({ about }, choice) {
@@ -51,9 +54,10 @@ async function start() {
   choice.addEventListener("change", () => draw(false));
   window.addEventListener("beforeprint", () => draw(true));
   window.addEventListener("afterprint", () => draw(false));
-  draw(false);
+  if (!index) draw(false);
   if (numbers.compared.pairs.length) new Comparison(numbers.compared, choice);
   if (index) window.browser = new SampleBrowser(JSON.parse(await unpack(index.textContent)), choice);
+  if (index) draw(false);
   root.dataset.ready = "true";
   return undefined;
 }

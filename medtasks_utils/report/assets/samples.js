@@ -305,6 +305,14 @@ class SampleBrowser {
     return found.length ? found : together.slice(0, COLUMNS_FIRST);
   }
 
+  /** Open the first sample of a document, whatever the filters are. */
+  openDocument = (document_) => {
+    this.reset();
+    this.show(this.selection.byDocument[document_][0], true);
+    this.scrollTo(this.shown.indexOf(this.open));
+    document.getElementById("samples").scrollIntoView();
+  };
+
   close() {
     if (this.covers && this.detail.classList.contains("open")) history.back();
     this.detail.classList.remove("open");
