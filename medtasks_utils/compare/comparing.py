@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, product
 
 from medtasks_utils.errors import MedtasksError
@@ -29,15 +30,20 @@ class Comparison:
         a: the first run.
         b: the second run.
         differences: groups of tasks first, then tasks, each followed by its breakdowns.
-        agreements: by task and filter, the numbers of examples on which the runs are right or wrong.
+        pairs: the tasks that are compared, by the name in the first run and the filter.
         warnings: sentences on how to read the differences.
     """
 
     a: Run
     b: Run
     differences: list[MetricDifference]
-    agreements: dict[tuple[str, str], Agreement]
+    pairs: TaskPairs
     warnings: list[str]
+
+    @cached_property
+    def agreements(self) -> dict[tuple[str, str], Agreement]:
+        """By task and filter, the numbers of examples on which the runs are right or wrong."""
+        return {key: pair.agreement() for key, pair in self.pairs.items()}
 
 
 def compare_runs(
@@ -89,8 +95,7 @@ def compare_runs(
         groups = list(a.groups) if tasks is None else ()
     differences = [*_group_differences(a, b, pairs, groups, metrics), *differences]
     _check_metrics(differences, pairs, metrics or ())
-    agreements = {key: pair.agreement() for key, pair in pairs.items()}
-    return Comparison(a, b, corrected(differences), agreements, _merged(notes))
+    return Comparison(a, b, corrected(differences), pairs, _merged(notes))
 
 
 def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, metrics: Sequence[str]) -> None:

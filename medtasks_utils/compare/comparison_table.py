@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from medtasks_utils.results import Run, Sample
-from medtasks_utils.results.budgets import budgets_of
+from medtasks_utils.results.budgets import NOTE, budget_curve, budgets_of
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.writing import one_line, plain, shortened, table
 
@@ -28,7 +28,9 @@ from .agreement import Agreement
 from .comparing import Comparison
 from .contrast import TOO_FEW_DIFFER
 from .difference import MetricDifference
+from .task_pair import TaskPair
 
+_MAX_BUDGETS = 5  # besides that of all tokens
 _MAX_GROUPS = 10  # of a breakdown
 _WIDTH = 110  # characters of a flipped example
 _LABEL_WIDTH = 26
@@ -124,8 +126,10 @@ def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         for difference in differences:
             if not difference.breakdown and difference.contrast.note:
                 yield f"{difference.metric.name}: {difference.contrast.note}"
-        if (task, filter_name) in comparison.agreements:
+        pair = comparison.pairs.get((task, filter_name))
+        if pair:
             yield from _flips(comparison.agreements[task, filter_name], filter_name, show)
+            yield from _budgets(pair)
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %; a"
     yield "smaller one is missed in more than one comparison of five. Corrected p: by Holm's method; * below 5 %;"
     yield "one family of tests are the whole tasks and groups above, under all metrics, and another all of their parts."
@@ -195,3 +199,22 @@ def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
             answers = "A {}, B {}, target {}".format(*shown)
             question = one_line(str(a.doc.get("question", "")))
             yield plain(shortened(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))
+
+
+def _budgets(pair: TaskPair) -> Iterator[str]:
+    """Yield a table of the accuracy against a budget of tokens, if both runs have recorded the tokens of replies."""
+    curves = [curve for curve in (budget_curve(task, pair.filter) for task in (pair.a, pair.b)) if curve]
+    if len(curves) < 2:
+        return
+    points_of = [{point["tokens"]: point for point in curve["points"][:-1]} for curve in curves]
+    rows: list[list[str]] = []
+    for budget in [*sorted({*points_of[0], *points_of[1]})[-_MAX_BUDGETS:], None]:
+        row = ["all tokens" if budget is None else f"{budget:,} tokens"]
+        for curve, points in zip(curves, points_of, strict=True):
+            acc, low, high = (points.get(budget, curve["points"][-1])[name] for name in ("acc", "low", "high"))
+            row += [f"{100 * acc:.2f}", "" if low is None else f"[{100 * low:.2f}, {100 * high:.2f}]"]
+        rows.append(row)
+    for title, name in (("tokens for 99 % of it", "almost_all"), ("tokens per right answer", "per_right_answer")):
+        rows.append([title, f"{curves[0][name]:,.0f}", "", f"{curves[1][name]:,.0f}"])
+    yield f"acc by budget: {NOTE}"
+    yield table(rows, ("", "A", "95 % CI", "B", "95 % CI"))

@@ -19,7 +19,6 @@ from medtasks_utils.writing import table
 
 from .comparing import Comparison
 from .difference import MetricDifference
-from .task_pair import TaskPair
 
 Need = dict[str, Any]
 """What a metric of a task needs.
@@ -91,7 +90,8 @@ def _need(comparison: Comparison, difference: MetricDifference, planned: float, 
     if sensitivity is None or highest is None:
         return None
     target = planned * highest
-    components = _components(comparison, difference)
+    pair = comparison.pairs.get((difference.task, difference.filter)) if difference.metric.name == "acc" else None
+    components = variance_components(*pair.scores("acc")) if pair else None
     stderr = sensitivity.stderr * target / sensitivity.detectable
     of = _number_in_benchmark(comparison.a, difference.task, result.clusters)
     deviation = sensitivity.stderr * math.sqrt(result.clusters)
@@ -133,14 +133,6 @@ def _parts(comparison: Comparison, whole: MetricDifference) -> dict[str, int] | 
         if difference.task in group.tasks and difference.breakdown is None and is_of_same:
             parts[difference.task] = difference.contrast.clusters
     return parts
-
-
-def _components(comparison: Comparison, difference: MetricDifference) -> VarianceComponents | None:
-    """Return the variance between and within examples; None unless it is known, as for accuracy with repeats."""
-    a, b = (run.tasks.get(difference.task) for run in (comparison.a, comparison.b))
-    if difference.metric.name != "acc" or a is None or b is None:
-        return None
-    return variance_components(*TaskPair(a, b, difference.filter).scores("acc"))
 
 
 def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:

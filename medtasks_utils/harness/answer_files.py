@@ -16,8 +16,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic_core import from_json
+
 from medtasks_utils.errors import logger
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import printable, write_whole
 
 _CHECKSUM = slice(2, 10)  # of a line
 _OBJECT = slice(13, -1)
@@ -29,7 +31,7 @@ _CHUNK = 256  # bytes; damage can lose so many before it, too
 
 def line_of(value: Any) -> bytes:
     """Return an object as a line, without the line break."""
-    text = json.dumps(value).encode()
+    text = printable(json.dumps(value, ensure_ascii=False)).encode()
     return b'["%08x", %b]' % (zlib.crc32(text), text)
 
 
@@ -38,7 +40,7 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
     damaged = 0
     for line in _lines_in(path):
         if _is_whole(line):
-            yield line, json.loads(line[_OBJECT])
+            yield line, from_json(line[_OBJECT])
         else:
             damaged += 1
     if damaged:
@@ -116,7 +118,7 @@ def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | No
                     left_to_move[line] -= 1
                 for start in range(0, len(moved), _MEMBER_LINES):
                     text = b"\n".join([line_of(head), *moved[start : start + _MEMBER_LINES], b""])
-                    file.write(gzip.compress(text, mtime=0))
+                    file.write(gzip.compress(text, 6, mtime=0))
                 file.flush()
                 os.fsync(file.fileno())
                 if staying:

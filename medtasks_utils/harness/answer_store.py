@@ -20,7 +20,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -58,7 +58,7 @@ class _Request(NamedTuple):
     limit: int | None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Kept:
     """The replies of an earlier run to one request.
 
@@ -71,7 +71,7 @@ class _Kept:
 
     entry: dict[str, Any]
     source: tuple[Path, bytes] | None
-    conversation: "list[_Kept]" = field(default_factory=list)
+    conversation: "Sequence[_Kept]" = ()
     is_taken: bool = False
 
     def differences(self, request: _Request) -> list[str]:

@@ -49,6 +49,10 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(
         total = sum(sample.tokens[0] or 0 for sample in task.samples)
         assert curve["per_right_answer"] == pytest.approx(total / len(right))
     folders = [str(tmp_path / limit) for limit in ("1024", "128")]
+    assert exit_code(["compare", *folders]) == 0
+    printed = capsys.readouterr().out
+    for task in long_run.tasks.values():
+        assert f"alltokens{100 * task.metrics['acc', 'strict-match'].value:.2f}" in printed.replace(" ", "")
     assert exit_code(["compare", *folders, "--json"]) == 0
     compared = json.loads(capsys.readouterr().out)
     assert [curve["task"] for curve in compared["a"]["token_budgets"]] == list(long_run.tasks)
