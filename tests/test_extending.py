@@ -141,7 +141,7 @@ def said(folder: Path) -> dict[str, Said]:
 # ---- a benchmark
 
 
-def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Path) -> None:
+def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
     found = saved_results(folder / "a")
     scores = found["results"]["toybench"]
     strict, flexible = (
@@ -157,7 +157,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(said: dict[str, Said], folder: Pat
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
 
 
-def test_it_is_in_the_help_the_report_and_the_comparison(said: dict[str, Said], folder: Path) -> None:
+def test_it_is_in_the_help_the_report_and_the_comparison(said, folder):
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
     page = drawn((folder / "report.html").read_text(encoding="utf-8"))
     assert all(
@@ -170,19 +170,19 @@ def test_it_is_in_the_help_the_report_and_the_comparison(said: dict[str, Said], 
     assert {line["group"] for line in comparisons if line["breakdown"] == "colour"} == {"white", "green", "black"}
 
 
-def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said: dict[str, Said]) -> None:
+def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said):
     (audit,) = json.loads(said["audit"].out)
     missed = {name: own["missed"]["value"] for name, own in audit["filters"].items()}
     assert missed == pytest.approx({"strict-match": 2 / 6, "flexible-extract": 0.0})
 
 
-def test_readings_are_shown_with_their_evidence(said: dict[str, Said]) -> None:
+def test_readings_are_shown_with_their_evidence(said):
     told = said["extract"].out
     assert "strict-match: [invalid] (none)\n  flexible-extract: no (statement)" in told
     assert "answer +70" in told and "therefore +60" in told
 
 
-def test_a_run_of_an_environment_is_imported(said: dict[str, Said], folder: Path) -> None:
+def test_a_run_of_an_environment_is_imported(said, folder):
     imported = json.loads((folder / said["import"].out.strip()).read_text(encoding="utf-8"))
     ours = saved_results(folder / "a")["results"]["toybench"]
     theirs = imported["results"]["toybench"]
@@ -194,7 +194,7 @@ def test_a_run_of_an_environment_is_imported(said: dict[str, Said], folder: Path
     assert theirs["env_reward,strict-match"] == 0.5
 
 
-def test_its_explanations_are_judged(said: dict[str, Said], folder: Path) -> None:
+def test_its_explanations_are_judged(said, folder):
     rows = list(csv.DictReader((folder / "judged_geval.csv").open(encoding="utf-8")))
     status = {row["question"]: row["status"] for row in rows}
     assert status == {
@@ -205,7 +205,7 @@ def test_its_explanations_are_judged(said: dict[str, Said], folder: Path) -> Non
     assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
 
 
-def test_one_response_is_scored_from_python(tmp_path: Path) -> None:
+def test_one_response_is_scored_from_python(tmp_path):
     (row, *_) = read_rows(TOY / "toybench" / "sample" / "test.jsonl")
     code = f"""
 import json
@@ -222,19 +222,19 @@ print(json.dumps([[own.answer, own.metrics["acc"], own.metrics["macro_f1"]] for 
 
 
 @pytest.mark.slow
-def test_the_selfcheck_runs_it(tmp_path: Path) -> None:
+def test_the_selfcheck_runs_it(tmp_path):
     (checked,) = medtasks(["selfcheck", "--limit", "4", "--table"], cwd=tmp_path, **BESIDE)
     assert checked.code == 0 and "toybench" in checked.out, checked
 
 
-def test_a_misspelt_option_of_it_is_one_clear_line(said: dict[str, Said]) -> None:
+def test_a_misspelt_option_of_it_is_one_clear_line(said):
     assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
 
 
 # ---- a metric, a judge, a tool and a command
 
 
-def test_a_metric_a_judge_and_a_command(said: dict[str, Said], folder: Path) -> None:
+def test_a_metric_a_judge_and_a_command(said, folder):
     assert said["command"].out == "hello you\n"
     scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
     right = scores["acc,strict-match"]
@@ -243,7 +243,7 @@ def test_a_metric_a_judge_and_a_command(said: dict[str, Said], folder: Path) -> 
     assert 0 < scores["words,strict-match"] < 100
 
 
-def test_a_tool(said: dict[str, Said], folder: Path) -> None:
+def test_a_tool(said, folder):
     scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
     assert "reverse" in said["tools"].errors

@@ -57,7 +57,7 @@ def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
     return texts, names
 
 
-def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts() -> None:
+def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts():
     known = facts()
     assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable", "easy"} <= known
     found: dict[str, set[str]] = defaultdict(set)

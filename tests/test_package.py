@@ -53,7 +53,7 @@ print((sys.excepthook, evaluator_utils.stderr_for_metric) == before)
 """
 
 
-def test_importing_loads_nothing_heavy_and_changes_nothing() -> None:
+def test_importing_loads_nothing_heavy_and_changes_nothing():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr
     expected = [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
@@ -61,12 +61,12 @@ def test_importing_loads_nothing_heavy_and_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
-def test_examples_in_docstrings(name: str) -> None:
+def test_examples_in_docstrings(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted and not result.failed
 
 
-def test_the_harness_can_find_the_tasks_as_a_package() -> None:
+def test_the_harness_can_find_the_tasks_as_a_package():
     """Its coming discovery takes the folder of what an entry point names; a checkout must have it as a wheel does."""
     (entry,) = (entry for entry in entry_points(group="lm_eval.tasks") if entry.name == "medtasks")
     spec = importlib.util.find_spec(entry.value)

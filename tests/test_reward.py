@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def test_texts_and_messages_are_rewarded_alike() -> None:
+def test_texts_and_messages_are_rewarded_alike():
     rewards = reward("medmcqa")
     texts = [f"So: \\boxed{{{'ABCD'[row['cop']]}}}" for row in ROWS[:-1]] + ["no idea"]
     expected = [1.0] * (len(ROWS) - 1) + [0.0]
@@ -28,7 +27,7 @@ def test_texts_and_messages_are_rewarded_alike() -> None:
     assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
 
 
-def test_medhallu_rewards_being_unsure_a_little() -> None:
+def test_medhallu_rewards_being_unsure_a_little():
     rows = sample_rows("medhallu/pqa_labeled.jsonl")[:3]
     shown = ["hallucinated", "ground_truth", "hallucinated"]
     found = reward("medhallu", unsure_reward=0.2)(
@@ -37,7 +36,7 @@ def test_medhallu_rewards_being_unsure_a_little() -> None:
     assert found == [1.0, 0.0, 0.2]
 
 
-def test_the_documented_reward_asks_for_both_answers_of_a_row() -> None:
+def test_the_documented_reward_asks_for_both_answers_of_a_row():
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, Any] = {}
     exec(blocks[1], names)
@@ -50,7 +49,7 @@ def test_the_documented_reward_asks_for_both_answers_of_a_row() -> None:
         names["both_answers"](answers[:2], **columns([row] * 2), shown=shown[:2])
 
 
-def test_mistakes_are_one_error_each() -> None:
+def test_mistakes_are_one_error_each():
     with pytest.raises(UsageError, match=r"missing column .*remove_unused_columns"):
         reward("medmcqa")(["\\boxed{A}"], question=["?"])
     with pytest.raises(UsageError, match=r"there is no task 'medmcq' .did you mean medmcqa"):
@@ -63,7 +62,7 @@ def test_mistakes_are_one_error_each() -> None:
         reward("medmcqa")([3], **columns(ROWS[:1]))
 
 
-def test_a_scorer_gives_what_score_gives_one_by_one_or_together() -> None:
+def test_a_scorer_gives_what_score_gives_one_by_one_or_together():
     scorer = Scorer("medmcqa")
     responses = ["\\boxed{B}", "The answer is (C).", ""]
     one_by_one = [score("medmcqa", row, text) for row, text in zip(ROWS, responses, strict=False)]
@@ -72,7 +71,7 @@ def test_a_scorer_gives_what_score_gives_one_by_one_or_together() -> None:
 
 
 @pytest.mark.torch
-def test_a_step_of_trls_trainer(tiny_model: Path, tmp_path: Path) -> None:
+def test_a_step_of_trls_trainer(tiny_model, tmp_path):
     trl = pytest.importorskip("trl", reason="no TRL")
     from datasets import Dataset
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.
 
 
 @pytest.mark.parametrize("benchmark", TASK)
-def test_a_response_is_scored_as_in_a_run(benchmark: str) -> None:
+def test_a_response_is_scored_as_in_a_run(benchmark):
     """Every metric of every sample that the real harness logs, for right answers and for odd ones."""
     name, rows = TASK[benchmark], sample_rows(FILE[benchmark])
     number = iter(range(10_000))
@@ -40,7 +39,7 @@ def test_a_response_is_scored_as_in_a_run(benchmark: str) -> None:
         assert found.metrics == {metric: sample[metric] for metric in sample["metrics"] if metric not in of_reply}
 
 
-def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
+def test_a_benchmark_is_its_default_task_and_options_apply():
     (row, *_) = sample_rows(FILE["medmcqa"])
     assert score("medmcqa", row, "\\boxed{A}") == score("medmcqa_openmed", row, "\\boxed{A}")
     (row, *_) = sample_rows(FILE["medcalc_bench"])
@@ -50,13 +49,13 @@ def test_a_benchmark_is_its_default_task_and_options_apply() -> None:
     assert score("medcalc_bench_python", row, both)["strict-match"].metrics["acc"] == 1.0, "the last reply alone"
 
 
-def test_the_format_of_medmcqa_asks_for_a_think_block_and_no_box() -> None:
+def test_the_format_of_medmcqa_asks_for_a_think_block_and_no_box():
     row = sample_rows(FILE["medmcqa"])[0]
     scores = score("medmcqa", row, "<think>x</think>\nThe answer is B.")["strict-match"].metrics
     assert (scores["format"], scores["one_box"], scores["answered"]) == (1, 0, 0)
 
 
-def test_explanations_are_scored_if_asked_for() -> None:
+def test_explanations_are_scored_if_asked_for():
     (row, *_) = sample_rows(FILE["medexqa"])
     response = f"The answer is {row['answer']}. {row['explanation_1']}"
     assert "rougeL" not in score("medexqa", row, response)["strict-match"].metrics
@@ -76,12 +75,12 @@ def test_explanations_are_scored_if_asked_for() -> None:
         (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
     ],
 )
-def test_mistakes_are_errors(arguments: Any, options: Any, kind: type[Exception], message: str) -> None:
+def test_mistakes_are_errors(arguments, options, kind, message):
     with pytest.raises(kind, match=message):
         score(*arguments, **options)
 
 
-def test_each_row_needs_a_response_and_explanations_are_scored_on_request() -> None:
+def test_each_row_needs_a_response_and_explanations_are_scored_on_request():
     row = sample_rows(FILE["medexqa"])[0]
     with pytest.raises(UsageError, match="2 rows, but 1 responses"):
         Scorer("medexqa").many([row, row], ["A"])
@@ -90,26 +89,26 @@ def test_each_row_needs_a_response_and_explanations_are_scored_on_request() -> N
 
 
 @pytest.mark.parametrize("label", [0, "0", 0.0, "A", "a", "choice a"])
-def test_one_row_of_medmcqa_is_read_as_on_the_hub(label: Any) -> None:
+def test_one_row_of_medmcqa_is_read_as_on_the_hub(label):
     row = {"id": "x", "question": "?", **{f"op{letter}": f"choice {letter}" for letter in "abcd"}, "cop": label}
     assert [score("medmcqa", row, f"\\boxed{{{x}}}")["strict-match"].metrics["acc"] for x in "AB"] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("label", [4, "4", 4.0, -1])
-def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label: Any) -> None:
+def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label):
     """In a file of its own, 4 would mean that all count from 1, and 3 not."""
     row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "text", "cop": label}
     with pytest.raises(DataError, match=r"cop is -?\d.* 0-3, of a whole file 1-4"):
         score("medmcqa", row, "\\boxed{D}")
 
 
-def test_a_row_of_a_task_over_several_files() -> None:
+def test_a_row_of_a_task_over_several_files():
     (row, *_) = sample_rows(FILE["medexqa"])
     found = score("medexqa_all", row, f"The answer is {row['answer']}.", repeats=None)
     assert found["strict-match"].metrics["acc"] == 1.0
 
 
-def test_saved_runs_as_frames(tmp_path: Path) -> None:
+def test_saved_runs_as_frames(tmp_path):
     tasks = ["medmcqa_openmed", "medhallu"]
     path = save_run(tmp_path, tasks=tasks, model="org/mine", metadata={"medhallu": {"repeats": 2}}, limit=4)
     result = json.loads(path.read_text())
@@ -128,7 +127,7 @@ def test_saved_runs_as_frames(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shown", ["ground_truth", "hallucinated"])
-def test_a_row_that_is_scored_is_chosen_already(shown: str) -> None:
+def test_a_row_that_is_scored_is_chosen_already(shown):
     for row in sample_rows(FILE["medhallu"])[:6]:
         found = score("medhallu", row, r"\boxed{0}", shown=shown, pairing="sampled", difficulty="hard")
         assert found["strict-match"].metrics["acc"] == float(shown == "ground_truth")

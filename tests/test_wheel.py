@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_wheel_holds_every_module_task_and_sample_file_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_every_module_task_and_sample_file_and_nothing_else(wheel):
     places = ((ROOT / "medtasks_utils", "medtasks_utils"), (TASKS, "medtasks_utils/tasks"))
     expected = {
         f"{name}/{path.relative_to(folder)}"

@@ -12,7 +12,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.writing import write_whole
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
     page.write_text("earlier")
     page.chmod(0o640)
@@ -33,12 +33,12 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert {*tmp_path.rglob("*")} == {page, path.parent, path}
 
 
-def test_what_is_no_file_is_written_to() -> None:
+def test_what_is_no_file_is_written_to():
     write_whole(Path(os.devnull), "text")
     assert not Path(os.devnull).is_file()
 
 
-def test_a_file_in_no_folder(tmp_path: Path) -> None:
+def test_a_file_in_no_folder(tmp_path):
     path = tmp_path / "new" / "file.txt"
     with pytest.raises(MedtasksError, match="No such file or directory"):
         write_whole(path, "text")

@@ -37,9 +37,7 @@ Command = Callable[..., int]
 
 
 @pytest.mark.parametrize(("doubtful", "others", "drawn", "sample"), [(0.5, 0.02, 300, 200), (0.05, 0.0, 100, 100)])
-def test_intervals_cover_a_known_share_at_the_stated_rate(
-    doubtful: float, others: float, drawn: int, sample: int
-) -> None:
+def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, drawn, sample):
     """A scripted auditor: of 300 doubtful and 1,200 other responses known shares are misread; a sample is drawn."""
     rng = np.random.default_rng(7)
     sizes, hits = (300, 1200), (round(300 * doubtful), round(1200 * others))
@@ -53,7 +51,7 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(
     assert covered / 2000 >= 0.93
 
 
-def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything() -> None:
+def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything():
     assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == EstimatedShare(value=0.03, low=0.03, high=0.03)
     assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == EstimatedShare(value=0.1, low=0.1, high=0.1)
     found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
@@ -83,7 +81,7 @@ def example_of(kind: str, **fields: Any) -> tuple[Benchmark, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("kind", "reply", "stated"), table("audit_lines"))
-def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, stated: str | None) -> None:
+def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, stated):
     async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
         return read(reply)
 
@@ -95,7 +93,7 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind: str, reply: str, 
         assert asyncio.run(Auditor().judge(case, ask)).output == {"stated": stated}
 
 
-def test_readings_of_the_same_answer_and_right_ones() -> None:
+def test_readings_of_the_same_answer_and_right_ones():
     for one, other, kind in (("29.0", "29", "integer"), ("0.125", "12.5%", "decimal"), ("12.5", "12.5%", "decimal"),
                              ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
                              ("N/A", "N/A", "days"),
@@ -108,7 +106,7 @@ def test_readings_of_the_same_answer_and_right_ones() -> None:
     assert [reading for reading in ("83%", "83", "none", "0.81") if right(reading, *within)] == ["83%", "0.81"]
 
 
-def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words() -> None:
+def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words():
     toy, example = toy_benchmark(), {"prompt": "Is snow white?", "answer": "yes"}
     question = toy.audit_question(example)
     assert (question.form, question.pattern) == ("one of: yes, no, maybe", "yes|no|maybe")
@@ -164,9 +162,7 @@ def audit(tmp_path: Path) -> Command:
     return run
 
 
-def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
-    tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, audit, capsys):
     wrong = 0.12
     path = many(tmp_path / "run", 600, wrong)
     with LocalServer(reads) as server:
@@ -191,9 +187,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(
     assert "misread" in capsys.readouterr().out
 
 
-def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
-    tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
 
     def answer(request: dict[str, Any]) -> Answer:
@@ -217,7 +211,7 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(
         assert all(row["stated"] == "none" for row in silent), "nothing is asked of an empty response"
 
 
-def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_one_line(tmp_path, audit, capsys):
     many(tmp_path / "run", 5, 0)
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
@@ -228,11 +222,11 @@ def test_wrong_use_is_one_line(tmp_path: Path, audit: Command, capsys: pytest.Ca
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_an_estimate_a_hair_below_zero_is_not_printed_as_minus_zero() -> None:
+def test_an_estimate_a_hair_below_zero_is_not_printed_as_minus_zero():
     assert _percent({"value": -1e-17, "low": 0.0, "high": -4e-4}) == "0.0% (0.0% to 0.0%)"
 
 
-def test_the_interval_of_a_changed_share_holds_it_where_half_of_the_doubtful_change() -> None:
+def test_the_interval_of_a_changed_share_holds_it_where_half_of_the_doubtful_change():
     """Gains and losses of one stratum exclude each other, so their difference varies more than if they did not."""
     generator, held, draws = random.Random(5), 0, 400
     for _ in range(draws):

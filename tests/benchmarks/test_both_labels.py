@@ -47,7 +47,7 @@ def samples(task: str, answer: Any, data: Path, filter_name: str = "strict-match
 
 
 @pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
-def test_a_plain_run_is_scored_on_the_physicians_labels_too(data: Path, filter_name: str) -> None:
+def test_a_plain_run_is_scored_on_the_physicians_labels_too(data, filter_name):
     found = samples(PLAIN, benchmarks_answer, data, filter_name)
     assert {number: sample["other_label"] for number, sample in found.items() if sample["other_label"]} == {
         "3": {"label": "5", "right": False},
@@ -63,7 +63,7 @@ def test_a_plain_run_is_scored_on_the_physicians_labels_too(data: Path, filter_n
     assert (found["3"]["acc"], found["3"]["other_label"]["right"]) == (0, True)
 
 
-def test_a_corrected_run_is_scored_on_the_benchmarks_labels_too(data: Path) -> None:
+def test_a_corrected_run_is_scored_on_the_benchmarks_labels_too(data):
     theirs, own = (samples(CORRECTED, answer, data) for answer in (physicians_answer, benchmarks_answer))
     assert theirs["3"]["other_label"] == {"label": "6", "right": False} and theirs["3"]["badges"]
     assert theirs["6"]["other_label"] == {"label": "9.22", "right": False} and theirs["6"]["badges"]

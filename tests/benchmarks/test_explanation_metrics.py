@@ -165,19 +165,19 @@ def reference_meteor(wordnet: Any) -> Scores:
 
 
 @pytest.mark.parametrize(("metric", "reference"), [(RougeL(), reference_rouge), (Bleu(), reference_bleu)])
-def test_rouge_and_bleu_equal_the_library(metric: ExplanationMetric, reference: Scores) -> None:
+def test_rouge_and_bleu_equal_the_library(metric, reference):
     candidates, references = split([pair for pair in PAIRS if len(pair[0]) < 10_000])
     assert metric.score(candidates, references) == pytest.approx(reference(candidates, references), abs=1e-9)
 
 
 @given(TEXT, REFERENCES)
 @settings(max_examples=60)
-def test_rouge_and_bleu_equal_the_library_on_any_text(candidate: str, texts: list[str]) -> None:
+def test_rouge_and_bleu_equal_the_library_on_any_text(candidate, texts):
     assert RougeL().score([candidate], [texts]) == reference_rouge([candidate], [texts])
     assert Bleu().score([candidate], [texts]) == pytest.approx(reference_bleu([candidate], [texts]), abs=1e-9)
 
 
-def test_meteor_equals_nltk_and_knows_synonyms(meteor: ExplanationMetric, reference_meteor: Scores) -> None:
+def test_meteor_equals_nltk_and_knows_synonyms(meteor, reference_meteor):
     candidates, references = split([*PAIRS, ("doctor", ("physician",))])
     scores = meteor.score(candidates, references)
     assert scores == reference_meteor(candidates, references) and scores[-1] == 50.0
@@ -185,13 +185,11 @@ def test_meteor_equals_nltk_and_knows_synonyms(meteor: ExplanationMetric, refere
 
 @given(candidate=TEXT, texts=REFERENCES)
 @settings(max_examples=60)
-def test_meteor_equals_nltk_on_any_text(
-    meteor: ExplanationMetric, reference_meteor: Scores, candidate: str, texts: list[str]
-) -> None:
+def test_meteor_equals_nltk_on_any_text(meteor, reference_meteor, candidate, texts):
     assert meteor.score([candidate], [texts]) == reference_meteor([candidate], [texts])
 
 
-def test_an_empty_candidate_scores_0(meteor: ExplanationMetric) -> None:
+def test_an_empty_candidate_scores_0(meteor):
     for metric in (RougeL(), Bleu(), meteor):
         assert metric.score(["", " \n\t"], [["The heart.", "A pump."]] * 2) == [0.0, 0.0]
         assert metric.score([], []) == []
@@ -212,9 +210,7 @@ def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
 PLACES = {"wordnet": "corpora", "punkt_tab": "tokenizers"}
 
 
-def test_both_are_fetched_once_and_said_so(
-    no_data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     fetched = []
 
     def download(name: str, quiet: bool) -> bool:
@@ -237,7 +233,7 @@ def test_both_are_fetched_once_and_said_so(
     assert "wordnet:0.1" in metric.signature
 
 
-def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_punkt_and_internet_there_is_an_error(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
     with pytest.raises(MedtasksError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
@@ -247,7 +243,7 @@ def test_without_punkt_and_internet_there_is_an_error(no_data: Path, monkeypatch
         new_meteor().prepare()
 
 
-def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data: Path) -> None:
+def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
     shutil.copytree(NLTK, no_data)
     no_data.chmod(0o777)
     with pytest.raises(MedtasksError, match=r"wordnet.*chmod go-w"):
@@ -257,7 +253,7 @@ def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data: Pa
 # ---- making metrics, and scoring with all of them
 
 
-def test_signatures_pin_every_choice(meteor: ExplanationMetric) -> None:
+def test_signatures_pin_every_choice(meteor):
     assert RougeL().signature.startswith("rougeL|measure:f|stem:none|refs:best|rouge-score:")
     assert Bleu().signature.startswith("bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:")
     assert meteor.signature.startswith("meteor|tok:word_tokenize|case:lc|refs:best|wordnet:0.1|nltk:")
@@ -280,7 +276,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @with_bert_score
-def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path: Path) -> None:
+def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
     import bert_score
 
     model = str(save_model(tmp_path / "model", model_max_length=LENGTH))
@@ -293,7 +289,7 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path: Path) -> Non
 
 
 @with_bert_score
-def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model: Path, tmp_path: Path) -> None:
+def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model, tmp_path):
     def limit(**changed: int) -> int:
         folder = save_model(tmp_path / str(len(list(tmp_path.iterdir()))), **changed)
         return int(bertscore_module._load(str(folder))._tokenizer.model_max_length)
@@ -302,7 +298,7 @@ def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model: P
     assert BertScore(str(model)).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
-def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch):
     monkeypatch.setitem(sys.modules, "bert_score", None)
     bertscore_module._load.cache_clear()
     with pytest.raises(MedtasksError, match=r"needs bert-score.*medtasks\[bertscore\].*leave bertscore out"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **s
 # ---- rows
 
 
-def test_rows_have_the_calculators_number_and_category() -> None:
+def test_rows_have_the_calculators_number_and_category():
     others = {row["Calculator Name"]: row for row in sample_rows(f"{PLAIN}/test.csv")}
     for doc in documents(load(TASK)):
         if other := others.get(doc["calculator_name"]):
@@ -40,7 +39,7 @@ def test_rows_have_the_calculators_number_and_category() -> None:
 
 
 @pytest.mark.parametrize(("answer", "strict", "flexible"), table("gestational_ages"))
-def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> None:
+def test_gestational_age_in_days(answer, strict, flexible):
     task = reader(TASK)
     doc = task.eval_docs[5]
     assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
@@ -49,7 +48,7 @@ def test_gestational_age_in_days(answer: str, strict: bool, flexible: bool) -> N
 
 
 @pytest.mark.parametrize("filter_name", FILTERS)
-def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name: str) -> None:
+def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name):
     names = ("acc", "acc_answerable", "acc_unanswerable", "na_rate", "answered")
 
     def never(doc: Row) -> str:
@@ -67,7 +66,7 @@ def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name: str) -> No
 
 
 @pytest.mark.parametrize("answer_format", ["xml", "boxed"])
-def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
+def test_in_words_only_flexible_reads_it(answer_format):
     metadata = {PLAIN: {"answer_format": answer_format}}
     said = "The note gives no weight. Therefore the value cannot be calculated."
     assert values(said, metadata=metadata)["answered"] == 0
@@ -76,7 +75,7 @@ def test_in_words_only_flexible_reads_it(answer_format: str) -> None:
     assert boxed == (answer_format == "boxed"), "strict reads the form that was asked for"
 
 
-def test_with_tools_na_ends_a_conversation() -> None:
+def test_with_tools_na_ends_a_conversation():
     tools = {"add_calculator_tool": True}
     for task in (reader(TASK, medcalc_bench=tools), reader(PLAIN, medcalc_bench=tools)):
         ends = task.benchmark.has_final_answer("<answer>N/A</answer>", task.options)
@@ -87,7 +86,7 @@ def test_with_tools_na_ends_a_conversation() -> None:
 # ---- the real files
 
 
-def test_the_real_rows(shared: Path) -> None:
+def test_the_real_rows(shared):
     docs = documents(load(TASK, shared / "data"))
     assert (len(docs), sum(doc["ground_truth"] == "N/A" for doc in docs)) == (887, 69)
     assert Counter(doc["judgement"] for doc in docs)["days"] == 20

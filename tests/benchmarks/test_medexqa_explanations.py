@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from given import TASKS, Row, sample_rows, write_rows
 from lm_eval.tasks import TaskManager
@@ -30,7 +28,7 @@ def expected(doc: Row, references: list[str]) -> dict[str, float]:
     return {"rougeL": rouge, "bleu": Bleu().score([text], [references])[0]}
 
 
-def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer() -> None:
+def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer():
     result = evaluate(
         "medexqa_all", answered, metadata={"medexqa": {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}}
     )
@@ -53,7 +51,7 @@ def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer(
     assert wrong
 
 
-def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path: Path) -> None:
+def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path):
     def right(doc: Row) -> str:
         return f"The answer is {doc['answer_letter']}. It is so."
 
@@ -74,7 +72,7 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     assert said.startswith("1 of 4 examples have no reference")
 
 
-def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies() -> None:
+def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies():
     defaults = TaskManager(include_path=str(TASKS), include_defaults=False, metadata={"medtasks_data": "sample"})
     assert defaults.load(["medexqa_be"])["tasks"]["medexqa_biomedical_engineering"].options.use_explanations
     assert not defaults.load(["medtasks"])["tasks"]["medexqa_all"].options.use_explanations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,9 +23,7 @@ def error(task: str, **metadata: Any) -> str:
 
 
 @pytest.mark.parametrize(("benchmark", "option", "valid", "wrong"), OPTIONS)
-def test_what_an_option_takes_and_what_it_does_not(
-    benchmark: str, option: str, valid: list[Any], wrong: list[Any]
-) -> None:
+def test_what_an_option_takes_and_what_it_does_not(benchmark, option, valid, wrong):
     for value in valid:
         taken = load(TASK[benchmark], **{benchmark: {option: value}}).options
         if option not in ("specialty", "explanation_metrics"):  # written in many ways
@@ -41,7 +38,7 @@ def test_what_an_option_takes_and_what_it_does_not(
 
 
 @pytest.mark.parametrize("benchmark", TASK)
-def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(benchmark: str) -> None:
+def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(benchmark):
     plain = load(TASK[benchmark], **{benchmark: {}})
     names = {*type(plain.options).model_fields} - {"use_explanations"}  # which these tests switch off
     nulls = load(TASK[benchmark], **{benchmark: dict.fromkeys(names)})
@@ -51,7 +48,7 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
         assert f"{benchmark} takes a JSON object" in error(TASK[benchmark], **{benchmark: value})
 
 
-def test_version_is_another_name_of_dataset_version() -> None:
+def test_version_is_another_name_of_dataset_version():
     assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
     assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
     assert "'verified', '1.2'" in error("medcalc_bench", medcalc_bench={"version": "1.1"})
@@ -59,16 +56,14 @@ def test_version_is_another_name_of_dataset_version() -> None:
 
 
 @pytest.mark.parametrize(("given", "weights"), table("weights"))
-def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(
-    given: dict[str, Any], weights: list[float], warnings_of_harness: Callable[[], list[str]]
-) -> None:
+def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(given, weights, warnings_of_harness):
     options = load("medexqa_all", medexqa=given).options
     assert [options.mcq_weight, options.explanation_weight] == weights
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
 
 
 @pytest.mark.parametrize(("metadata", "says"), table("misspelt_options"))
-def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata: dict[str, Any], says: str) -> None:
+def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
     (name,) = metadata
     for task in [TASK[name]] if name in TASK else GENERATION_TASKS:
         message = error(task, **metadata)
@@ -76,7 +71,7 @@ def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata: dict[str,
         assert all(option in message for option in metadata[name])
 
 
-def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task() -> None:
+def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task():
     for_model = {"pretrained": "org/model", "seed": "not a seed", "revision": "main", "version": 7, "temperature": 0.5}
     for benchmark, name in TASK.items():
         others = {other: {"repeats": 3} for other in TASK if other not in (benchmark, "medexqa")}
@@ -84,7 +79,7 @@ def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_tas
         assert given.options == plain.options and documents(given) == documents(plain)
 
 
-def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved() -> None:
+def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved():
     lite = load("medcalc_bench_lite", medcalc_bench={"one_shot": True})
     assert (lite.options.per_calculator, lite.options.one_shot) == (4, True)
     assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
@@ -95,6 +90,6 @@ def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved()
     assert config["metadata"]["data_source"] == "sample"
 
 
-def test_options_are_checked_before_the_rows_are_looked_for() -> None:
+def test_options_are_checked_before_the_rows_are_looked_for():
     with pytest.raises(UsageError, match="difficulty"):
         load("medhallu", "/nonexistent", medhallu={"difficulty": "none"})

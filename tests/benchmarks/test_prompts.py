@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, GENERATION_TASKS, ROW, Row, table, write_rows
+from given import FILE, GENERATION_TASKS, ROW, table, write_rows
 from running import Chat, Scripted, evaluate
 
 # ---- rows that the prompts below are made of
@@ -65,7 +65,7 @@ SHOWN = table("prompts")
 
 
 @pytest.mark.parametrize(("task", "options", "system", "user"), SHOWN)
-def test_the_messages_to_the_letter(rows: Path, task: str, options: Row, system: str | None, user: str) -> None:
+def test_the_messages_to_the_letter(rows, task, options, system, user):
     assert chat(task, rows, **options) == (system, user)
 
 
@@ -73,13 +73,13 @@ def test_the_messages_to_the_letter(rows: Path, task: str, options: Row, system:
 
 
 @pytest.mark.parametrize(("task", "expected"), table("prompts_few_shot"))
-def test_few_shot_examples(rows: Path, task: str, expected: Chat) -> None:
+def test_few_shot_examples(rows, task, expected):
     assert chats(task, rows, num_fewshot=1) == [expected]
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
     assert chats(task, rows), "what is not needed is not read"
 
 
-def test_few_shot_examples_of_other_forms(rows: Path) -> None:
+def test_few_shot_examples_of_other_forms(rows):
     write_rows([{**MEDMCQA_TRAIN, "exp": None}], rows / "medmcqa" / "train.jsonl")
     assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
     plain = {"num_fewshot": 1, "apply_chat_template": False}
@@ -92,7 +92,7 @@ def test_few_shot_examples_of_other_forms(rows: Path) -> None:
         assert messages[2]["content"] == f"Hers is 70.1.\n{answer}"
 
 
-def test_few_shot_examples_follow_the_few_shot_seed() -> None:
+def test_few_shot_examples_follow_the_few_shot_seed():
     first, again, other = (
         asked("medmcqa_openmed", num_fewshot=2, fewshot_random_seed=seed, limit=2).prompts for seed in (1, 1, 2)
     )
@@ -103,7 +103,7 @@ def test_few_shot_examples_follow_the_few_shot_seed() -> None:
 
 
 @pytest.mark.parametrize("task", ["medmcqa_openmed", BIOMEDICAL, "medcalc_bench", "medhallu"])
-def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows: Path, task: str) -> None:
+def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows, task):
     (ours, user) = next((system, user) for name, options, system, user in SHOWN if name == task and not options)
     first, last = chats(task, rows, system_instruction="Answer in English.")[0]
     assert first["content"] == ("Answer in English." if ours is None else f"Answer in English.\n\n{ours}")
@@ -119,7 +119,7 @@ def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template
 
 
 @pytest.mark.parametrize("task", [*GENERATION_TASKS, BIOMEDICAL, "medcalc_bench_one_shot", "medhallu_knowledge"])
-def test_generation_is_greedy_and_no_stop_string_can_cut_a_chain_of_thought(task: str) -> None:
+def test_generation_is_greedy_and_no_stop_string_can_cut_a_chain_of_thought(task):
     (settings,) = asked(task, limit=1).generation_kwargs[:1]
     assert (settings["until"], settings["do_sample"], settings["temperature"]) == ([], False, 0.0)
     assert settings["max_gen_toks"] >= 1024

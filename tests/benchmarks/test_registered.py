@@ -29,7 +29,7 @@ def changed(**attributes: Any) -> Benchmark:
 
 
 @pytest.mark.parametrize("attribute", REQUIRED)
-def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkeypatch):
     monkeypatch.delattr(MedHallu, attribute)
     (problem,) = problems_of(MedHallu(), "medhallu")
     assert problem.startswith(f"{attribute} is missing (") and problem.endswith(")")
@@ -57,12 +57,12 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute: str, m
     ],
     ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
 )
-def test_what_is_ill_typed_or_contradicts_itself(attributes: dict[str, Any], said: str) -> None:
+def test_what_is_ill_typed_or_contradicts_itself(attributes, said):
     (problem,) = problems_of(changed(**attributes), "medhallu")
     assert said in problem
 
 
-def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders() -> None:
+def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders():
     assert problems_of(changed(), "medhallu") == []
     assert len(problems_of(changed(compared=("x",), headline_metrics=("y",), written="z"), "medhallu")) == 3
     lacking = problems_of(changed(name="elsewhere"), "elsewhere")
@@ -72,7 +72,7 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
 
 
 @pytest.mark.parametrize("attribute", ["truth", "cluster", "stratum", "told_apart_by"])
-def test_a_field_that_the_examples_lack_ends_loading(attribute: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_field_that_the_examples_lack_ends_loading(attribute, monkeypatch):
     monkeypatch.setattr(MedHallu, attribute, "questoin")
     with pytest.raises(DataError, match=r"names 'questoin', and its examples have no such field \(did you mean q"):
         load("medhallu")
@@ -123,7 +123,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
 
 
 @pytest.mark.slow
-def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Said]) -> None:
+def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said):
     assert {name: told.code for name, told in said.items() if told.code} == {
         "named": 1,
         "unknown": 2,
@@ -139,14 +139,14 @@ def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said: dict[str, Sai
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["named", "unknown", "fetch", "report"])
-def test_it_is_one_line_where_it_is_used(name: str, said: dict[str, Said]) -> None:
+def test_it_is_one_line_where_it_is_used(name, said):
     told = said[name].out + said[name].errors
     assert "Traceback" not in told and told.count(PUBMED) == 1
     assert "pubmed.py, line 1)" in told
 
 
 @pytest.mark.slow
-def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said: dict[str, Said]) -> None:
+def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said):
     assert (
         said["misspelt"]
         .errors.splitlines()[-1]

@@ -6,7 +6,6 @@ import hashlib
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -49,9 +48,7 @@ def few_shot(task: Any) -> list[Row]:
 
 
 @pytest.mark.parametrize(("benchmark", "change", "says"), table("rows_refused"))
-def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(
-    data: Path, benchmark: str, change: Row, says: list[str]
-) -> None:
+def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(data, benchmark, change, says):
     with pytest.raises(DataError) as caught:
         made(data, benchmark, {}, change)
     message = str(caught.value)
@@ -59,7 +56,7 @@ def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(
     assert "\n" not in message
 
 
-def test_a_row_without_a_label_is_left_out_and_counted(data: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_row_without_a_label_is_left_out_and_counted(data, caplog):
     labels = [-1, None, "", 7, "E", float("nan"), "--1", "1e3", True, "²", [1]]
     for label in labels:
         write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
@@ -71,7 +68,7 @@ def test_a_row_without_a_label_is_left_out_and_counted(data: Path, caplog: pytes
 
 
 @pytest.mark.parametrize(("benchmark", "column", "written", "name"), table("spellings"))
-def test_spellings_of_categories(data: Path, benchmark: str, column: str, written: str, name: str) -> None:
+def test_spellings_of_categories(data, benchmark, column, written, name):
     assert {doc["category"] for doc in made(data, benchmark, {column: written})} == {name}
 
 
@@ -91,7 +88,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("form", "kind"), FORMS)
-def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str, kind: Callable[[str], Any]) -> None:
+def test_every_form_of_cop_whatever_the_options_look_like(data, form, kind):
     def written(row: Row) -> Any:
         cop, text = row["cop"], chosen(row)
         return kind(form.format(cop, cop + 1, letter="ABCD"[cop], small="abcd"[cop], text=text, capitals=text.upper()))
@@ -105,19 +102,19 @@ def test_every_form_of_cop_whatever_the_options_look_like(data: Path, form: str,
 @pytest.mark.parametrize(
     ("cops", "letters"), [([1, 2, 3], "BCD"), ([1, 2, 4], "ABD"), ([1, 1, 1, 4], "AAAD"), ([1, 1, 0], "BBA")]
 )
-def test_one_0_or_one_4_settles_the_base_of_the_whole_split(data: Path, cops: list[int], letters: str) -> None:
+def test_one_0_or_one_4_settles_the_base_of_the_whole_split(data, cops, letters):
     rows = [{**row, "cop": cop} for row, cop in zip(medmcqa_rows(len(cops)), cops, strict=True)]
     assert "".join(doc["answer_letter"] for doc in medmcqa(data, rows)) == letters
 
 
-def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data: Path) -> None:
+def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data):
     rows = medmcqa_rows(8)
     rows[5]["cop"] = 4
     with pytest.raises(DataError, match=r"validation\.jsonl: cop is 0 .* and 4 "):
         medmcqa(data, rows)
 
 
-def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data: Path) -> None:
+def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data):
     cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
     usual = [{**row, "cop": chosen(row)} for row in medmcqa_rows(8)]
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
@@ -126,7 +123,7 @@ def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(da
 
 
 @pytest.mark.parametrize("label", [-1, None])
-def test_a_split_without_labels_is_an_error_that_says_why(data: Path, label: Any) -> None:
+def test_a_split_without_labels_is_an_error_that_says_why(data, label):
     with pytest.raises(DataError, match=rf"validation\.jsonl has no usable label: cop is {label}"):
         medmcqa(data, medmcqa_rows(8, cop=label))
 
@@ -134,7 +131,7 @@ def test_a_split_without_labels_is_an_error_that_says_why(data: Path, label: Any
 # ---- MedMCQA: splits, counts, the order of the choices
 
 
-def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data: Path) -> None:
+def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data):
     rows = medmcqa_rows(53)
     expected = datasets.Dataset.from_list(rows).train_test_split(test_size=0.1, seed=42)
     assert ids(medmcqa(data, rows, split="train")) == expected["test"]["id"]
@@ -145,7 +142,7 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42(data: Path) 
     assert ids(medmcqa(data, rows, split="train")) == expected["test"]["id"][:-1]
 
 
-def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data: Path) -> None:
+def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data):
     write_rows(medmcqa_rows(10), data / "medmcqa" / "train.jsonl")
     write_rows(medmcqa_rows(10), data / "medmcqa" / "validation.jsonl")
     for count, expected in ((-1, 10), (1, 1), (4, 4), (99, 10), (0, 0)):
@@ -158,7 +155,7 @@ def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data: P
         load("medmcqa_openmed", data, medmcqa={"num_eval_examples": 0})
 
 
-def test_the_order_of_the_choices_is_fixed_for_ever(data: Path) -> None:
+def test_the_order_of_the_choices_is_fixed_for_ever(data):
     """That of the environment which defined the task: Python's shuffle, by a seed out of the id."""
     found = medmcqa(
         data, [{**row, "id": name} for row, name in zip(medmcqa_rows(60), ["größe", *map(str, range(59))], strict=True)]
@@ -169,9 +166,7 @@ def test_the_order_of_the_choices_is_fixed_for_ever(data: Path) -> None:
         assert doc["choices"].split("\n") == [f"{a}. {doc['options']['ABCD'.index(a)]}" for a in letters]
 
 
-def test_a_split_out_of_train_is_marked_wherever_results_are_read(
-    data: Path, warnings_of_harness: Callable[[], list[str]]
-) -> None:
+def test_a_split_out_of_train_is_marked_wherever_results_are_read(data, warnings_of_harness):
     write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
     results = evaluate("medmcqa_openmed", data=data)
     said = "there is no validation split: a tenth of train is held out instead"
@@ -186,7 +181,7 @@ def test_a_split_out_of_train_is_marked_wherever_results_are_read(
 
 
 @pytest.mark.parametrize(("task", "split", "path"), table("splits"))
-def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, path: str) -> None:
+def test_another_split_to_evaluate_on(data, task, split, path):
     benchmark = path.split("/")[0]
     for place, question in ((FILE[benchmark], "no"), (path, "yes")):
         name = "Question" if benchmark == "medcalc_bench" else "question"
@@ -197,7 +192,7 @@ def test_another_split_to_evaluate_on(data: Path, task: str, split: str | None, 
 @pytest.mark.parametrize(
     ("task", "benchmark", "split"), [("medmcqa_openmed", "medmcqa", "train"), ("medexqa_all", "medexqa", "dev")]
 )
-def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, benchmark: str, split: str) -> None:
+def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task, benchmark, split):
     with pytest.raises(UsageError, match=r"few-shot examples other than"):
         evaluate(task, metadata={benchmark: {"split": split}}, num_fewshot=1)
 
@@ -206,7 +201,7 @@ def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task: str, be
 
 
 @pytest.mark.parametrize(("given", "expected"), table("specialties"))
-def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expected: str) -> None:
+def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
     found = documents(load("medexqa_all", medexqa={} if given is None else {"specialty": given}))
     codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
     assert Counter(codes[doc["specialty"]] for doc in found) == dict.fromkeys(expected.split(), 4)
@@ -216,12 +211,12 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given: Any, expecte
     ("name", "options"),
     [("medexqa", {"specialty": "CP"}), ("medexqa_be", {"seed": 3}), ("medexqa_logits", {"seed": 3})],
 )
-def test_options_of_several_specialties_are_refused_by_tasks_of_one(name: str, options: dict[str, Any]) -> None:
+def test_options_of_several_specialties_are_refused_by_tasks_of_one(name, options):
     with pytest.raises(UsageError, match=rf"{next(iter(options))} cannot apply.*medexqa_all"):
         manager({"medexqa": options}).load([name])
 
 
-def test_seed_shuffles_several_specialties_reproducibly() -> None:
+def test_seed_shuffles_several_specialties_reproducibly():
     def shuffled(**options: Any) -> list[str]:
         return ids(documents(load("medexqa_all", medexqa=options)))
 
@@ -241,13 +236,13 @@ def calculation(calculator: int, number: int = 1) -> Row:
     return {"Row Number": number, "Calculator ID": calculator, "Ground Truth Answer": truth[kind]}
 
 
-def test_limits_the_wrong_way_round_are_put_in_order(data: Path) -> None:
+def test_limits_the_wrong_way_round_are_put_in_order(data):
     cells = {"Ground Truth Answer": "-10", "Lower Limit": "-9.5", "Upper Limit": "-10.5"}
     (doc,) = made(data, "medcalc_bench", cells)
     assert (doc["lower_limit"], doc["upper_limit"]) == (-10.5, -9.5)
 
 
-def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order(data: Path) -> None:
+def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order(data):
     rows = [calculation(each, 12 * index + n) for index, each in enumerate((2, 13)) for n in range(12)]
     found = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
     by_hash = sorted(range(12), key=lambda n: hashlib.sha256(f"medcalc_bench:{n}".encode()).hexdigest())[:4]
@@ -257,7 +252,7 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
     assert Counter(doc["calculator_id"] for doc in few) == {2: 1, 13: 2}
 
 
-def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data: Path) -> None:
+def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):
     examples = {
         int(row["Calculator ID"]): row["Patient Note"].strip() for row in sample_rows("medcalc_bench/one_shot.csv")
     }
@@ -271,7 +266,7 @@ def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data: Path) 
     assert doc["example_note"] == "Verified's."
 
 
-def test_without_a_calculators_example(data: Path) -> None:
+def test_without_a_calculators_example(data):
     write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "one_shot.csv")
     with pytest.raises(DataError, match=r"no example for calculator 69"):
         made(data, "medcalc_bench", *map(calculation, (2, 69, 13)), one_shot=True)
@@ -287,14 +282,14 @@ def levels(count: int) -> list[Row]:
     return [{"Question": f"Question {n}?", "Difficulty Level": ("easy", "medium", "hard")[n % 3]} for n in range(count)]
 
 
-def test_every_row_becomes_a_pair(data: Path) -> None:
+def test_every_row_becomes_a_pair(data):
     found = made(data, "medhallu", *levels(3))
     shown = [("ground_truth", "0", "Yes."), ("hallucinated", "1", "No.")]
     pairs = [(str(row), *each) for row in range(3) for each in shown]
     assert [(doc["row"], doc["shown"], doc["target"], doc["answer"]) for doc in found] == pairs
 
 
-def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data: Path) -> None:
+def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data):
     for seed in (0, 5):
         drawn = made(data, "medhallu", *levels(60), pairing="sampled", seed=seed)
         assert [doc["target"] for doc in drawn] == [
@@ -307,5 +302,5 @@ def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data: Pa
 
 
 @pytest.mark.parametrize(("knowledge", "passages"), table("knowledge"))
-def test_knowledge_as_a_list_or_printed_as_text(data: Path, knowledge: Any, passages: list[str]) -> None:
+def test_knowledge_as_a_list_or_printed_as_text(data, knowledge, passages):
     assert {doc["knowledge"] for doc in made(data, "medhallu", {"Knowledge": knowledge})} == {"\n\n".join(passages)}

@@ -16,7 +16,7 @@ from medtasks_utils.harness.sources import SAMPLE
 CHECKED = "5b32f0e38f1dfe6b6ee780aafebf4ed8fc7f876ea4900128e57a7839dea1b95e"
 
 
-def test_the_rows_are_those_that_were_checked() -> None:
+def test_the_rows_are_those_that_were_checked():
     whole = hashlib.sha256()
     for path in sorted(SAMPLE.rglob("*.*")):
         if path.suffix in (".csv", ".tsv", ".jsonl"):
@@ -24,7 +24,7 @@ def test_the_rows_are_those_that_were_checked() -> None:
     assert whole.hexdigest() == CHECKED
 
 
-def test_every_letter_and_both_answers_are_right_as_often_as_any_other() -> None:
+def test_every_letter_and_both_answers_are_right_as_often_as_any_other():
     """What the floors of ``medtasks selfcheck`` rest on."""
     for task in GENERATION_TASKS:
         docs = documents(load(task))

@@ -25,7 +25,7 @@ def verdicts(shared: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_every_verdict_of_medexqa_s_authors(shared: Path) -> None:
+def test_every_verdict_of_medexqa_s_authors(shared):
     reference = verdicts(shared, "medexqa_extractions.jsonl")
     assert len(reference) >= 400
     names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
@@ -43,7 +43,7 @@ def test_every_verdict_of_medexqa_s_authors(shared: Path) -> None:
     assert differing == []
 
 
-def test_every_verdict_of_medcalc_bench_s_authors(shared: Path, tmp_path: Path) -> None:
+def test_every_verdict_of_medcalc_bench_s_authors(shared, tmp_path):
     reference = verdicts(shared, "medcalc_verdicts.jsonl")
     assert len(reference) >= 600
     (tmp_path / "medcalc_bench").mkdir()
@@ -62,7 +62,7 @@ def test_every_verdict_of_medcalc_bench_s_authors(shared: Path, tmp_path: Path) 
     assert differing == []
 
 
-def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared: Path) -> None:
+def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared):
     """What the authors credit is credited, but for numbers without a first digit (".6" for 6), which mean another."""
     task = reader("medcalc_bench", shared / "data")
     docs = documents(task)
@@ -78,13 +78,13 @@ def test_flexible_loses_no_clearly_stated_answer_of_medcalc_bench(shared: Path) 
 # ---- MedExQA's rules, on our own examples
 
 
-def test_medexqa_s_most_similar_option_is_the_first_on_a_tie() -> None:
+def test_medexqa_s_most_similar_option_is_the_first_on_a_tie():
     assert authors_answer("xyz", ["one", "two", "six", "ten"])[0] == "C"
     assert authors_answer("zzz", ["one", "two", "uuu", "vvv"])[0] == "A"
     assert authors_answer("…", ["one", "two", "uuu", "vvv"])[0] == "A"
 
 
-def test_medexqa_s_two_deliberate_differences() -> None:
+def test_medexqa_s_two_deliberate_differences():
     task = reader("medexqa_speech_language_pathology")
     doc = documents(task)[0]
     for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
@@ -95,7 +95,7 @@ def test_medexqa_s_two_deliberate_differences() -> None:
 # ---- MedCalc-Bench's rules, on our own examples
 
 
-def test_medcalc_s_four_kinds_of_judgement() -> None:
+def test_medcalc_s_four_kinds_of_judgement():
     def right(judgement: str, content: str, truth: str, lower: float = 0.0, upper: float = 0.0) -> bool:
         doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}
         value = KINDS[judgement].strict(content)
@@ -116,5 +116,5 @@ def test_medcalc_s_four_kinds_of_judgement() -> None:
     assert strict_weeks_days("('4 weeks', '3 days')") == (4, 3)
 
 
-def test_the_judgement_of_every_calculator() -> None:
+def test_the_judgement_of_every_calculator():
     assert [[number, BY_CALCULATOR[number].name] for number in sorted(BY_CALCULATOR)] == table("calculators")

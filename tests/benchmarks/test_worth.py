@@ -71,7 +71,7 @@ def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
 
 
 @pytest.mark.parametrize("name", ["medmcqa", "medexqa", "medcalc_bench", "medhallu"])
-def test_the_package_has_figures_and_no_rows(name: str) -> None:
+def test_the_package_has_figures_and_no_rows(name):
     path = benchmarks()[name].shortcuts
     assert path is not None
     held = measured(path)
@@ -84,7 +84,7 @@ def test_the_package_has_figures_and_no_rows(name: str) -> None:
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
 
 
-def test_the_hash_is_of_contents_in_any_order(rows: Path) -> None:
+def test_the_hash_is_of_contents_in_any_order(rows):
     examples = docs("medhallu", rows)
     fields = MEDHALLU.content_fields
     whole = content_hash(examples, fields)
@@ -94,7 +94,7 @@ def test_the_hash_is_of_contents_in_any_order(rows: Path) -> None:
     assert content_hash([{**examples[0], "target": "1"}, *examples[1:]], fields) != whole
 
 
-def test_the_best_reader_of_a_metric_is_shown(style_known: Path) -> None:
+def test_the_best_reader_of_a_metric_is_shown(style_known):
     content = content_hash(docs("medhallu", style_known), MEDHALLU.content_fields)
     path = MEDHALLU.shortcuts
     assert path is not None
@@ -107,7 +107,7 @@ def test_the_best_reader_of_a_metric_is_shown(style_known: Path) -> None:
 # ---- style
 
 
-def test_verdicts_go_to_their_examples_in_any_order(style_known: Path) -> None:
+def test_verdicts_go_to_their_examples_in_any_order(style_known):
     examples = docs("medhallu", style_known)
     assert MEDHALLU.shortcuts is not None
     right = verdicts(MEDHALLU.shortcuts, examples, MEDHALLU.content_fields)
@@ -116,13 +116,13 @@ def test_verdicts_go_to_their_examples_in_any_order(style_known: Path) -> None:
     assert [e["style"] == "style says the truth" for e in examples] == right
 
 
-def test_the_style_of_other_rows_is_not_known(style_known: Path, rows: Path) -> None:
+def test_the_style_of_other_rows_is_not_known(style_known, rows):
     file = rows / "medhallu" / "pqa_labeled.jsonl"
     file.write_text(file.read_text().replace("Drug 7 helps.", "Drug 7 helps a lot."))
     assert {example["style"] for example in docs("medhallu", rows)} == {""}
 
 
-def test_the_style_says_nothing_of_the_prompt_and_the_rows(style_known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_style_says_nothing_of_the_prompt_and_the_rows(style_known, monkeypatch):
     with_style = load("medhallu", style_known)
     other = style_known.parent / "none.json"
     other.write_text('{"parts": {}, "verdicts": {}}')
@@ -135,7 +135,7 @@ def test_the_style_says_nothing_of_the_prompt_and_the_rows(style_known: Path, mo
     assert found[0] == found[1]
 
 
-def test_the_largest_subset_on_which_style_is_at_chance(style_known: Path) -> None:
+def test_the_largest_subset_on_which_style_is_at_chance(style_known):
     balanced = docs("medhallu_style_balanced", style_known)
     styles = Counter(example["style"] for example in balanced)
     assert styles == {"style says the truth": 12, "style misleads": 10}, "12 of 22 are 54.5 %, 14 of 24 58.3 %"
@@ -147,13 +147,13 @@ def test_the_largest_subset_on_which_style_is_at_chance(style_known: Path) -> No
     assert len(docs("medhallu_style_balanced", style_known, pairing="sampled")) == 11
 
 
-def test_rows_whose_style_is_not_known_are_one_error(rows: Path) -> None:
+def test_rows_whose_style_is_not_known_are_one_error(rows):
     for data in (rows, "sample"):
         with pytest.raises(DataError, match="style_balanced is known for the 1,000 rows of pqa_labeled alone"):
             load("medhallu_style_balanced", data)
 
 
-def test_a_difficulty_without_rows_on_which_style_errs_is_an_error(rows: Path, style_known: Path) -> None:
+def test_a_difficulty_without_rows_on_which_style_errs_is_an_error(rows, style_known):
     assert MEDHALLU.shortcuts is not None
     held = json.loads(MEDHALLU.shortcuts.read_text())
     held["verdicts"] = {content: "f" * len(digits) for content, digits in held["verdicts"].items()}
@@ -166,7 +166,7 @@ def test_a_difficulty_without_rows_on_which_style_errs_is_an_error(rows: Path, s
 # ---- beside every score
 
 
-def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known: Path, tmp_path: Path) -> None:
+def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tmp_path):
     save_run(tmp_path / "whole", tasks="medhallu", data=style_known)
     page = Page(build_page(read_runs(tmp_path / "whole")))
     column = page.column("medhallu")
@@ -186,9 +186,7 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known: Pa
         assert part.column("medhallu")["reached"] is None
 
 
-def test_a_run_ends_in_it_where_it_was_measured(
-    style_known: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_run_ends_in_it_where_it_was_measured(style_known, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     with LocalServer(lambda body: "\\boxed{1}") as server:
         flags = ["eval", "--tasks", "medhallu", "--data", str(style_known), *server.flags()]
@@ -206,7 +204,7 @@ def test_a_run_ends_in_it_where_it_was_measured(
     assert text.splitlines()[0].endswith("no question") and text.splitlines()[2].endswith("90.0")
 
 
-def test_a_groups_is_the_mean_over_its_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
     benchmark = benchmarks()["medexqa"]
     (run,) = read_runs(save_run(tmp_path, tasks="medexqa"))
     contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
@@ -238,7 +236,7 @@ MEDMCQA_ROWS = [
 ]
 
 
-def test_known_issues_by_rule(tmp_path: Path) -> None:
+def test_known_issues_by_rule(tmp_path):
     folder = tmp_path / "medmcqa"
     folder.mkdir()
     columns = ("opa", "opb", "opc", "opd")
@@ -253,7 +251,7 @@ def test_known_issues_by_rule(tmp_path: Path) -> None:
     assert Counter(map(breakdown.key, found)) == {"doubted": 5, "not doubted": 2}
 
 
-def test_physicians_corrections_are_known_issues(tmp_path: Path) -> None:
+def test_physicians_corrections_are_known_issues(tmp_path):
     rows = sample_rows("medcalc_bench/test.csv")
     write_rows(rows, tmp_path / "medcalc_bench" / "test.csv")
     truths = {"3": "5", "17": "4"}  # another score, and the same
@@ -273,7 +271,7 @@ TASKS_OF_ALL_ROWS = {"medhallu": "medhallu", "medmcqa": "medmcqa_openmed", "mede
 
 
 @pytest.mark.parametrize(("name", "task"), [*TASKS_OF_ALL_ROWS.items(), ("medcalc_bench", "medcalc_bench")])
-def test_the_readme_has_the_packages_figure(name: str, task: str) -> None:
+def test_the_readme_has_the_packages_figure(name, task):
     path = benchmarks()[name].shortcuts
     assert path is not None
     parts = measured(path)["parts"].items()

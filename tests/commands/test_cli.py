@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -35,7 +34,7 @@ medhallu_style_balanced
 # ---- names
 
 
-def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
+def test_groups_tags_and_tasks_are_what_they_are_called():
     known = manager()
     assert set(known.all_groups) == GROUPS
     of_specialties = {f"medexqa_{name}{end}" for name in SPECIALTIES.values() for end in ("", "_logits")}
@@ -49,9 +48,7 @@ def test_groups_tags_and_tasks_are_what_they_are_called() -> None:
 # ---- errors
 
 
-def test_an_error_of_ours_is_shown_as_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_of_ours_is_shown_as_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
     show_errors_as_one_line()
     logging.getLogger("lm_eval").setLevel(logging.INFO)
@@ -63,21 +60,19 @@ def test_an_error_of_ours_is_shown_as_one_line(
 
 
 @pytest.mark.parametrize(("arguments", "message"), table("wrong_usage"))
-def test_wrong_usage_is_exit_code_2_and_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
     assert exit_code(arguments) == 2
     output, errors = capsys.readouterr()
     assert (output, errors.count("\n")) == ("", 1)
     assert message in one_line(errors)
 
 
-def test_bare_it_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bare_it_lists_the_commands(capsys):
     assert cli.main([]) == 0
     assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
 
 
-def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
@@ -86,9 +81,7 @@ def test_a_closed_pipe_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert capsys.readouterr().err == ""
 
 
-def test_an_error_and_an_interrupt_are_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_error_and_an_interrupt_are_one_line(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=DataError("no rows")))
     assert cli.main(["selfcheck"]) == 1

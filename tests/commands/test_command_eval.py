@@ -64,12 +64,12 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 @pytest.mark.parametrize("arguments", [arguments for (arguments,) in table("stock_arguments")], ids=str)
 def test_results_are_those_of_the_stock_command(
-    arguments: list[str],
-    server: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    arguments,
+    server,
+    monkeypatch,
+    tmp_path,
+    capsys,
+):
     is_of_medexqa = "medexqa" in str(arguments)
     metadata = ANSWERS_ONLY if is_of_medexqa else '{"medtasks_data": "sample"}'
     stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")
@@ -81,7 +81,7 @@ def test_results_are_those_of_the_stock_command(
     assert bool(expected[1]) == ("--log_samples" in arguments or "--predict_only" in arguments)
 
 
-def test_a_configuration_file_keeps_its_metadata(server: list[str], tmp_path: Path) -> None:
+def test_a_configuration_file_keeps_its_metadata(server, tmp_path):
     settings = tmp_path / "run.yaml"
     settings.write_text(
         f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
@@ -104,7 +104,7 @@ NO_ANSWERS = [{"choices": []}, {"error": {"message": "overloaded"}}, [1], {"choi
 
 
 @pytest.mark.parametrize(("task", "connections"), [("medhallu", 4), ("medcalc_bench_calculator", 1)])
-def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: int, tmp_path: Path) -> None:
+def test_a_reply_without_an_answer_is_asked_for_again(task, connections, tmp_path):
     seen: set[str] = set()
 
     def reply(body: Request) -> Answer:
@@ -124,9 +124,7 @@ def test_a_reply_without_an_answer_is_asked_for_again(task: str, connections: in
     "the request exceeds the available context size, try increasing it",
     "prompt is too long: 210000 tokens > 200000 maximum",
 ])  # fmt: skip
-def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
-    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(words, tmp_path, capsys):
     def reply(body: Request) -> Answer:
         is_long = sum(prompt_of(body).encode()) % 3 == 0
         return refusal(400, words) if is_long else "\\boxed{1}"
@@ -145,7 +143,7 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(
     assert f"{len(refused)} of {len(samples)} requests" in remark and words in remark
 
 
-def test_the_probe_and_the_run_send_the_same_and_no_empty_stop() -> None:
+def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():
     own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
     with LocalServer(lambda body: ".") as served:
         assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0
@@ -155,9 +153,7 @@ def test_the_probe_and_the_run_send_the_same_and_no_empty_stop() -> None:
             assert {**body, "messages": None, "max_tokens": None} == {**probe, "messages": None, "max_tokens": None}
 
 
-def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     with LocalServer(lambda body: ".") as served:
         assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
@@ -172,9 +168,7 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(
 # ---- which tasks are known
 
 
-def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_path, monkeypatch, caplog):
     """A folder with one task stands in the place of the harness's 16,000."""
     folder, defaults = tmp_path / "mine", tmp_path / "defaults"
     folder.mkdir()
@@ -199,7 +193,7 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(
 
 
 @pytest.mark.parametrize(("setting", "value"), table("settings"))
-def test_values_are_json_or_text(setting: str, value: Any) -> None:
+def test_values_are_json_or_text(setting, value):
     benchmark, option = setting.partition("=")[0].split(".")
     given = {benchmark: {option: "other", "repeats": 2}}
     assert with_plain_flags(given, "x", [setting]) == {
@@ -211,7 +205,7 @@ def test_values_are_json_or_text(setting: str, value: Any) -> None:
 # ---- help
 
 
-def test_help_names_every_task_option_and_flag(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_task_option_and_flag(capsys):
     assert exit_code(["eval", "--help"]) == 0
     shown = capsys.readouterr().out
     for name in catalog.our_manager().all_tasks:

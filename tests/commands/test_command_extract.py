@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import pytest
 from saved_runs import edit_lines, sample_file, save_run
@@ -17,16 +16,12 @@ def extract(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
     return cli.main(["extract", *arguments])
 
 
-def test_both_filters_say_what_they_read_and_how(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_filters_say_what_they_read_and_how(monkeypatch, capsys):
     assert extract(monkeypatch, "The answer is C.", "--task", "medmcqa_openmed") == 0
     assert capsys.readouterr().out == "strict-match: [invalid] (none)\nflexible-extract: C (letter)\n"
 
 
-def test_candidates_are_shown_with_their_evidence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
     text = "The total is 4 points (5-9: high risk). Wait, age counts double: the total is 5 points."
     assert extract(monkeypatch, text, "--task", "medcalc_bench", "--kind", "integer", "--explain") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -37,9 +32,7 @@ def test_candidates_are_shown_with_their_evidence(
     assert "range" in next(line for line in lines if "  9.0  " in line)
 
 
-def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(tmp_path, capsys):
     """By the report, too."""
     results = save_run(tmp_path, tasks="medhallu", limit=4)
     log = sample_file(results, "medhallu")

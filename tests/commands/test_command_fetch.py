@@ -126,7 +126,7 @@ def fetched(hub: Hub, machine: Machine) -> list[Said]:
 
 
 @pytest.mark.slow
-def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Said]) -> None:
+def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched):
     refused = fetched[0]
     found = states(refused.out)
     assert refused.code == 1 and found["medhallu"] == ["there"]
@@ -134,7 +134,7 @@ def test_what_is_missing_is_a_line_each_and_the_rest_is_fetched(fetched: list[Sa
 
 
 @pytest.mark.slow
-def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub: Hub, fetched: list[Said]) -> None:
+def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub, fetched):
     whole = fetched[1]
     assert whole.code == 0, whole
     assert states(whole.out) == ALL_THERE and whole.out.splitlines()[-1] == "9 of 9 there"
@@ -148,7 +148,7 @@ def test_the_next_fetch_gets_all_that_runs_read_and_no_more(hub: Hub, fetched: l
 
 
 @pytest.mark.slow
-def test_a_check_asks_nothing_and_says_what_is_missing(hub: Hub, machine: Machine, fetched: list[Said]) -> None:
+def test_a_check_asks_nothing_and_says_what_is_missing(hub, machine, fetched):
     hub.asked.clear()
     lost = machine.nltk_data.rename(machine.folder / "elsewhere")
     (checked,) = machine.medtasks(["fetch", "--check"])
@@ -159,7 +159,7 @@ def test_a_check_asks_nothing_and_says_what_is_missing(hub: Hub, machine: Machin
 
 
 @pytest.mark.slow
-def test_runs_then_need_no_internet(hub: Hub, machine: Machine, fetched: list[Said]) -> None:
+def test_runs_then_need_no_internet(hub, machine, fetched):
     hub.asked.clear()
     tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
     with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:

@@ -74,7 +74,7 @@ def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) ->
     return listed(tmp_path / "doubts.csv")
 
 
-def test_items_are_ranked_by_the_support_of_the_runs(folder: Path, tmp_path: Path) -> None:
+def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path):
     docs = questions(folder / "probe")
     rows = run(folder, tmp_path, "one", "two", "three", "weak")
     assert [row["doc_id"] for row in rows] == ["0", "1"], "the others are not alike"
@@ -87,27 +87,27 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder: Path, tmp_path: Pat
     assert {(row["verdict"], row["comment"], row["task"]) for row in rows} == {("", "", "medmcqa_openmed")}
 
 
-def test_three_of_three_and_two_of_three(folder: Path, tmp_path: Path) -> None:
+def test_three_of_three_and_two_of_three(folder, tmp_path):
     rows = run(folder, tmp_path, "one", "two", "three")
     assert [row["doc_id"] for row in rows] == ["0", "1", "2"]
     assert rows[2]["runs_for"] == "one, two" and rows[2]["runs_for_label"] == "three"
 
 
-def test_json_has_what_the_file_has(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_what_the_file_has(folder, tmp_path, capsys):
     rows = run(folder, tmp_path, "one", "two", "three", "weak", flags=["--json"])
     told = json.loads(capsys.readouterr().out)
     assert told["items"] == len(questions(folder / "probe"))
     assert [str(doubt["doc_id"]) for doubt in told["doubts"]] == [row["doc_id"] for row in rows]
 
 
-def test_the_text_says_how_many(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_says_how_many(folder, tmp_path, capsys):
     run(folder, tmp_path, "one", "two", "three", "weak")
     number = len(questions(folder / "probe"))
     path = tmp_path / "doubts.csv"
     assert capsys.readouterr().out == f"2 of {number} items are answered alike and against the label: {path}\n"
 
 
-def test_runs_of_one_model_are_a_warning(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     shutil.copytree(folder / "one", tmp_path / "again")
     run(folder, tmp_path, "one", "two", str(tmp_path / "again"))
     assert capsys.readouterr().err.startswith("warning: 2 runs are of org/one: ")
@@ -124,20 +124,20 @@ def test_runs_of_one_model_are_a_warning(folder: Path, tmp_path: Path, capsys: p
     ],
 )
 def test_mistakes(
-    folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    names: list[str],
-    flags: list[str],
-    code: int,
-    says: str,
-) -> None:
+    folder,
+    tmp_path,
+    capsys,
+    names,
+    flags,
+    code,
+    says,
+):
     output = tmp_path / "doubts.csv"
     assert exit_code(["doubt", *(str(folder / name) for name in names), "-o", str(output), *flags]) == code
     assert says in capsys.readouterr().err and not output.exists()
 
 
-def test_cells_are_no_formulas(tmp_path: Path) -> None:
+def test_cells_are_no_formulas(tmp_path):
     """Responses may begin with a sign of equality, and a negative number is no formula."""
 
     def answer(doc: Row) -> str:
@@ -155,7 +155,7 @@ def test_cells_are_no_formulas(tmp_path: Path) -> None:
     ("answers", "is_close"),
     [(("4.2", "4.3"), True), (("4.2", "4.8"), False), (("100", "104"), True), (("-3", "3"), False)],
 )
-def test_decimals_are_alike_within_the_tolerance_of_labels(answers: tuple[str, str], is_close: bool) -> None:
+def test_decimals_are_alike_within_the_tolerance_of_labels(answers, is_close):
     benchmark = benchmarks()["medcalc_bench"]
     value, other = map(float, answers)
     assert benchmark.is_close(value, other, {"judgement": "decimal"}) is is_close

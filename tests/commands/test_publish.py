@@ -35,9 +35,7 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
     return by_task
 
 
-def test_every_benchmark_has_its_first_metric_under_its_own_rule(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsys):
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
     assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
@@ -70,7 +68,7 @@ PARTS = {  # why a run is held back: what its results say, and would say of the 
 
 
 @pytest.mark.parametrize("reason", PARTS)
-def test_parts_are_held_back_unless_allowed(tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str) -> None:
+def test_parts_are_held_back_unless_allowed(tmp_path, capsys, reason):
     path = saved(tmp_path, *PARTS[reason], tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
     assert main(arguments) == 1
@@ -85,7 +83,7 @@ def test_parts_are_held_back_unless_allowed(tmp_path: Path, capsys: pytest.Captu
         assert ("revision" not in entry["dataset"]) is ("rows from local files" in entry["notes"]) is is_local
 
 
-def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path: Path) -> None:
+def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
     tasks = ["medmcqa_openmed", "medexqa", "medhallu"]
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
     words = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]

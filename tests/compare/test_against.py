@@ -60,9 +60,7 @@ def run(
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.4, "worse"), (0.99, "better"), (0.7, "within")])
-def test_a_run_stops_when_it_is_decided(
-    share: float, expected: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys):
     with LocalServer(right_in(0.7)) as served:
         run(served, data, tmp_path / "saved", capsys)
     with LocalServer(right_in(share)) as served:
@@ -87,9 +85,7 @@ def test_a_run_stops_when_it_is_decided(
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 
 
-def test_runs_that_cannot_be_compared_are_an_error(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_cannot_be_compared_are_an_error(data, tmp_path, capsys):
     with LocalServer(right_in(0.5)) as served:
         run(served, data, tmp_path / "saved", capsys, "--system_instruction", "Be brief.", "--limit", "30")
         before = len(served.requests)
@@ -108,9 +104,7 @@ def test_runs_that_cannot_be_compared_are_an_error(
         assert "--against" in errors
 
 
-def test_several_processes_are_refused(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_processes_are_refused(data, tmp_path, capsys, monkeypatch):
     with LocalServer(right_in(0.5)) as served:
         run(served, data, tmp_path / "saved", capsys, "--limit", "30")
         monkeypatch.setattr("lm_eval.api.model.LM.world_size", 2)
@@ -124,7 +118,7 @@ def test_several_processes_are_refused(
 
 
 @pytest.mark.parametrize(("clusters", "strata"), [(10, 1), (100, 1), (940, 5), (4183, 1)])
-def test_looks_grow_and_spend_five_per_cent(clusters: int, strata: int) -> None:
+def test_looks_grow_and_spend_five_per_cent(clusters, strata):
     sizes = look_sizes(clusters, strata)
     assert sizes == sorted(set(sizes))
     assert (sizes[-1], len(sizes) <= 16) == (clusters, True)
@@ -135,14 +129,14 @@ def test_looks_grow_and_spend_five_per_cent(clusters: int, strata: int) -> None:
         assert of_looks[0] == pytest.approx(0.05 * sizes[0] / sizes[-2], rel=0.2), "the first spends its share"
 
 
-def test_an_interval_of_all_examples_has_no_width() -> None:
+def test_an_interval_of_all_examples_has_no_width():
     sensitivity = Sensitivity(100, 0.03, 0.04, 99)
     interval = repeated_interval(0.1, sensitivity, 0.75, 0.05)
     assert interval.high - 0.1 == pytest.approx(0.04 * 1.984217 * 0.5)
     assert repeated_interval(0.1, sensitivity, 1.0, 1.0) == Interval(0.1, 0.1)
 
 
-def test_larger_differences_are_decided_sooner() -> None:
+def test_larger_differences_are_decided_sooner():
     """At a discordance of 20 %, about what runs of 4,183 examples ask in measurements/statistics.md."""
     asked = [expected_clusters(gap, math.sqrt(0.2 - gap**2), 4183, 0.02) / 4183 for gap in (0.01, 0.02, 0.05, 0.1)]
     assert asked == pytest.approx([0.63, 0.46, 0.17, 0.06], abs=0.02)
@@ -155,11 +149,11 @@ def test_larger_differences_are_decided_sooner() -> None:
         *((1, 2, "within"), (-1, 3, "undecided"), (3, 3, "better")),
     ],
 )
-def test_decisions(low: float, high: float, expected: str) -> None:
+def test_decisions(low, high, expected):
     assert decision(Interval(low, high), 2.0) == expected
 
 
-def test_every_beginning_has_clusters_whole_and_strata_in_proportion() -> None:
+def test_every_beginning_has_clusters_whole_and_strata_in_proportion():
     clusters, strata = np.arange(300) // 2, np.repeat([0, 1, 1], 100)
     order = random_order(clusters, strata)
     assert order.strata == 2

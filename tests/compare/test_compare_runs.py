@@ -48,7 +48,7 @@ def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
 # ---- what is found
 
 
-def test_values_are_those_of_the_runs(saved: Path) -> None:
+def test_values_are_those_of_the_runs(saved):
     found = comparison(saved, filters=["strict-match", "flexible-extract"])
     assert not found.warnings
     runs = (found.a, found.b)
@@ -65,7 +65,7 @@ def test_values_are_those_of_the_runs(saved: Path) -> None:
     assert {task for task, _ in seen} == {"medtasks", "medexqa", *found.a.tasks}
 
 
-def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
+def test_every_breakdown_is_there_and_divides_the_examples(saved):
     found = comparison(saved)
     for task in GENERATION_TASKS:
         benchmark = benchmarks()[found.a.tasks[task].benchmark_name or ""]
@@ -79,7 +79,7 @@ def test_every_breakdown_is_there_and_divides_the_examples(saved: Path) -> None:
                 assert (breakdown.name, groups, lines) in (("style", set(), []), ("label", {"not doubted"}, []))
 
 
-def test_tests_suit_their_metrics(saved: Path) -> None:
+def test_tests_suit_their_metrics(saved):
     tests = {
         (line.task, line.metric.name, line.breakdown): line.contrast.test for line in comparison(saved).differences
     }
@@ -89,7 +89,7 @@ def test_tests_suit_their_metrics(saved: Path) -> None:
     assert tests["medexqa_all", "macro_acc", None] == tests["medtasks", "acc", None] == "t"
 
 
-def test_flips_and_agreements_add_up(saved: Path) -> None:
+def test_flips_and_agreements_add_up(saved):
     found = comparison(saved)
     for (task, filter_name), both in found.agreements.items():
         n = len(found.a.tasks[task].samples)
@@ -103,7 +103,7 @@ def test_flips_and_agreements_add_up(saved: Path) -> None:
                 assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
 
 
-def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path) -> None:
+def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved):
     lines = comparison(saved).differences
     for is_breakdown in (False, True):
         parts = [line for line in lines if (line.breakdown is not None) == is_breakdown]
@@ -114,7 +114,7 @@ def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved: Path)
         assert [x.is_significant for x in tested] == [p < 0.05 for p in corrected]
 
 
-def test_repeated_generations_are_compared(tmp_path: Path) -> None:
+def test_repeated_generations_are_compared(tmp_path):
     for name, repeats in (("a", 3), ("b", 3), ("more", 2)):
         count = iter(range(10**6))
         models = [right_in(0.6, name + salt) for salt in "123"]
@@ -135,7 +135,7 @@ def test_repeated_generations_are_compared(tmp_path: Path) -> None:
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
-def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
+def test_a_plan_is_for_the_variance_that_the_runs_have(saved):
     found = comparison(saved)
     whole = [line for line in found.differences if line.breakdown is None]
     needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
@@ -158,7 +158,7 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved: Path) -> None:
 # ---- what is paired
 
 
-def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
+def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     save_run(tmp_path / "a", tasks="medhallu", limit=6)
     save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
     with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
@@ -177,7 +177,7 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", [{"metadata": {"medhallu": {"use_knowledge": True}}}, {"system_instruction": "!"}])
-def test_other_measurements_are_refused_unless_forced(tmp_path: Path, settings: dict[str, Any]) -> None:
+def test_other_measurements_are_refused_unless_forced(tmp_path, settings):
     save_run(tmp_path / "a", tasks="medhallu", limit=4)
     save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
     with pytest.raises(MedtasksError, match=r"not comparable: the (options|prompts) differ .*--force"):
@@ -185,7 +185,7 @@ def test_other_measurements_are_refused_unless_forced(tmp_path: Path, settings: 
     assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
 
 
-def test_generation_settings_and_versions_are_warned_of(pair_of_runs: tuple[Path, Path]) -> None:
+def test_generation_settings_and_versions_are_warned_of(pair_of_runs):
     a, b = pair_of_runs
 
     def newer(content: Row) -> None:
@@ -199,7 +199,7 @@ def test_generation_settings_and_versions_are_warned_of(pair_of_runs: tuple[Path
     assert any("7.7" in warning for warning in found.warnings)
 
 
-def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> None:
+def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
     for name, metrics in (("a", ["rougeL"]), ("b", ["rougeL", "bleu"])):
         metadata = {"medexqa": {"use_explanations": True, "explanation_metrics": metrics}}
         save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
@@ -209,7 +209,7 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path: Path) -> Non
     assert not found.warnings and {line.metric.name for line in found.differences} == {"acc", "macro_acc"}
 
 
-def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple[Path, Path]) -> None:
+def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
     a, b = pair_of_runs
     for path in (a, b):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
@@ -217,7 +217,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs: tuple
     assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
 
 
-def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: tuple[Path, Path]) -> None:
+def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs):
     a, b = pair_of_runs
     task = [("medmcqa_openmed", "medmcqa_openmed")]
 
@@ -237,13 +237,13 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs: t
     assert any("not numbers" in warning for warning in found.warnings)
 
 
-def test_a_task_without_samples_is_an_error(pair_of_runs: tuple[Path, Path]) -> None:
+def test_a_task_without_samples_is_an_error(pair_of_runs):
     sample_file(pair_of_runs[1], "medhallu").unlink()
     with pytest.raises(MedtasksError, match=r"\b0 (samples )?in B.*--log_samples"):
         compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
 
 
-def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
+def test_tasks_of_one_run_alone_are_named(tmp_path):
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
     assert any("medmcqa_openmed: left out, as only one" in warning for warning in comparison(tmp_path).warnings)
@@ -255,7 +255,7 @@ def test_tasks_of_one_run_alone_are_named(tmp_path: Path) -> None:
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
-def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]) -> None:
+def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     for path in pair_of_runs:
         edit_results(
             path, lambda content: content["configs"]["medhallu"].update(process_results="other.score", metadata={})
@@ -276,7 +276,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs: tuple[Path, Path]
         ({"metrics": ["nosuch"]}, "no example in common with a value of nosuch; A has acc, "),
     ],
 )
-def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], message: str) -> None:
+def test_what_is_not_there_is_an_error(saved, settings, message):
     with pytest.raises(MedtasksError, match=message):
         comparison(saved, **settings)
 
@@ -284,7 +284,7 @@ def test_what_is_not_there_is_an_error(saved: Path, settings: dict[str, Any], me
 # ---- what is printed
 
 
-def test_the_table_fits_and_tells(saved: Path) -> None:
+def test_the_table_fits_and_tells(saved):
     found = comparison(saved, filters=["strict-match", "flexible-extract"])
     lines = ComparisonTable(found, show=2).to_text().split("\n")
     assert max(map(len, lines[3:])) <= 110
@@ -306,7 +306,7 @@ KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable 
 CONTRAST = "difference stderr low high p test"
 
 
-def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
+def test_the_json_holds_everything_under_stable_keys(saved):
     found = comparison(saved)
     content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
@@ -317,7 +317,7 @@ def test_the_json_holds_everything_under_stable_keys(saved: Path) -> None:
     assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
 
 
-def test_the_command(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(saved, tmp_path, capsys):
     a, b = str(saved / "a"), str(saved / "b")
     assert cli.main(["compare", a, b, "--task", "medhallu", "--show", "1"]) == 0
     printed = capsys.readouterr().out

@@ -62,7 +62,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
 
 
 @pytest.mark.parametrize("words", RUNS.values(), ids=RUNS)
-def test_requests_and_responses_are_those_of_a_server(words: list[str], tmp_path: Path) -> None:
+def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
         command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", str(tmp_path / "run")]
         assert exit_code(command) == 0
@@ -77,9 +77,7 @@ def test_requests_and_responses_are_those_of_a_server(words: list[str], tmp_path
     assert comparable(tmp_path / "out") == comparable(tmp_path / "run")
 
 
-def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again(tmp_path, capsys):
     requests = written(tmp_path, *FEW)
     good = list(map(response, requests[3:]))
     failed = {"custom_id": requests[1]["custom_id"], "response": {"status_code": 429, "body": {"error": "slow down"}}}
@@ -115,7 +113,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2
 
 
-def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path: Path) -> None:
+def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
     requests = written(tmp_path, *FEW)
     everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
     some = write_rows(map(response, requests[1::2]), tmp_path / "some.jsonl")
@@ -126,7 +124,7 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path: Path) -> None:
     assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
 
 
-def test_files_are_split_and_prompts_are_rendered(tmp_path: Path) -> None:
+def test_files_are_split_and_prompts_are_rendered(tmp_path):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
     command = ["requests", "--data", "sample", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]
     assert exit_code(command) == 0
@@ -139,7 +137,7 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
-def test_a_chat_template_renders_prompts(tiny_model: Path, tmp_path: Path) -> None:
+def test_a_chat_template_renders_prompts(tiny_model, tmp_path):
     words = ["--form", "completions", "--model_args", f"tokenizer={tiny_model}", "--apply_chat_template"]
     request, *_ = written(tmp_path, "--tasks", "medhallu", "--limit", "1", *words)
     assert request["body"]["prompt"].startswith("<system>") and request["body"]["prompt"].endswith("<assistant>")
@@ -154,9 +152,7 @@ def test_a_chat_template_renders_prompts(tiny_model: Path, tmp_path: Path) -> No
         (["--tasks", "medhallu", "--model_args", "sed=1"], "has no argument sed"),
     ],
 )
-def test_what_no_file_can_ask_is_one_line(
-    words: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
     assert says in one_line(capsys.readouterr().err)
     assert exit_code(["requests", "--tasks", "medhallu"]) == 2

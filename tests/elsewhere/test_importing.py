@@ -36,7 +36,7 @@ def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]
 
 
 @pytest.mark.parametrize("benchmark", ENVIRONMENTS)
-def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Path) -> None:
+def test_what_is_written_is_what_the_harness_writes(benchmark, tmp_path):
     _, function, name = ENVIRONMENTS[benchmark]
     run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
     assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
@@ -62,7 +62,7 @@ def test_what_is_written_is_what_the_harness_writes(benchmark: str, tmp_path: Pa
     assert any("no signature" in warning for warning in compared.warnings)
 
 
-def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_and_what_reads_its_files(tmp_path, capsys):
     for benchmark in ENVIRONMENTS:
         write(tmp_path / "theirs", benchmark, lines(benchmark, mostly_right))
     out = tmp_path / "out"
@@ -93,7 +93,7 @@ def test_the_command_and_what_reads_its_files(tmp_path: Path, capsys: pytest.Cap
     ],
     ids=repr,
 )
-def test_names_in_a_run_never_lead_out_of_the_folder(names: dict[str, str], tmp_path: Path) -> None:
+def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
     path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
     before = set(tmp_path.rglob("*"))
     run, _ = imported(path, tmp_path / "deep" / "out")
@@ -103,7 +103,7 @@ def test_names_in_a_run_never_lead_out_of_the_folder(names: dict[str, str], tmp_
 
 
 @pytest.mark.parametrize("strip", [(), ("example_id",)])
-def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple[str, ...]) -> None:
+def test_rollouts_of_an_example_are_its_generations(tmp_path, strip):
     def second_wrong(doc: Row) -> str:
         return right_answer(doc) if doc["rollout"] != 1 else "No."
 
@@ -117,7 +117,7 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path: Path, strip: tuple
         assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
 
 
-def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> None:
+def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
     path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
@@ -133,7 +133,7 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path: Path) -> No
         imported(path, tmp_path)
 
 
-def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path: Path) -> None:
+def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path):
     (line, *_) = lines("medcalc_bench", right_answer)
     final = line["completion"][-1]
     call = {"role": "assistant", "content": None, "tool_calls": ['{"name": "calculator"}']}
@@ -165,9 +165,7 @@ def packed(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["log.eval", "log.json", "scenario_state.json"])
-def test_runs_of_other_harnesses_keep_their_scores_and_ends(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, tmp_path, capsys):
     score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
     path = packed(tmp_path) if name == "log.eval" else OTHERS / name
     run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
@@ -196,9 +194,7 @@ IDS = {  # the fields of a document that the file's id is made of, and the bench
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 @pytest.mark.parametrize(("fields", "benchmark"), IDS.items())
-def test_lines_of_any_form_are_matched_by_an_id(
-    fields: tuple[str, ...], benchmark: str, form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_path, capsys):
     names = fields if len(fields) > 1 else ("Key",)
     written = []
     for doc in rows(benchmark):

@@ -54,12 +54,12 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_each_text_of_the_table_is_read_as_it_says(name: str) -> None:
+def test_each_text_of_the_table_is_read_as_it_says(name):
     found = [(text, wanted, READERS[name](text)) for text, wanted in table(name)]
     assert [row for row in found if not same(row[2], row[1])] == []
 
 
-def test_a_stated_value_is_read_out_of_a_whole_response() -> None:
+def test_a_stated_value_is_read_out_of_a_whole_response():
     found = [(text, value, read_value(text, kind).value) for text, (kind, value) in table("stated_value")]
     assert [row for row in found if not same(row[2], row[1])] == []
 
@@ -84,31 +84,31 @@ AGES = [
 
 
 @given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(NUMBERS))
-def test_a_number(value: float, style: str) -> None:
+def test_a_number(value, style):
     for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
         assert READERS["content_decimal"](style.format(form)) == pytest.approx(value, abs=5e-4)
 
 
 @given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from(POWERS))
-def test_scientific_notation(mantissa: int, exponent: int, style: str) -> None:
+def test_scientific_notation(mantissa, exponent, style):
     assert READERS["content_decimal"](style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
 
 
 @given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(DATES))
-def test_a_date(date: datetime.date, style: str) -> None:
+def test_a_date(date, style):
     assert READERS[DATE](date.strftime(style)) == date
     for text in (f"{date.month}/{date.day}/{date.year}", f"{date.month:02}/{date.day:02}/{date.year}"):
         assert READERS["strict_date"](text) == READERS[DATE](text) == date
 
 
 @given(st.integers(0, 45), st.integers(0, 6), st.sampled_from(AGES))
-def test_an_age(weeks: int, days: int, style: str) -> None:
+def test_an_age(weeks, days, style):
     assert READERS[AGE](style.format(weeks, days)) == (weeks, days)
     assert READERS["strict_weeks_days"](AGES[0].format(weeks, days)) == (weeks, days)
     assert READERS[AGE](f"{7 * weeks + days} days") == (weeks, days)
 
 
-def test_a_percentage_is_told_from_a_number() -> None:
+def test_a_percentage_is_told_from_a_number():
     for text, is_one in (("45.5 %", True), (r"\text{FENa} = 0.5\%", True), ("45.5", False), ("12% of 40 = 4.8", False)):
         assert isinstance(READERS["content_decimal"](text), Percentage) == is_one
 
@@ -116,7 +116,7 @@ def test_a_percentage_is_told_from_a_number() -> None:
 # ---- expressions
 
 
-def test_literals_too_long_for_python() -> None:
+def test_literals_too_long_for_python():
     assert python_literal("9" * 4300) == 10**4300 - 1
     assert python_literal("9" * 4301) is None
     assert python_literal("9" * 400 + ".0") is None
@@ -125,13 +125,13 @@ def test_literals_too_long_for_python() -> None:
 LONG = ["*".join(["2**999"] * 100), "(" * 1000 + "1", "-" * 1500 + "1", "[" * 500, "1 if " * 300]
 
 
-def test_expressions_cannot_reach_out_or_grow() -> None:
+def test_expressions_cannot_reach_out_or_grow():
     for expression in [*LONG, *(text for text, value in table("expression") if value is None)]:
         assert evaluate(expression) is None
         assert strict_decimal(f"str({expression})") is None or len(expression) < 2
 
 
-def test_an_expression_leaves_nothing_behind() -> None:
+def test_an_expression_leaves_nothing_behind():
     for attack in ("math.clear()", "math.pop('sqrt')", "math.update(pi=3)", "np.setdefault('x', 1)", "sqrt := 3"):
         assert evaluate(attack) is None
     assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
@@ -146,14 +146,14 @@ WRAPPERS = [r"\text{%s}", r"\mathrm{%s}", r"\mathbf{%s}", "**%s**", "$%s$", "(%s
 
 
 @given(PLAIN, PLAIN, PLAIN, PLAIN)
-def test_the_last_balanced_box_counts(before: str, first: str, between: str, last: str) -> None:
+def test_the_last_balanced_box_counts(before, first, between, last):
     text = rf"{before}\boxed{{{first}}}{between}\boxed{{{last}}}"
     for whole in (text, rf"{text} \boxed{{ {before}", rf"{text} {{{{ {{}} "):
         assert last_box(whole) == last
 
 
 @given(BRACES)
-def test_contents_are_balanced_and_no_longer_than_the_text(text: str) -> None:
+def test_contents_are_balanced_and_no_longer_than_the_text(text):
     contents = boxes(text)
     assert last_box(text) == (contents[-1] if contents else None)
     assert sum(map(len, contents)) <= len(text)
@@ -163,7 +163,7 @@ def test_contents_are_balanced_and_no_longer_than_the_text(text: str) -> None:
 
 
 @given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(st.sampled_from(WRAPPERS), max_size=6))
-def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
+def test_wrapping_changes_no_token(token, wrappers):
     wrapped = token
     for wrapper in wrappers:
         wrapped = wrapper % wrapped
@@ -172,14 +172,14 @@ def test_wrapping_changes_no_token(token: str, wrappers: list[str]) -> None:
 
 
 @given(UNTAGGED, UNTAGGED, UNTAGGED)
-def test_the_last_closed_tag_counts_and_its_end_is_known(before: str, content: str, after: str) -> None:
+def test_the_last_closed_tag_counts_and_its_end_is_known(before, content, after):
     text = f"{before}<answer>0</answer>{before}<answer>{content}</answer>{after}"
     found = last_tag(text)
     assert found and found[0] == content and text[found[1] :] == after
 
 
 @given(UNTAGGED, UNTAGGED)
-def test_what_the_server_strips_makes_no_difference(reasoning: str, answer: str) -> None:
+def test_what_the_server_strips_makes_no_difference(reasoning, answer):
     assert final_text(f"<think>{reasoning}</think>{answer}") == answer == final_text(answer)
     assert final_text(f"{reasoning}</think>{answer}") == answer
     assert final_text(f"{answer}<think>{reasoning}") == answer
@@ -190,7 +190,7 @@ ANSWERS = ["A", r"\boxed{C}", "The answer is B.", r"\boxed{0}", "It is factual."
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
-def test_reasoning_holds_no_answer_and_stripped_it_scores_the_same(name: str) -> None:
+def test_reasoning_holds_no_answer_and_stripped_it_scores_the_same(name):
     task = reader(name)
     doc = documents(task)[0]
     for read in (task.strict, task.flexible):
@@ -215,7 +215,7 @@ ANY = (
 
 
 @given(ANY)
-def test_any_text_gives_a_reading_or_none(text: str) -> None:
+def test_any_text_gives_a_reading_or_none(text):
     assert read_letter(text, NERVES).value in (None, *"ABCD")
     assert read_verdict(text).value in (None, *"012")
     for name in ("content_decimal", "content_integer", "strict_decimal", "strict_integer"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import pytest
 from given import GENERATION_TASKS, table
@@ -14,14 +13,13 @@ from medtasks_utils.benchmarks.base import UNANSWERED, Answer
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.verdicts import read_verdict
-from medtasks_utils.extraction.weighing import Reading
 
 WRAPS = ("%s", r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA")
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
 @pytest.mark.parametrize(("share", "length"), [(12, 20_000), pytest.param(1, 200_000, marks=pytest.mark.slow)])
-def test_hostile_responses_are_wrong_and_are_read_to_the_end(name: str, share: int, length: int) -> None:
+def test_hostile_responses_are_wrong_and_are_read_to_the_end(name, share, length):
     """With each so many'th of the units; anything quadratic would take minutes."""
     task = reader(name)
     docs = itertools.cycle(cases(task))
@@ -47,13 +45,13 @@ READERS = {
 
 
 @pytest.mark.parametrize(("unit", "read"), READERS.values(), ids=READERS)
-def test_a_longer_text_has_no_more_candidates(unit: str, read: Callable[[str], Reading]) -> None:
+def test_a_longer_text_has_no_more_candidates(unit, read):
     few, many = (len(read(unit * count).candidates) for count in (2_500, 5_000))
     assert 0 < few == many
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
-def test_nothing_clear_is_unanswered_under_both(name: str) -> None:
+def test_nothing_clear_is_unanswered_under_both(name):
     task = reader(name)
     for doc in cases(task):
         for response in ("", " \n", "<think>", r"\boxed{", "<think>A", "\x00", "…", "{" * 50_000):

@@ -27,38 +27,38 @@ NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Sp
 
 
 @given(st.text(alphabet="abcdefgh", min_size=30, max_size=80), st.integers(9, 40))
-def test_a_text_that_says_the_same_over_and_over_loops(sentence: str, times: int) -> None:
+def test_a_text_that_says_the_same_over_and_over_loops(sentence, times):
     assert nothing.loops(f"{sentence}. " * times)
     assert not nothing.loops(f"{sentence}. ")
 
 
 @given(st.sampled_from(["and the", "which is", "3 +", "so that", "of"]), st.integers(1, 9))
-def test_a_text_that_ends_within_a_sentence_breaks_off(end: str, sentences: int) -> None:
+def test_a_text_that_ends_within_a_sentence_breaks_off(end, sentences):
     text = "The pulse adds two. " * sentences
     assert nothing.whole_until(f"{text}It is {end}") == len(text)
     assert nothing.whole_until(text) == len(text)
 
 
 @given(st.sampled_from(["we can calculate the score", "solve for the GFR", "we plug in the values"]), st.floats(1, 99))
-def test_a_plan_is_no_result(plan: str, value: float) -> None:
+def test_a_plan_is_no_result(plan, value):
     assert nothing.only_plans(symbols_of(f"The age is given. Then {plan}.", ()))
     assert read_value(f"The sodium is {value:.1f}. Then {plan}.", "decimal").value is None
 
 
 @given(st.sampled_from(["none of the above", "unknown", "not in the options"]), st.sampled_from("ABCD"))
-def test_what_gives_up_has_no_letter(words: str, letter: str) -> None:
+def test_what_gives_up_has_no_letter(words, letter):
     assert read_letter(f"{letter} is common. The answer is {words}.", NERVES).value is None
 
 
 @given(st.sampled_from(["weight", "albumin"]), st.floats(1, 99))
-def test_what_lacks_data_has_no_value(needed: str, value: float) -> None:
+def test_what_lacks_data_has_no_value(needed, value):
     text = f"The age is {value:.0f}. The {needed} is missing, so it cannot be calculated."
     assert nothing.lacks(symbols_of(text, ()))
     assert read_value(text, "decimal").value is None
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from("ABCD"), st.sampled_from(["Wait, ", "Correction: ", "No, I misread. "]))
-def test_what_is_taken_back_is_not_stated(first: str, second: str, words: str) -> None:
+def test_what_is_taken_back_is_not_stated(first, second, words):
     assert read_letter(f"The answer is {first}. {words}the answer is {second}.").value == second
 
 
@@ -73,7 +73,7 @@ def found(rows: list[dict[str, Any]], rewrite: Callable[[str], str] = str) -> li
     return [LOADED[row["benchmark"]].flexible(rewrite(row["response"]), row).value for row in rows]
 
 
-def test_the_corpus_is_read_as_its_readers_did() -> None:
+def test_the_corpus_is_read_as_its_readers_did():
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row, value in zip(ROWS, found(ROWS), strict=True):
         counts[row.get("kind", "")][outcome(row, value)] += 1
@@ -101,7 +101,7 @@ REWRITTEN: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("at", range(len(REWRITTEN)), ids=[*REWRITTEN])
-def test_rewriting_changes_nothing(at: int) -> None:
+def test_rewriting_changes_nothing(at):
     rewrite, rows = [*REWRITTEN.values()][at], ROWS[at :: len(REWRITTEN)]
     changed = [
         row["id"] for row, one, other in zip(rows, found(rows), found(rows, rewrite), strict=True) if one != other

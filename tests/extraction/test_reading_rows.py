@@ -25,7 +25,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
 
 
 @pytest.mark.parametrize("reader", TABLES)
-def test_each_row_is_what_its_example_is_read_by(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_row_is_what_its_example_is_read_by(reader, monkeypatch):
     module = {"letters": letters, "values": values, "verdicts": verdicts}[reader]
     examples = [(name, text, value, aid) for of, name, text, value, aid in table("reading_rows") if of == reader]
     assert [name for name, *_ in examples] == [row.name for row in TABLES[reader]]

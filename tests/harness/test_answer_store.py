@@ -80,7 +80,7 @@ def answer(body: Request) -> str:
 
 
 @pytest.mark.parametrize("ask", ["plain", pytest.param("tools", marks=pytest.mark.slow)])
-def test_a_run_that_was_ended_asks_nothing_twice(ask: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_was_ended_asks_nothing_twice(ask, tmp_path, capsys):
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), capsys)
     with LocalServer(held := Held(7, answer)) as served:
@@ -101,9 +101,7 @@ def test_a_run_that_was_ended_asks_nothing_twice(ask: str, tmp_path: Path, capsy
     assert not list((tmp_path / "killed").glob("**/answers_*.jsonl")), "a run that ended is ended"
 
 
-def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys):
     refuses = [True]
 
     def reply(body: Request) -> Answer:
@@ -138,7 +136,7 @@ def take(store: AnswerStore, prompt: str, **settings: Any) -> Any:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
-def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFactory, replies: Any, cut: int) -> None:
+def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
     folder = tmp_path_factory.mktemp("kept")
     first = AnswerStore(folder, MODEL)
     for prompt, reply in replies[:cut]:
@@ -156,9 +154,7 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
-def test_no_damage_ends_a_run_or_changes_a_reply(
-    is_archived: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
     """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
     kept = AnswerStore(tmp_path, MODEL)
     expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
@@ -187,7 +183,7 @@ def test_no_damage_ends_a_run_or_changes_a_reply(
     assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"
 
 
-def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path, caplog):
     one = AnswerStore(tmp_path, MODEL)
     put(one, "p", "one")
     two = AnswerStore(tmp_path, MODEL)
@@ -244,9 +240,7 @@ GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
 
 
 @pytest.mark.parametrize("change", GROWS)
-def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(
-    change: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(change, tmp_path, capsys):
     task, old, new, reason = GROWS[change]
 
     def evaluate_in(folder: str, served: LocalServer, *words: str) -> tuple[dict[str, Any], str]:
@@ -276,7 +270,7 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(
     assert [task.signatures for task in ended] == [task.signatures for task in whole_run]
 
 
-def test_responses_are_scored_later_without_the_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
@@ -291,9 +285,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path: Path, capsys: p
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_while_it_extends_loses_no_answers(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_is_killed_while_it_extends_loses_no_answers(tmp_path, capsys):
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", "plain"), capsys)
     with LocalServer(answer) as served:
@@ -310,7 +302,7 @@ def test_a_run_that_is_killed_while_it_extends_loses_no_answers(
     assert len(served.answered) <= len(whole.requests) + 3 * 4, "those under way when the run was killed"
 
 
-def test_what_may_be_taken_over_is_what_asking_again_could_not_change() -> None:
+def test_what_may_be_taken_over_is_what_asking_again_could_not_change():
     """Against a plain model of it, for random pairs of an old run and a new one."""
     chance = random.Random(5)
     outcomes: Counter[str] = Counter()
@@ -391,7 +383,7 @@ class InProcess:
     loglikelihood, cache_hook = generate_until, None
 
 
-def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.answer_store._FIRST_PIECE", 4)
     monkeypatch.setattr("medtasks_utils.harness.answer_store._PIECE_SECONDS", 0.0)
     requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]

@@ -28,9 +28,7 @@ def caller(body: Request) -> str:
 @pytest.mark.slow
 @settings(max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
-def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
-    monkeypatch: pytest.MonkeyPatch, seed: int, connections: int, task: str
-) -> None:
+def test_transcripts_and_scores_are_those_of_one_batch_a_turn(monkeypatch, seed, connections, task):
     delays = random.Random(seed)
     found = []
 
@@ -50,7 +48,7 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(
     assert found[0] == found[1]
 
 
-def test_a_conversation_waits_for_no_other() -> None:
+def test_a_conversation_waits_for_no_other():
     """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
     others_over = threading.Event()
     lock = threading.Lock()
@@ -75,7 +73,7 @@ def test_a_conversation_waits_for_no_other() -> None:
     assert len(server.requests) == 40
 
 
-def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used() -> None:
+def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used():
     for connections in (2, 5, 16):
         with LocalServer(together(connections, caller)) as server:
             run(server, connections=connections, options={"repeats": 3})
@@ -85,7 +83,7 @@ def test_never_more_than_the_connections_are_in_flight_and_all_of_them_are_used(
 # ---- retries, headers, failures
 
 
-def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monkeypatch):
     lines: list[str] = []
     reported = threading.Event()
     wait = asyncio.wait
@@ -106,7 +104,7 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
     assert seconds == [["30"], ["60"], ["120"]]
 
 
-def test_retries_and_headers_are_the_harness_s() -> None:
+def test_retries_and_headers_are_the_harness_s():
     def answer(body: Request) -> str:
         return tagged("calculator", "6 * 7") if turn(body["messages"]) == 1 else "<answer>42</answer>"
 

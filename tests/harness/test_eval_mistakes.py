@@ -91,13 +91,13 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
 def test_a_mistake_is_one_line_with_the_way_out(
-    changed: dict[str, Any],
-    code: int,
-    says: list[str],
-    server: LocalServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    changed,
+    code,
+    says,
+    server,
+    monkeypatch,
+    capsys,
+):
     if changed.get("model") == "hf":
         torch = pytest.importorskip("torch", reason="the hf model needs torch")
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -117,7 +117,7 @@ def test_a_mistake_is_one_line_with_the_way_out(
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_failing_connection_names_the_server_and_the_settings_that_help(error: Exception, says: str) -> None:
+def test_a_failing_connection_names_the_server_and_the_settings_that_help(error, says):
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
     line = f"http://a/v1 does not answer .*{re.escape(says)}.*timeout.*60 s"
     with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
@@ -136,9 +136,7 @@ class FullDisk(io.TextIOWrapper):
 
 
 @pytest.mark.parametrize("verbosity", ["INFO", "ERROR"])
-def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(
-    verbosity: str, server: LocalServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosity, server, monkeypatch, capsys):
     monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
     assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
     output, errors = capsys.readouterr()
@@ -149,7 +147,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(
     assert kept == ["answers", "results"]
 
 
-def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:
+def test_a_model_that_reasons_and_finds_one_token_too_few_is_run():
     with LocalServer(lambda body: ".", probed=lambda body: refusal(400, "max_tokens was reached")) as served:
         assert run({}, served) == 0
     assert len(served.probes) == 1 and len(served.requests) == 2
@@ -165,12 +163,12 @@ def test_a_model_that_reasons_and_finds_one_token_too_few_is_run() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(
-    error: Exception,
-    says: str,
-    server: LocalServer,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    error,
+    says,
+    server,
+    monkeypatch,
+    capsys,
+):
     monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
     dummy = {"model": "dummy", "model_args": None, "apply_chat_template": None}
     assert run({**dummy, "output_path": "r"}, server) == 1

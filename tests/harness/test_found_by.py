@@ -8,7 +8,7 @@ from running import reader
 
 
 @pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), table("found_by"))
-def test_an_answer_says_how_it_was_found(task: str, filter_name: str, response: str, found_by: str) -> None:
+def test_an_answer_says_how_it_was_found(task, filter_name, response, found_by):
     loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
     text = response.replace("{option}", doc["options"][0] if "options" in doc else "")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,9 +36,7 @@ def of_seed(body: Request) -> str:
     ("model_args", "gen_kwargs", "base"),
     [({}, "temperature=0.7", 1234), ({"seed": 5}, "temperature=0.7", 5), ({}, "seed=9", 9)],
 )
-def test_a_server_that_honours_seeds_gives_different_texts(
-    model_args: dict[str, Any], gen_kwargs: str, base: int
-) -> None:
+def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
     with LocalServer(together(4, of_seed)) as server:
         arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
         result = simple_evaluate(
@@ -64,7 +60,7 @@ def test_a_server_that_honours_seeds_gives_different_texts(
     assert server.most_at_once == 4, "not one group of equal settings after the other"
 
 
-def test_vllm_takes_one_in_its_sampling_parameters() -> None:
+def test_vllm_takes_one_in_its_sampling_parameters():
     class VLLM(Scripted):
         model_args = {"seed": 77}  # noqa: RUF012
 
@@ -78,7 +74,7 @@ def test_vllm_takes_one_in_its_sampling_parameters() -> None:
     assert given == {"do_sample": True, "temperature": 0.7}
 
 
-def test_which_models_are_asked_one_by_one() -> None:
+def test_which_models_are_asked_one_by_one():
     def model(kind: Any = LocalCompletionsAPI, **given: Any) -> Any:
         return kind(base_url="http://127.0.0.1:9/", model="m", tokenizer_backend=None, **given)
 
@@ -98,9 +94,7 @@ def test_which_models_are_asked_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("gen_kwargs", "is_said"), [("temperature=0.7", True), ("do_sample=true,temperature=0.7", False)]
 )
-def test_greedy_repeats_are_said_to_gain_nothing(
-    gen_kwargs: str, is_said: bool, warnings_of_harness: Callable[[], list[str]]
-) -> None:
+def test_greedy_repeats_are_said_to_gain_nothing(gen_kwargs, is_said, warnings_of_harness):
     evaluate("medmcqa_openmed", metadata={"medmcqa": {"repeats": 2}}, gen_kwargs=gen_kwargs, limit=2)
     assert len([line for line in warnings_of_harness() if "decoding is greedy" in line]) == is_said
 
@@ -108,7 +102,7 @@ def test_greedy_repeats_are_said_to_gain_nothing(
 # ---- orders
 
 
-def test_orders_are_all_different_and_balanced() -> None:
+def test_orders_are_all_different_and_balanced():
     for first in itertools.permutations("ABCD"):
         orders = [order_of(generation, "".join(first)) for generation in range(24)]
         assert orders[0] == "".join(first)
@@ -120,7 +114,7 @@ def test_orders_are_all_different_and_balanced() -> None:
 
 
 @pytest.mark.parametrize(("task", "shots"), [("medmcqa_openmed", 2), ("medexqa_all", 0)])
-def test_generations_see_the_choices_in_orders_of_their_own(task: str, shots: int) -> None:
+def test_generations_see_the_choices_in_orders_of_their_own(task, shots):
     benchmark = task.split("_")[0]
     once, varied = Scripted(right_answer), Scripted(right_answer)
     evaluate(task, once, num_fewshot=shots)
@@ -148,7 +142,7 @@ ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=
 
 
 @given(answers=ANSWERS, target=st.sampled_from("ABCD"))
-def test_what_generations_tell_by_counting(answers: list[str | None], target: str) -> None:
+def test_what_generations_tell_by_counting(answers, target):
     right = [answer == target for answer in answers]
     found = scores_together(answers, right)
     assert found["all@k"] == (right.count(True) == len(right))
@@ -177,7 +171,7 @@ def choices(body: Request) -> Answer:
     }
 
 
-def test_all_generations_are_requested_at_once() -> None:
+def test_all_generations_are_requested_at_once():
     with LocalServer(choices) as server:
         result = evaluate("medmcqa_openmed", chat_model(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
     _, *requests = server.requests  # the first asks whether choices differ
@@ -198,9 +192,7 @@ def test_all_generations_are_requested_at_once() -> None:
     ],
     ids=["fewer", "equal", "greedy", "orders", "refused"],
 )
-def test_what_cannot_be_requested_at_once_is_one_line(
-    answer: Any, gen_kwargs: str, options: dict[str, Any], says: str
-) -> None:
+def test_what_cannot_be_requested_at_once_is_one_line(answer, gen_kwargs, options, says):
     at_once = {"medmcqa": {**AT_ONCE["medmcqa"], **options}}
     with (
         LocalServer(answer if callable(answer) else lambda body: answer) as server,
@@ -215,9 +207,7 @@ def chat_model(server: LocalServer) -> Any:
     return LocalChatCompletion.create_from_arg_obj(arguments, {"batch_size": 1})
 
 
-def test_generations_of_one_request_are_kept_and_taken_over_together(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):
     def asked(*words: str) -> int:
         before = len(server.requests)
         flags = ["--data", "sample", "--tasks", "medmcqa_openmed", "--gen_kwargs", SAMPLED, *server.flags(), *words]

@@ -58,7 +58,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return request.param, folder
 
 
-def test_every_metric_under_both_filters_with_its_standard_error_and_direction(run: tuple[str, Path]) -> None:
+def test_every_metric_under_both_filters_with_its_standard_error_and_direction(run):
     task, folder = run
     result = saved_results(folder)
     for filter_name in FILTERS:
@@ -75,7 +75,7 @@ def test_every_metric_under_both_filters_with_its_standard_error_and_direction(r
     assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(load(task).eval_docs))
 
 
-def test_saved_samples_hold_everything_about_each_example(run: tuple[str, Path]) -> None:
+def test_saved_samples_hold_everything_about_each_example(run):
     task, folder = run
     samples, docs = saved_samples(folder, task), documents(load(task))
     for filter_name in FILTERS:
@@ -95,7 +95,7 @@ def test_saved_samples_hold_everything_about_each_example(run: tuple[str, Path])
             assert (answer == UNANSWERED) == (sample["answered"] == 0) and (sample["acc"] == 0 or sample["answered"])
 
 
-def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
+def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path):
     nasty = ["\ud800 lone", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
     answers = iter(nasty * 10)
     save_run(tmp_path, lambda doc: next(answers) + " \\boxed{A}", tasks="medmcqa_openmed")
@@ -108,7 +108,7 @@ def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path: Path)
 # ---- selection
 
 
-def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
+def test_a_limit_of_medexqa_all_takes_from_all_specialties():
     docs = documents(load("medexqa_all"))
     parts = {name: [doc for doc in docs if doc["specialty"] == name] for name in {doc["specialty"] for doc in docs}}
     assert {doc["specialty"] for doc in docs[:5]} == parts.keys()
@@ -117,7 +117,7 @@ def test_a_limit_of_medexqa_all_takes_from_all_specialties() -> None:
         assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
 
 
-def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
     def no_scoring(*arguments: Any) -> Any:
         raise AssertionError("scored")
 
@@ -150,7 +150,7 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
 VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = table("request_caches")
 
 
-def test_cached_requests_are_those_of_the_same_run_only(request_cache: Path) -> None:
+def test_cached_requests_are_those_of_the_same_run_only(request_cache):
     fresh = [asked(task, metadata, **settings) for task, metadata, settings in VARIATIONS]
     for _ in range(2):  # once filling the cache, once reading it
         for (task, metadata, settings), expected in zip(VARIATIONS, fresh, strict=True):
@@ -174,7 +174,7 @@ def attempts() -> Scripted:
 
 
 @pytest.mark.parametrize("task", ["medexqa_all", "medhallu"])
-def test_repeats_are_averaged_within_each_example(task: str) -> None:
+def test_repeats_are_averaged_within_each_example(task):
     benchmark = next(name for name in BENCHMARKS if task.startswith(name))
     options = {"repeats": 4}
     model = attempts()
@@ -205,7 +205,7 @@ def test_repeats_are_averaged_within_each_example(task: str) -> None:
 # ---- groups
 
 
-def test_groups_are_plain_means_of_their_tasks() -> None:
+def test_groups_are_plain_means_of_their_tasks():
     specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
     sizes = {name: list(range(2 + index % 3)) for index, name in enumerate(specialties)}
     metadata = {"medexqa": {"repeats": 2}}
@@ -226,7 +226,7 @@ def test_groups_are_plain_means_of_their_tasks() -> None:
 # ---- several processes
 
 
-def test_responses_that_pad_a_rank_are_dropped() -> None:
+def test_responses_that_pad_a_rank_are_dropped():
     """Under several processes the harness repeats a rank's last request until all ranks have as many."""
     for repeats in (1, 2):
         task = load("medhallu", medhallu={"repeats": repeats})
@@ -246,7 +246,7 @@ def test_responses_that_pad_a_rank_are_dropped() -> None:
 # ---- MedHallu's detection metrics
 
 
-def test_detection_metrics_equal_scikit_learns(data: Path) -> None:
+def test_detection_metrics_equal_scikit_learns(data):
     """Of verdicts that are unsure, malformed and cut off among others; positive is hallucinated."""
     fields = {"Knowledge": [], "Ground Truth": "True.", "Hallucinated Answer": "False."}
     kind = {"Category of Hallucination": "Incomplete Information"}

@@ -33,13 +33,13 @@ def modules_reached(path: Path) -> list[str]:
 LOGGERS = {"lm_eval.medtasks", "lm_eval.loggers.evaluation_tracker", "lm_eval.tasks._index"}
 
 
-def test_one_module_reaches_lm_eval() -> None:
+def test_one_module_reaches_lm_eval():
     reached = {path: modules_reached(path) for path in PACKAGE.rglob("*.py") if path not in DOORS}
     assert {path: names for path, names in reached.items() if names} == {}
     assert modules_reached(PACKAGE / "harness" / "deferred_imports.py"), "the search finds what there is"
 
 
-def test_the_installed_release_has_all_names() -> None:
+def test_the_installed_release_has_all_names():
     assert missing() == []
     for name, known in NAMES.items():
         assert known.purpose
@@ -47,7 +47,7 @@ def test_the_installed_release_has_all_names() -> None:
             assert getattr(lm_eval_names, name) is getattr(owner_of(name), name)
 
 
-def test_every_name_is_used() -> None:
+def test_every_name_is_used():
     sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path not in DOORS]
     unused = [
         name
@@ -57,7 +57,7 @@ def test_every_name_is_used() -> None:
     assert unused == []
 
 
-def test_a_name_that_a_release_lacks_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_a_release_lacks_is_one_line(monkeypatch):
     monkeypatch.setitem(NAMES, "gone", Name("utils", "nothing", "utils: come"))
     monkeypatch.setitem(NAMES, "elsewhere", Name("gone", "nothing"))
     monkeypatch.setitem(NAMES, "LM.gone", Name("api.model", "nothing"))

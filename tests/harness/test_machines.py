@@ -45,7 +45,7 @@ def samples(folder: Path) -> dict[Any, Any]:
 
 
 @pytest.mark.torch
-def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tiny_model: Path, tmp_path: Path) -> None:
+def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tiny_model, tmp_path):
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
     port = free_port()
     launchers = [

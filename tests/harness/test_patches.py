@@ -8,11 +8,11 @@ import pytest
 
 from medtasks_utils.harness import patches
 from medtasks_utils.harness.lm_eval_names import NAMES
-from medtasks_utils.harness.patches import IN_EVERY_RUN, IN_THE_COMMAND, Patch
+from medtasks_utils.harness.patches import IN_EVERY_RUN, IN_THE_COMMAND
 
 
 @pytest.mark.parametrize("patch", [*IN_EVERY_RUN, *IN_THE_COMMAND], ids=lambda patch: patch.name)
-def test_the_installed_release_has_what_is_replaced(patch: Patch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installed_release_has_what_is_replaced(patch, monkeypatch):
     monkeypatch.undo()  # what all tests replace
     if "huggingface" in NAMES[patch.name].module:
         pytest.importorskip("torch")
@@ -23,7 +23,7 @@ def test_the_installed_release_has_what_is_replaced(patch: Patch, monkeypatch: p
     assert patch.without
 
 
-def test_what_the_command_replaces_is_undo() -> None:
+def test_what_the_command_replaces_is_undo():
     before = [patches.original(patch) for patch in IN_THE_COMMAND]
     undo = patches.apply(IN_THE_COMMAND)
     during = [patches.original(patch) for patch in IN_THE_COMMAND]

@@ -41,9 +41,7 @@ def numbers() -> list[str]:
     return [doc["row_number"] for doc in documents(load("medcalc_bench_corrected", "hub"))]
 
 
-def test_it_is_downloaded_once_then_read_offline(
-    server: Hub, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_downloaded_once_then_read_offline(server, repository, monkeypatch):
     kept = [pinned.cached_folder(repository) / file.name for file in repository.files]
     assert not any(path.exists() for path in kept)
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
@@ -59,7 +57,7 @@ def test_it_is_downloaded_once_then_read_offline(
 
 
 @pytest.mark.parametrize("damage", [b"", CORRECTED[:-100], CORRECTED + b"\n", b"<html>login</html>"])
-def test_another_file_is_refused_and_not_kept(server: Hub, repository: Repository, damage: bytes) -> None:
+def test_another_file_is_refused_and_not_kept(server, repository, damage):
     server.raw[next(iter(server.raw))] = damage
     with pytest.raises(DataError, match="SHA256") as error:
         numbers()
@@ -75,9 +73,7 @@ def test_another_file_is_refused_and_not_kept(server: Hub, repository: Repositor
         ("no cache", ["corrected.csv", "tmp"]),
     ],
 )
-def test_what_can_go_wrong_is_one_line(
-    server: Hub, tmp_path: Path, wrong: str, says: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_can_go_wrong_is_one_line(server, tmp_path, wrong, says, monkeypatch):
     (tmp_path / "file").write_text("")
     if wrong == "no file":
         server.raw.clear()
@@ -90,9 +86,7 @@ def test_what_can_go_wrong_is_one_line(
     assert [text for text in says if text not in str(error.value)] == [] and "\n" not in str(error.value)
 
 
-def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
-    server: Hub, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, data, monkeypatch):
     for name in ("test.csv", "one_shot.csv"):
         write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
@@ -106,6 +100,6 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(
     assert server.asked == [] and all(doc["example_note"] for doc in task.eval_docs)
 
 
-def test_the_pinned_file_is_the_one_at_hand(shared: Path) -> None:
+def test_the_pinned_file_is_the_one_at_hand(shared):
     content = (shared / "data" / "medcalc_bench" / "corrected.csv").read_bytes()
     assert hashlib.sha256(content).hexdigest() == CARD.repositories["corrected"].files[0].sha256

@@ -23,7 +23,7 @@ def sent(body: Any) -> str:
 
 
 @pytest.mark.parametrize(("form", "body", "verdict"), FORMS, ids=[form for form, *_ in FORMS])
-def test_a_form_is_read_or_is_an_error(form: str, body: Any, verdict: dict[str, Any]) -> None:
+def test_a_form_is_read_or_is_an_error(form, body, verdict):
     if "error" in verdict:
         with pytest.raises(NoReplyError) as raised:
             read_completion(sent(body), LIMIT)
@@ -36,7 +36,7 @@ def test_a_form_is_read_or_is_an_error(form: str, body: Any, verdict: dict[str, 
     assert reply.is_empty == verdict.get("empty", False)
 
 
-def test_several_choices_come_in_their_order_whatever_index_says() -> None:
+def test_several_choices_come_in_their_order_whatever_index_says():
     choices = [{"index": 1 - place, "message": {"content": text}} for place, text in enumerate("ab")]
     found = read_completion(json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}))
     assert list(map(str, found.replies)) == ["a", "b"]
@@ -44,7 +44,7 @@ def test_several_choices_come_in_their_order_whatever_index_says() -> None:
     assert found.usage == {"prompt": 7, "completion": 9}
 
 
-def test_a_reply_passes_through_caches_as_it_is() -> None:
+def test_a_reply_passes_through_caches_as_it_is():
     reply = Reply("A", "length", 3, "Hm.")
     again = pickle.loads(pickle.dumps(reply))
     assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
@@ -67,7 +67,7 @@ CHOICES = st.builds(
 
 
 @given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))
-def test_whatever_a_body_holds_it_is_replies_or_an_error(body: Any, limit: int | None) -> None:
+def test_whatever_a_body_holds_it_is_replies_or_an_error(body, limit):
     """A reply without a text is one that was cut or filtered, or says so itself."""
     try:
         found = read_completion(json.dumps(body), limit)
@@ -81,7 +81,7 @@ def test_whatever_a_body_holds_it_is_replies_or_an_error(body: Any, limit: int |
 
 
 @given(text=st.text())
-def test_a_body_that_is_no_json_is_an_error(text: str) -> None:
+def test_a_body_that_is_no_json_is_an_error(text):
     try:
         json.loads(text)
     except ValueError:
@@ -94,9 +94,7 @@ AROUND = st.dictionaries(NAMES.filter(lambda name: name not in SAY_ERROR), BODIE
 
 
 @given(around=AROUND, in_choice=AROUND, in_message=AROUND, is_chat=st.booleans())
-def test_an_answer_in_its_place_is_read_whatever_stands_around_it(
-    around: dict[str, Any], in_choice: dict[str, Any], in_message: dict[str, Any], is_chat: bool
-) -> None:
+def test_an_answer_in_its_place_is_read_whatever_stands_around_it(around, in_choice, in_message, is_chat):
     """But for fields that may say that it is an error, nothing beside an answer loses it."""
     message = {"message": {**in_message, "content": ANSWER}} if is_chat else {"text": ANSWER}
     for name in () if is_chat else ("message", "delta", "content"):

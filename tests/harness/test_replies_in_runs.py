@@ -50,7 +50,7 @@ def number_of(body: Request) -> int:
 # ---- forms
 
 
-def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(data: Path) -> None:
+def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(data):
     """Each of the forms is the first reply to a question of its own; what is asked again has the right answer then."""
     asked: Counter[int] = Counter()
     forms = [(body, verdict) for _, body, verdict in FORMS if verdict.get("status", 500) >= 500]
@@ -89,9 +89,7 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
     ],
     ids=["500", "finish_reason", "no choices", "401 in the body", "too long", "hung up"],
 )
-def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(
-    answer: Answer, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(answer, says, tmp_path, capsys):
     with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
         flags = server.flags(max_retries=2, num_concurrent=1)
         words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "5"]
@@ -103,9 +101,7 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
 
 
-def test_retry_after_is_honoured_up_to_a_bound(
-    data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_retry_after_is_honoured_up_to_a_bound(data, monkeypatch, caplog):
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -139,7 +135,7 @@ def cut_and_whole(body: Request) -> Answer:
 ENDS = ["length", "length", "length", "filter", "unknown", "stop", "stop", "stop"]
 
 
-def test_samples_and_metrics_say_how_replies_ended(data: Path) -> None:
+def test_samples_and_metrics_say_how_replies_ended(data):
     with LocalServer(cut_and_whole) as server:
         result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, 8))
     found = samples(result)
@@ -156,7 +152,7 @@ def test_samples_and_metrics_say_how_replies_ended(data: Path) -> None:
     ]
 
 
-def test_every_generation_has_its_own_end(data: Path) -> None:
+def test_every_generation_has_its_own_end(data):
     def answer(body: Request) -> Answer:
         return completion("I", "length") if body["seed"] % 2 else completion(RIGHT)
 
@@ -167,7 +163,7 @@ def test_every_generation_has_its_own_end(data: Path) -> None:
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == pytest.approx(1 / 3)
 
 
-def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data: Path) -> None:
+def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
     def answer(body: Request) -> Answer:
         if len(body["messages"]) < 4:
             return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
@@ -178,7 +174,7 @@ def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data: Path) -> No
     assert [(sample["ended"], sample["tokens"]) for sample in samples(result)] == [(["length"], [6])] * 2
 
 
-def test_several_prompts_in_a_request_are_read_as_single_ones_are(data: Path) -> None:
+def test_several_prompts_in_a_request_are_read_as_single_ones_are(data):
     def answer(body: Request) -> Answer:
         choices = [{"index": place, "text": RIGHT, "finish_reason": "length"} for place in range(len(body["prompt"]))]
         return {"choices": choices}
@@ -192,7 +188,7 @@ def test_several_prompts_in_a_request_are_read_as_single_ones_are(data: Path) ->
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 1.0
 
 
-def test_ends_are_kept_and_come_back(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ends_are_kept_and_come_back(data, tmp_path, capsys):
     rows_of(data, 8)
     words = [
         "eval",
@@ -219,9 +215,7 @@ def test_ends_are_kept_and_come_back(data: Path, tmp_path: Path, capsys: pytest.
     assert found[0]["reasoning"] == ["Hm"]
 
 
-def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_in_the_page(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_in_the_page(data, tmp_path, capsys):
     rows_of(data, 16)
     words = ["eval", "--data", str(data), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
     for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
@@ -256,9 +250,7 @@ def hf(tiny_model: Path) -> Any:
 
 
 @pytest.mark.torch
-def test_a_model_of_transformers_says_how_its_replies_ended(
-    hf: Any, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatch):
     """Checked against what it generates: a reply is cut if it has as many tokens as there may be, without an end."""
     model = hf()
     rows: list[list[int]] = []
@@ -281,7 +273,7 @@ def test_a_model_of_transformers_says_how_its_replies_ended(
 
 
 @pytest.mark.torch
-def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf: Any, data: Path) -> None:
+def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf, data):
     rows = medmcqa_rows(4, cop=0)
     rows[2]["question"] = "Why? " * 500
     write_rows(rows, data / "medmcqa/validation.jsonl")
@@ -294,9 +286,7 @@ def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf: Any, data: Pa
 
 
 @pytest.mark.torch
-def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(
-    hf: Any, tiny_model: Path, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(hf, tiny_model, data, capsys):
     words = [
         "eval",
         "--data",
@@ -315,17 +305,13 @@ def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(
 
 
 @pytest.mark.torch
-def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(
-    hf: Any, data: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(hf, data, caplog):
     evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=2", apply_chat_template=False)
     assert "add --apply_chat_template" in caplog.text
 
 
 @pytest.mark.torch
-def test_vllm_in_this_process_says_how_its_replies_ended(
-    tiny_model: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monkeypatch):
     """It generates in an order of its own, and a prompt that does not fit is not sent."""
     from fake_vllm import vllm_model
 
@@ -352,7 +338,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(
 # ---- before a run
 
 
-def test_a_model_that_reasons_with_little_room_gets_a_word(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_reasons_with_little_room_gets_a_word(data, capsys):
     def thinking(body: Request) -> Answer:
         return completion(None, "length", reasoning_content="Okay")
 
@@ -363,7 +349,7 @@ def test_a_model_that_reasons_with_little_room_gets_a_word(data: Path, capsys: p
         assert ("the model reasons, and max_gen_toks=2,048" in capsys.readouterr().err) == is_warned
 
 
-def test_no_prompt_is_sent_empty(data: Path, tmp_path: Path) -> None:
+def test_no_prompt_is_sent_empty(data, tmp_path):
     nothing = "description: ''\ndoc_to_text: '{% if false %}{% endif %}'\n"
     text = f"include: {TASKS}/medmcqa/medmcqa_openmed.yaml\ntask: blank\n{nothing}"
     (tmp_path / "blank.yaml").write_text(text)
@@ -375,7 +361,7 @@ def test_no_prompt_is_sent_empty(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("limit", "said"), [(None, None), (40, 40)])
-def test_tokens_are_sent_whole_or_not_at_all(tiny_model: Path, data: Path, limit: int | None, said: int | None) -> None:
+def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, limit, said):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
     server.page = Fault(200, {"data": [{"id": "m", "max_model_len": said and said + 9000}]})

@@ -34,7 +34,7 @@ def fields(differences: list[SignatureDifference], refuse: bool) -> set[str]:
 
 
 @pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"])
-def test_every_result_has_one_for_each_filter(task: str) -> None:
+def test_every_result_has_one_for_each_filter(task):
     found = signatures(task)
     assert list(found) == ["strict-match", "flexible-extract"]
     for name, text in found.items():
@@ -50,13 +50,13 @@ def test_every_result_has_one_for_each_filter(task: str) -> None:
 
 @pytest.mark.parametrize(("task", "change", "refused", "warned"), table("signature_changes"))
 def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affair_warned_of(
-    task: str, change: dict[str, Any], refused: list[str], warned: list[str]
-) -> None:
+    task, change, refused, warned
+):
     differences = incompatibilities(signed(task), signed(task, **change))
     assert fields(differences, refuse=True) == {*refused} and fields(differences, refuse=False) == {*warned}
 
 
-def test_fewshot_examples_count_by_their_rows_and_seed() -> None:
+def test_fewshot_examples_count_by_their_rows_and_seed():
     two = {"num_fewshot": 2}
     first, second = (signed("medmcqa_openmed", **two) for _ in range(2))
     assert first == second
@@ -64,7 +64,7 @@ def test_fewshot_examples_count_by_their_rows_and_seed() -> None:
     assert fields(incompatibilities(first, other), refuse=True) == {"prompt"}
 
 
-def test_explanation_metrics_are_named_with_a_hash_of_theirs() -> None:
+def test_explanation_metrics_are_named_with_a_hash_of_theirs():
     found = signed("medexqa_all", metadata={"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL"]}})
     assert re.fullmatch(r"rougeL#[0-9a-f]{8}", parse(found)["scorers"]) and parse(found)["opts"] == "-"
     assert fields(incompatibilities(signed("medexqa_all"), found), refuse=True) == {"scorers"}
@@ -73,7 +73,7 @@ def test_explanation_metrics_are_named_with_a_hash_of_theirs() -> None:
 # ---- what must not be in it
 
 
-def test_no_secret_address_or_path_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_address_or_path_is_in_it(tmp_path, monkeypatch):
     monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
     prompt = "Use key sk-secret at http://user:password@host/v1 | and more"
     found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
@@ -82,7 +82,7 @@ def test_no_secret_address_or_path_is_in_it(tmp_path: Path, monkeypatch: pytest.
         assert secret not in found
 
 
-def test_it_does_not_depend_on_the_process(tmp_path: Path) -> None:
+def test_it_does_not_depend_on_the_process(tmp_path):
     """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
     found = []
     for rank in (0, 1):

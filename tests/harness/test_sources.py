@@ -49,7 +49,7 @@ ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " 
 
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("task", TABLES)
-def test_every_format_of_every_benchmark_loads_the_same_documents(data: Path, task: str, suffix: str) -> None:
+def test_every_format_of_every_benchmark_loads_the_same_documents(data, task, suffix):
     for source in TABLES[task]:
         rows = sample_rows(source)
         if suffix == "parquet" and "Calculator ID" in rows[0]:
@@ -60,7 +60,7 @@ def test_every_format_of_every_benchmark_loads_the_same_documents(data: Path, ta
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data: Path, suffix: str) -> None:
+def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data, suffix):
     write_rows(medmcqa_rows(4, question=ODD), data / "medmcqa" / f"validation.{suffix}")
     assert reads("medmcqa_openmed", data)[0]["question"] == ODD
     texts = {**dict(zip("ABCD", ["None", "NA", "", "nan"], strict=True)), "question": "null", "explanation_2": "N/A"}
@@ -71,7 +71,7 @@ def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data: Path, s
 
 
 @pytest.mark.parametrize(("task", "benchmark", "layout"), table("layouts"))
-def test_layouts(data: Path, task: str, benchmark: str, layout: list[str]) -> None:
+def test_layouts(data, task, benchmark, layout):
     source = "medcalc_bench/corrected.csv" if task.endswith("corrected") else FILE[benchmark]
     rows = sample_rows(source)
     share = -(-len(rows) // len(layout))
@@ -94,7 +94,7 @@ def test_layouts(data: Path, task: str, benchmark: str, layout: list[str]) -> No
         lambda content: content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") + b"\n\n",
     ],
 )
-def test_byte_order_marks_and_line_ends_make_no_difference(data: Path, change: Callable[[bytes], bytes]) -> None:
+def test_byte_order_marks_and_line_ends_make_no_difference(data, change):
     for benchmark in ("medmcqa", "medexqa", "medhallu"):
         (data / FILE[benchmark]).parent.mkdir(exist_ok=True)
         (data / FILE[benchmark]).write_bytes(change((SAMPLE / FILE[benchmark]).read_bytes()))
@@ -105,7 +105,7 @@ def test_byte_order_marks_and_line_ends_make_no_difference(data: Path, change: C
 
 
 @pytest.mark.parametrize("benchmark", TASK)
-def test_a_directory_the_folder_or_the_file_is_not_there(data: Path, benchmark: str) -> None:
+def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
     nowhere = message_of(TASK[benchmark], data / "nowhere")
     assert [text for text in (str(data / "nowhere"), "MEDTASKS_DATA", '"hub"', '"sample"') if text not in nowhere] == []
     (data / benchmark / "README.md").write_text("nothing")
@@ -119,7 +119,7 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data: Path, benchmark: 
 @pytest.mark.parametrize(
     ("benchmark", "column"), [("medmcqa", "cop"), ("medcalc_bench", "Lower Limit"), ("medhallu", "Hallucinated Answer")]
 )
-def test_a_missing_column_is_named_with_those_there_are(data: Path, benchmark: str, column: str) -> None:
+def test_a_missing_column_is_named_with_those_there_are(data, benchmark, column):
     cut = {name: value for name, value in ROW[benchmark].items() if name != column}
     write_rows([cut], data / FILE[benchmark])
     message = message_of(TASK[benchmark], data)
@@ -136,7 +136,7 @@ UNREADABLE: list[tuple[str, Callable[[bytes], bytes], str]] = [
 
 
 @pytest.mark.parametrize(("suffix", "damage", "says"), UNREADABLE)
-def test_a_file_that_cannot_be_read(data: Path, suffix: str, damage: Callable[[bytes], bytes], says: str) -> None:
+def test_a_file_that_cannot_be_read(data, suffix, damage, says):
     path = write_rows(medmcqa_rows(4, question="Größe?"), data / "medmcqa" / f"validation{suffix}")
     path.write_bytes(damage(path.read_bytes()))
     message = message_of("medmcqa_openmed", data)
@@ -164,9 +164,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     return asked
 
 
-def test_the_variable_names_the_source_and_the_metadata_overrides_it(
-    data: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked, monkeypatch):
     def count(metadata: dict[str, Any]) -> int:
         tasks = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
         return len(documents(tasks.load(["medmcqa_openmed"])["tasks"]["medmcqa_openmed"]))
@@ -188,9 +186,7 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(
 
 
 @pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
-def test_the_repository_the_revision_and_the_files_of_each_task(
-    asked: Asked, task: str, repository: str, revision: str, files: list[str]
-) -> None:
+def test_the_repository_the_revision_and_the_files_of_each_task(asked, task, repository, revision, files):
     assert reads(task, Path("hub"), revision="a model's own") == documents(load(task))
     for *of, patterns in asked:
         assert of == [repository, revision]
@@ -203,7 +199,7 @@ def test_the_repository_the_revision_and_the_files_of_each_task(
 # ---- real rows
 
 
-def test_the_real_rows_load(shared: Path) -> None:
+def test_the_real_rows_load(shared):
     counts = {"medmcqa_openmed": 2816, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
     assert {task: len(reads(task, shared / "data")) for task in counts} == counts
     assert len({doc["calculator_id"] for doc in reads("medcalc_bench_lite", shared / "data")}) == 55

@@ -60,7 +60,7 @@ def saved(variants: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_each_field_does_what_it_does_in_a_stock_task(saved: Path) -> None:
+def test_each_field_does_what_it_does_in_a_stock_task(saved):
     results = saved_results(saved)
     samples = {name: saved_samples(saved, name) for name in VARIANTS}
 
@@ -109,9 +109,7 @@ def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
 
 @pytest.mark.parametrize("benchmark", BASES)
 @pytest.mark.parametrize(("fields", "said"), table("variants_refused"))
-def test_a_field_that_cannot_work_is_one_error_that_names_it(
-    tmp_path: Path, benchmark: str, fields: str, said: list[str]
-) -> None:
+def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path, benchmark, fields, said):
     if fields.startswith("validation_split") and benchmark != "medmcqa":
         fields = fields.replace("validation_split", "test_split")
     with pytest.raises(MedtasksError) as caught:
@@ -120,7 +118,7 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(
 
 
 @pytest.mark.parametrize(("text", "message"), table("variants_unreadable"))
-def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path, text, message):
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     (tmp_path / "variant.yaml").write_text(text.replace("BASE", str(TASKS / "medmcqa")) + "\n")
     with pytest.raises(MedtasksError) as caught:
@@ -128,7 +126,7 @@ def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path: P
     assert f"{tmp_path}/{message}" in str(caught.value)
 
 
-def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path, caplog):
     files = [TASKS / "medexqa" / "medexqa_biomedical_engineering.yaml", BASES["medhallu"]]
     (tmp_path / "variant.yaml").write_text(f"include: [{files[0]}, {files[1]}]\ntask: variant\n")
     manager = manager_for(["variant"], str(tmp_path))
@@ -145,9 +143,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("field", "benchmark", "yaml", "outcome"), FIELDS)
-def test_each_field_happens_or_is_one_error(
-    tmp_path: Path, field: str, benchmark: str, yaml: str, outcome: dict[str, Any] | str
-) -> None:
+def test_each_field_happens_or_is_one_error(tmp_path, field, benchmark, yaml, outcome):
     """An outcome is a part of the error's message, or what the task then has."""
     if isinstance(outcome, str):
         with pytest.raises(MedtasksError) as caught:
@@ -178,7 +174,7 @@ def test_each_field_happens_or_is_one_error(
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-def test_the_table_has_every_field(benchmark: str) -> None:
+def test_the_table_has_every_field(benchmark):
     assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
 
@@ -187,7 +183,7 @@ ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "mede
 
 @pytest.mark.parametrize("benchmark", BASES)
 @pytest.mark.parametrize("filters", ["null", "[{name: none, filter: [{function: take_first}]}]"])
-def test_a_whole_response_is_read_by_the_strict_reader(tmp_path: Path, benchmark: str, filters: str) -> None:
+def test_a_whole_response_is_read_by_the_strict_reader(tmp_path, benchmark, filters):
     task = made(tmp_path, benchmark, f"filter_list: {filters}")
     task.build_all_requests(limit=1)
     (request,) = task.instances
@@ -197,7 +193,7 @@ def test_a_whole_response_is_read_by_the_strict_reader(tmp_path: Path, benchmark
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-def test_settings_of_generation_that_a_variant_leaves_out_are_ours(tmp_path: Path, benchmark: str) -> None:
+def test_settings_of_generation_that_a_variant_leaves_out_are_ours(tmp_path, benchmark):
     longer = made(tmp_path, benchmark, "generation_kwargs: {max_gen_toks: 4096}").config.generation_kwargs
     assert longer == {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 4096}
     sampled = made(tmp_path, benchmark, "generation_kwargs: {temperature: 0.7}").config.generation_kwargs
@@ -206,7 +202,7 @@ def test_settings_of_generation_that_a_variant_leaves_out_are_ours(tmp_path: Pat
     assert written["until"] == ["END"]
 
 
-def test_tools_are_described_after_a_description_of_ones_own(tmp_path: Path) -> None:
+def test_tools_are_described_after_a_description_of_ones_own(tmp_path):
     task = made(tmp_path, "medcalc_bench", "description: Be brief.", "medcalc_bench_tools.yaml")
     text = task.resolve_field(task.eval_docs[0], task.config.description)
     assert text.startswith("Be brief.\n\nYou can use these tools:") and "<tool_call>" in text
@@ -214,7 +210,7 @@ def test_tools_are_described_after_a_description_of_ones_own(tmp_path: Path) -> 
     assert without.config.description == "Be brief."
 
 
-def test_two_values_of_one_option_are_an_error(tmp_path: Path) -> None:
+def test_two_values_of_one_option_are_an_error(tmp_path):
     from medtasks_utils.harness.task_options import options_of
 
     metadata = {"medcalc_bench": {"version": "1.2", "dataset_version": "verified"}}
@@ -223,7 +219,7 @@ def test_two_values_of_one_option_are_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("benchmark", "text", "value"), table("filter_contents"))
-def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: str, text: str, value: Any) -> None:
+def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, text, value):
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     which = benchmarks()[benchmark]
     options: Any = which.options.model_validate({})
@@ -231,7 +227,7 @@ def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark: 
     assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 
-def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
+def test_the_signature_of_a_function_is_the_same_in_every_process():
     from medtasks_utils.harness.signature import as_signed
 
     names: dict[str, Any] = {}
@@ -242,14 +238,14 @@ def test_the_signature_of_a_function_is_the_same_in_every_process() -> None:
     assert "0x" not in as_signed(names["prompt"])
 
 
-def test_a_function_that_changes_its_document_changes_no_other() -> None:
+def test_a_function_that_changes_its_document_changes_no_other():
     rows = load("medhallu").eval_docs
     for row in rows:
         row["question"] = "?"
     assert all(row["question"] != "?" for row in (*rows, *rows[:2]))
 
 
-def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path: Path) -> None:
+def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path):
     """Metrics of a variant's own are there; units agree; a group has the filters and the examples that it asks for."""
     scores = {"acc,strict-match": 0.5, "f1,strict-match": 0.25, "acc,flexible-extract": 0.75, "length,strict-match": 9}
     stock = {"acc,strict-match": 0.5, "f1,strict-match": 0.5, "acc,flexible-extract": 1.0}

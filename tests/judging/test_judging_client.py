@@ -36,31 +36,27 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 @pytest.mark.parametrize(
     "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
 )
-def test_what_may_pass_is_tried_again(fault: Fault, tmp_path: Path) -> None:
+def test_what_may_pass_is_tried_again(fault, tmp_path):
     judgement, server = one(tmp_path, fault, fault, GOOD)
     assert (judgement.score, judgement.failure, judgement.calls, len(server.requests)) == (80.0, None, 3, 3)
     judgement, server = one(tmp_path / "again", fault, max_retries=2)
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
 
-def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("medtasks_utils.judging.client._PATIENCE", 0.0)
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
         check(settings_for(server.url, tmp_path, max_retries=2))
     assert f"at {server.url} has not answered yet; it is asked up to 3 times" in caplog.text
 
 
-def test_what_stays_wrong_is_not(tmp_path: Path) -> None:
+def test_what_stays_wrong_is_not(tmp_path):
     judgement, server = one(tmp_path, refusal(400, "context length exceeded,\nsay we"))
     assert (judgement.failure, len(server.requests)) == ("http_400", 1)
     assert "400" in judgement.error and "context length exceeded" in judgement.error
 
 
-def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monkeypatch):
     monkeypatch.setattr("openai._base_client.anyio.sleep", sleep := AsyncMock())
     judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
     assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0)]
@@ -82,7 +78,7 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(
         (f"<think>{GOOD}</think>I would say 85.", "unreadable"),
     ],
 )
-def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Answer, kind: str, tmp_path: Path) -> None:
+def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kind, tmp_path):
     judgement, server = one(tmp_path, bad)
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
@@ -101,9 +97,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad: Ans
         (["max_tokens", "temperature", "response_format"], {"max_completion_tokens": 99}),
     ],
 )
-def test_refused_parameters_are_done_without_and_remembered(
-    refused: list[str], kept: dict[str, float], tmp_path: Path
-) -> None:
+def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_path):
     def answer(request: dict[str, Any]) -> Answer:
         form = request.get("response_format", {}).get("type")
         for name in refused:
@@ -127,7 +121,7 @@ def test_refused_parameters_are_done_without_and_remembered(
 # ---- endpoint, key, settings
 
 
-def test_endpoints_in_one_form_without_credentials() -> None:
+def test_endpoints_in_one_form_without_credentials():
     forms = ("http://h:1/v1", "http://h:1/v1/", " http://h:1/v1/chat/completions", "http://h:1/v1/chat/completions/")
     assert {endpoint(form) for form in forms} == {"http://h:1/v1"}
     for url in ("", "localhost:8000", "ftp://h/v1", "http://", f"http://me:{KEY}@h/v1",
@@ -138,16 +132,14 @@ def test_endpoints_in_one_form_without_credentials() -> None:
 
 
 @pytest.mark.parametrize("name", [KEY, "NOT_SET", "EMPTY", ""])
-def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name: str) -> None:
+def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name):
     assert find_key(None, {"JUDGE_API_KEY": " ", "OPENAI_API_KEY": " openai-key\n"}) == "openai-key"
     with pytest.raises(JudgeError) as caught:
         find_key(name, {"EMPTY": ""})
     assert KEY not in str(caught.value)
 
 
-def test_the_key_reaches_the_endpoint_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, caplog, capfd):
     caplog.set_level("DEBUG")
     monkeypatch.setenv("JUDGE_API_KEY", KEY)
     echo = Fault(400, {"error": {"message": f"context length; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
@@ -168,7 +160,7 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
 # ---- the cache
 
 
-def test_what_makes_another_question(tmp_path: Path) -> None:
+def test_what_makes_another_question(tmp_path):
     def count(explanation: str = "So.", **changed: Any) -> int:
         before = len(server.requests)
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
@@ -182,7 +174,7 @@ def test_what_makes_another_question(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", ["5", "{}", "[", '{"text": 5, "tokens": []}', '{"text": "{", "tokens": 1}', b"\xff{"]
 )
-def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage: Any, tmp_path: Path) -> None:
+def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage, tmp_path):
     with JudgeServer(in_turn(GOOD)) as server:
         judged(server, tmp_path, [case()])
         with sqlite3.connect(tmp_path / "cache.sqlite3") as database:
@@ -202,7 +194,7 @@ for number in range(50):
 """
 
 
-def test_several_processes_write_the_same_cache(tmp_path: Path) -> None:
+def test_several_processes_write_the_same_cache(tmp_path):
     path = tmp_path / "cache"
     workers = [subprocess.Popen([sys.executable, "-c", FILL, path, str(worker)]) for worker in range(2)]
     assert [process.wait(60) for process in workers] == [0] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def judging(lost: str = "") -> Answering:
 # ---- scores
 
 
-def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_costs_no_call(tmp_path: Path) -> None:
+def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_costs_no_call(tmp_path):
     with JudgeServer(judging()) as server:
         metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
@@ -89,9 +88,7 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
     assert means["explanation,strict-match"] == pytest.approx((20 + 40) / 4)
 
 
-def test_failures_are_left_out_of_the_means_counted_and_named(
-    tmp_path: Path, warnings_of_harness: Callable[[], list[str]]
-) -> None:
+def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings_of_harness):
     lost = next(iter(SCORES))
     with JudgeServer(judging(lost)) as server:
         result = evaluate(TASK, right, metadata=options(server, tmp_path))
@@ -107,9 +104,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(
     assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
 
 
-def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
     def answer(request: dict[str, Any]) -> Answer:
@@ -126,9 +121,7 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
     assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
 
 
-def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_asked(
-    data: Path, tmp_path: Path
-) -> None:
+def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_asked(data, tmp_path):
     row = [*"QABCD", "", "", "A"]
     rows = [dict(zip(MEDEXQA_COLUMNS, row, strict=True))]
     write_rows(rows, data / "medexqa/test/clinical_psychologist_test.tsv", header=False)
@@ -138,7 +131,7 @@ def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_
     assert not model.prompts
 
 
-def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path: Path) -> None:
+def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path):
     with JudgeServer() as server:
         metadata = options(server, tmp_path, "factscore", use_coverage=True)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
@@ -168,7 +161,7 @@ def refused(metadata: dict[str, Any], match: str) -> str:
     return str(caught.value)
 
 
-def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> None:
+def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
     judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
     result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
     results = result["results"]["medexqa_biomedical_engineering"]
@@ -176,7 +169,7 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says() -> No
     assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
 
 
-def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: Path) -> None:
+def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
     for fault, match in (
         (refusal(404, "The model `judge` does not exist."), "The model `judge` does not exist.*serve this model"),
         (Fault(200, "<html></html>"), "base URL"),
@@ -199,7 +192,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path: P
         ({"judge_api_key": KEY}, "did you mean judge_api_key_env"),
     ],
 )
-def test_bad_options_are_one_line_without_what_may_be_a_key(metadata: dict[str, Any], match: str) -> None:
+def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
     with pytest.raises(UsageError, match=match) as caught:
         load(TASK, **metadata)
     assert KEY not in str(caught.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +19,7 @@ AROUND = ("{}", "```json\n{}\n```", "Here it is: {} That is all.", "Sure! 85 of 
 
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize(("score", "read"), [(0, 0), (100, 100), (12.5, 12.5), ("85", 85), (" 85.5 ", 85.5), ("1", 1)])
-def test_an_object_is_read_in_any_wrapping(around: str, score: Any, read: float) -> None:
+def test_an_object_is_read_in_any_wrapping(around, score, read):
     reply = geval_reply(score, justification='It says {"so"}, and [more].\nTruly.')
     for text in (json.dumps(reply), json.dumps(reply, indent=2), json.dumps(reply).replace("\\n", "\n")):
         assert read_object(around.replace("{}", text, 1)) == {**reply, "final_score": read}
@@ -32,24 +31,24 @@ def test_an_object_is_read_in_any_wrapping(around: str, score: Any, read: float)
     *(f'{{"final_score": {value}}}' for value in (
         '"0.85"', "0.999", '"-5"', '"85/100"', "true", "null", "NaN", "100.5", "1e400", '"١٢"')),
 ])  # fmt: skip
-def test_no_score_is_made_of_anything_else(text: str) -> None:
+def test_no_score_is_made_of_anything_else(text):
     with pytest.raises(UnreadableError):
         read_object(text)
 
 
 @given(PROSE, PROSE)
-def test_prose_never_has_a_score_claims_or_a_label(text: str, more: str) -> None:
+def test_prose_never_has_a_score_claims_or_a_label(text, more):
     for read, said in ((read_object, "85"), (read_claims, "85"), (read_label, "it is FULLY_SUPPORTED")):
         with pytest.raises(UnreadableError):
             read(f"{text} {said} {more}")
 
 
-def test_the_schema_asks_for_what_the_protocol_names() -> None:
+def test_the_schema_asks_for_what_the_protocol_names():
     assert set(SCHEMA["properties"]) == set(SCHEMA["required"]) == set(geval_reply(1))
 
 
 @given(st.floats(allow_nan=False) | st.integers() | st.text() | st.booleans() | st.none())
-def test_a_score_is_a_number_from_0_to_100_and_is_kept_as_it_is(score: Any) -> None:
+def test_a_score_is_a_number_from_0_to_100_and_is_kept_as_it_is(score):
     text = json.dumps(geval_reply(score))
     if isinstance(score, int | float) and not isinstance(score, bool) and (score == 0 or 1 <= score <= 100):
         assert read_object(text)["final_score"] == score
@@ -60,7 +59,7 @@ def test_a_score_is_a_number_from_0_to_100_and_is_kept_as_it_is(score: Any) -> N
 
 @pytest.mark.parametrize("around", AROUND[:3])
 @given(claims=st.lists(st.text(st.characters(codec="utf-8")), max_size=MAX_CLAIMS))
-def test_claims_are_read_once_each_without_blanks(around: str, claims: list[str]) -> None:
+def test_claims_are_read_once_each_without_blanks(around, claims):
     expected = list(dict.fromkeys(" ".join(claim.split()) for claim in claims if claim.strip()))
     assert read_claims(around.replace("{}", json.dumps(claims))) == expected
 
@@ -70,13 +69,13 @@ def test_claims_are_read_once_each_without_blanks(around: str, claims: list[str]
     ["One. Two.", "- One\n- Two", '["One", 2]', '{"claims": "One"}', '["One"] or ["Two"]', '["One", "Tw',
      json.dumps([f"Claim {index}" for index in range(MAX_CLAIMS + 1)])],
 )  # fmt: skip
-def test_no_claims_are_made_of_anything_else(text: str) -> None:
+def test_no_claims_are_made_of_anything_else(text):
     with pytest.raises(UnreadableError):
         read_claims(text)
 
 
 @pytest.mark.parametrize("around", ["{}", " {}\n", "{}.", '"{}"', "'{}'", "**{}**", "`{}`", "```text\n{}\n```"])
-def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around: str) -> None:
+def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around):
     for label in LABELS:
         for text in (label, label.lower(), label.replace("_", " ").title(), label.replace("_", "-")):
             assert read_label(around.replace("{}", text)) == label
@@ -86,7 +85,7 @@ def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around: st
 
 
 @pytest.mark.parametrize("piece", ["{", "[", '{"a":', '["', "{}", "[]", "`", "```\n", '{"final_score": ', "FULLY "])
-def test_long_replies_are_read_in_linear_time(piece: str) -> None:
+def test_long_replies_are_read_in_linear_time(piece):
     for read in (read_object, read_claims, read_label):
         with suppress(UnreadableError):  # quadratic would be minutes
             read(piece * (200_000 // len(piece)))

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +32,7 @@ def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
 
 
 @pytest.mark.parametrize("coverage", [False, True])
-def test_factscore(coverage: bool, tmp_path: Path) -> None:
+def test_factscore(coverage, tmp_path):
     """With coverage the claims of each reference are extracted by a call of their own, and united."""
     todo = [*cases(4), case(9, references=("One only.",))]
     with JudgeServer() as server:
@@ -57,7 +56,7 @@ def test_factscore(coverage: bool, tmp_path: Path) -> None:
     assert ("coverage:no" in judge.signature) == (not coverage)
 
 
-def test_claims_that_both_references_make_count_once_and_texts_without_claims_are_no_error(tmp_path: Path) -> None:
+def test_claims_that_both_references_make_count_once_and_texts_without_claims_are_no_error(tmp_path):
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"])
         if "JSON array" not in text:
@@ -76,7 +75,7 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
 # ---- the limit, faults, a kill, interruption
 
 
-def test_the_limit_is_kept_and_used(tmp_path: Path) -> None:
+def test_the_limit_is_kept_and_used(tmp_path):
     faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
     met = together(4, faults)  # of claims, which come first, there are too few to meet
 
@@ -88,7 +87,7 @@ def test_the_limit_is_kept_and_used(tmp_path: Path) -> None:
         assert server.most_at_once == 4
 
 
-def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path: Path) -> None:
+def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path):
     def answer(request: dict[str, Any]) -> Answer:
         text = whole(request["messages"]).split("(An earlier reply")[0].strip()
         hopeless = draw(text).random() < 0.1
@@ -117,7 +116,7 @@ judge_all(make_judge("factscore"), settings_for(sys.argv[1], Path(sys.argv[2]), 
 """
 
 
-def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path: Path) -> None:
+def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
     with JudgeServer(held := Held(40, sound)) as server:
         first = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(tmp_path)], env=environment)
@@ -131,7 +130,7 @@ def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_pat
     assert len(set(map(prompt_of, server.answered))) == 84 and len(server.requests) <= 84 + 8
 
 
-def test_judges_by_name() -> None:
+def test_judges_by_name():
     assert make_judge("G_Eval").signature == make_judge("g-eval").signature
     with pytest.raises(JudgeError, match="g-eval, factscore"):
         make_judge("oracle")

@@ -123,7 +123,7 @@ BY_SECOND = {
     [pytest.param(DESKTOP, "light", marks=pytest.mark.slow), (PHONE, "dark")],
     ids=["desktop", "phone"],
 )
-def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, int], theme: str) -> None:
+def test_filters(browser, address, runs, size, theme):
     with opened(browser, address, size, theme) as page:
         assert shown(page) == count(runs, lambda *_: True)
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
@@ -167,7 +167,7 @@ def test_filters(browser: Any, address: str, runs: list[Run], size: tuple[int, i
 
 
 @pytest.mark.slow
-def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) -> None:
+def test_search_keys_and_addresses(browser, address, runs):
     selected = "document.querySelector('#list [aria-selected=true]')?.getAttribute('aria-posinset')"
     with opened(browser, address) as page:
         page.fill("input[name=q]", "GRAPEFRUIT")
@@ -193,7 +193,7 @@ def test_search_keys_and_addresses(browser: Any, address: str, runs: list[Run]) 
 
 
 @pytest.mark.slow
-def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
+def test_the_list_is_sorted_and_saved(page, runs):
     choose(page, task="medcalc_bench", run="second", sort="-length")
     page.check("input[value=length]")
     about = page.locator("#list .about").all_inner_texts()
@@ -211,7 +211,7 @@ def test_the_list_is_sorted_and_saved(page: Any, runs: list[Run]) -> None:
 
 
 @pytest.mark.slow
-def test_parts_lie_beside_the_page(browser: Any, runs: list[Run], tmp_path: Path) -> None:
+def test_parts_lie_beside_the_page(browser, runs, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(build_page(runs, beside=tmp_path / "my files"), encoding="utf-8")
     page = browser.new_page()
@@ -224,7 +224,7 @@ def test_parts_lie_beside_the_page(browser: Any, runs: list[Run], tmp_path: Path
 # ---- a sample
 
 
-def test_reasoning_calls_judges_and_generations(page: Any, runs: list[Run]) -> None:
+def test_reasoning_calls_judges_and_generations(page, runs):
     choose(page, task="medexqa_all", run="first")
     open_first(page)
     text = page.inner_text("#detail")
@@ -257,7 +257,7 @@ def test_reasoning_calls_judges_and_generations(page: Any, runs: list[Run]) -> N
 
 
 @pytest.mark.slow
-def test_two_runs_side_by_side(browser: Any, address: str, runs: list[Run]) -> None:
+def test_two_runs_side_by_side(browser, address, runs):
     first, second = (run.tasks["medmcqa_openmed"].samples for run in runs[:2])
     with opened(browser, address, PHONE) as page:
         for result, wanted in (("only-b", (0, 1)), ("only-a", (1, 0))):
@@ -270,7 +270,7 @@ def test_two_runs_side_by_side(browser: Any, address: str, runs: list[Run]) -> N
         assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "under each other on a phone"
 
 
-def test_a_hostile_response_changes_nothing_but_its_own_cell(page: Any) -> None:
+def test_a_hostile_response_changes_nothing_but_its_own_cell(page):
     places = """() => [...document.querySelectorAll("h1, h2, h3, table, #list, #detail, #list .row, footer")]
         .map((e) => [e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight])"""
     choose(page, task="medhallu", run="first")
@@ -286,7 +286,7 @@ def test_a_hostile_response_changes_nothing_but_its_own_cell(page: Any) -> None:
     assert response.locator("*").count() == 0 and "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in response.inner_text()
 
 
-def test_what_an_audit_found_is_a_section_and_a_filter(page: Any) -> None:
+def test_what_an_audit_found_is_a_section_and_a_filter(page):
     rows = cells(page, "How often the rules misread (%)")
     assert rows[1] == ["medhallu", "first\nreader", "1\nof 28", "10.0\n5.0 to 20.0", "10.0\n5.0 to 20.0", "50.0", "–"]
     page.locator("#about a:visible").first.click()
@@ -305,7 +305,7 @@ def heads(page: Any, title: str) -> list[str]:
     return [head.split("\n")[0] for head in cells(page, title)[0]]
 
 
-def test_filter_runs_and_baseline_are_chosen(browser: Any, address: str, page: Any) -> None:
+def test_filter_runs_and_baseline_are_chosen(browser, address, page):
     board = heads(page, "Leaderboard")
     assert board[:3] == ["Run", "Rank", "Overall ▼"], "the overall score is the first column"
     place = board.index("MedCalc-Bench")
@@ -331,7 +331,7 @@ def test_filter_runs_and_baseline_are_chosen(browser: Any, address: str, page: A
     assert "5 of" in page.inner_text("#summary .notice"), "what --limit left out"
 
 
-def test_the_leaderboard_is_sorted_and_unfolded(page: Any) -> None:
+def test_the_leaderboard_is_sorted_and_unfolded(page):
     before = [row[0] for row in cells(page, "Leaderboard")[1:]]
     page.click("#sort-none")
     place = heads(page, "Leaderboard").index("None ▼")
@@ -347,7 +347,7 @@ def test_the_leaderboard_is_sorted_and_unfolded(page: Any) -> None:
     assert shown(page) == count > 0, "the link leads to as many samples as it says"
 
 
-def test_the_map_shows_which_examples_each_run_has_right(page: Any, runs: list[Run]) -> None:
+def test_the_map_shows_which_examples_each_run_has_right(page, runs):
     page.click("#tabs a:text-is('MedCalc-Bench')")
     title = "Which examples each run has right"
     shown_rights = {row[0]: int(row[2]) for row in cells(page, title)[1:]}
@@ -365,7 +365,7 @@ def test_the_map_shows_which_examples_each_run_has_right(page: Any, runs: list[R
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_values_stand_where_the_axis_says(browser: Any, address: str, size: tuple[int, int]) -> None:
+def test_values_stand_where_the_axis_says(browser, address, size):
     places = """() => [...document.querySelectorAll("table:not(.agreement):has(> thead .plot)")].map((table) => {
         const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
         const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
@@ -380,7 +380,7 @@ def test_values_stand_where_the_axis_says(browser: Any, address: str, size: tupl
             assert of_marks == pytest.approx(of_lines, abs=2)
 
 
-def test_one_benchmark_is_open_at_a_time(page: Any) -> None:
+def test_one_benchmark_is_open_at_a_time(page):
     for title in ("MedHallu", "MedMCQA"):
         page.click(f"#tabs a:text-is('{title}')")
         assert page.locator("#topic > section").get_attribute("aria-label") == title
@@ -390,7 +390,7 @@ def test_one_benchmark_is_open_at_a_time(page: Any) -> None:
     assert {"acc", "answered"} <= {row["metric"] for row in rows} and rows[0].keys() >= {"low", "high", "n"}
 
 
-def test_back_closes_a_sample_on_a_phone(browser: Any, address: str) -> None:
+def test_back_closes_a_sample_on_a_phone(browser, address):
     with opened(browser, address, PHONE) as page:
         open_first(page)
         page.go_back()
@@ -398,7 +398,7 @@ def test_back_closes_a_sample_on_a_phone(browser: Any, address: str) -> None:
         assert shown(page) > 0, "the page is still there"
 
 
-def test_the_page_is_short_and_named(page: Any) -> None:
+def test_the_page_is_short_and_named(page):
     unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav, table")]
         .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""
     assert page.evaluate(unnamed) == 0 == page.locator("th:not([scope], .plot)").count()

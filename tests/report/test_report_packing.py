@@ -9,7 +9,6 @@ import string
 import unicodedata
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,7 +43,7 @@ def records(chunks: Iterable[str]) -> list[Any]:
 
 
 @given(st.lists(JSON, max_size=12), st.integers(1, 300))
-def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
+def test_records_come_back_as_they_were(values, chunk):
     packed_ones, starts = pack(values, chunk)
     chunks = list(packed_ones)
     assert records(chunks) == values
@@ -54,7 +53,7 @@ def test_records_come_back_as_they_were(values: list[Any], chunk: int) -> None:
         assert here and values[start : start + len(here)] == here
 
 
-def test_numbers_that_are_none_become_null() -> None:
+def test_numbers_that_are_none_become_null():
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
     assert records(pack([value])[0]) == [{"a": None, "b": [None, 1.5], "c": [None]}]
 
@@ -63,7 +62,7 @@ def test_numbers_that_are_none_become_null() -> None:
 
 
 @given(ANY_TEXT)
-def test_visible_text_acts_on_nothing(text: str) -> None:
+def test_visible_text_acts_on_nothing(text):
     shown = visible(text)
     shown.encode("utf-8")
     controls = {c for c in shown if unicodedata.category(c) in ("Cc", "Zl", "Zp")}
@@ -71,7 +70,7 @@ def test_visible_text_acts_on_nothing(text: str) -> None:
     assert not {c for c in shown if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")}
 
 
-def test_plain_text_stays_as_it_is() -> None:
+def test_plain_text_stays_as_it_is():
     text = "Größe ≤ 5 µmol/L — « naïve » 漢字 עברית\n\tx"
     assert visible(text) == text
     assert visible("a\x00b\u202ec\ud800") == "a‹U+0000›b‹U+202E›c\ufffd"
@@ -86,7 +85,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
     return read_runs(save_two(tmp_path_factory.mktemp("runs")))
 
 
-def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]) -> None:
+def test_documents_are_stored_once_and_samples_beside_each_other(runs):
     packed = pack_samples(runs)
     (index,) = map(unpack, packed["index"])
     documents, samples = records(packed["documents"]), records(packed["samples"])
@@ -118,7 +117,7 @@ def test_documents_are_stored_once_and_samples_beside_each_other(runs: list[Run]
             assert [read["found_by"]] == sample.found_by[filter_name]
 
 
-def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path: Path) -> None:
+def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path):
     long = "\\boxed{0}" + "x y\n" * 100_000 + "END"
     save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu", limit=4)
     runs = read_runs(tmp_path)

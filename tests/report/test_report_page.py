@@ -53,7 +53,7 @@ def page(folder: Path) -> Page:
 # ---- numbers
 
 
-def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
+def test_numbers_are_the_harness_s(runs, page):
     for number, run in enumerate(runs):
         for task in ("medexqa", "medhallu", "medcalc_bench"):
             for key, value in run.results["results"][task].items():
@@ -68,7 +68,7 @@ def test_numbers_are_the_harness_s(runs: list[Run], page: Page) -> None:
     assert any("third: left out, because it has no scores" in text for text in page.text)
 
 
-def test_parts_add_up(runs: list[Run], page: Page) -> None:
+def test_parts_add_up(runs, page):
     rows = page.blocks("medcalc_bench")["acc by calculator"]["rows"]
     task, values = runs[0].tasks["medcalc_bench"], [row["values"][0] for row in rows]
     right = sum(value * n / 100 for value, _, _, n, *_ in values)
@@ -76,7 +76,7 @@ def test_parts_add_up(runs: list[Run], page: Page) -> None:
     assert right / len(task.samples) == pytest.approx(task.metrics["acc", "strict-match"].value, abs=1e-3)
 
 
-def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
+def test_outcomes_tell_format_from_knowledge(tmp_path):
     answers = iter(["\\boxed{0}", "\\boxed{1}", "The answer is factual.", "\\boxed{0}", "\\boxed{2}", ""])
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", limit=6)
     runs = read_runs(tmp_path)
@@ -93,9 +93,7 @@ def test_outcomes_tell_format_from_knowledge(tmp_path: Path) -> None:
     assert ends["look"] == {"never": 4, "format": 1, "cut": 0} and ends["cut"] is None
 
 
-def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
-    runs: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_cost_of_abstaining_is_what_the_benchmark_declares(runs, monkeypatch):
     """A row shows a metric as it was reported, or counts the answers anew; without rows there is no figure."""
     title = "The cost of abstaining"
     silent = AbstentionRow("silent", "acc", lambda answer, doc: float(answer == UNANSWERED))
@@ -116,7 +114,7 @@ def test_the_cost_of_abstaining_is_what_the_benchmark_declares(
             assert in_all == page.value("medhallu", "All metrics", "acc", "first")
 
 
-def test_accuracy_against_a_budget_is_what_budgets_says(runs: list[Run]) -> None:
+def test_accuracy_against_a_budget_is_what_budgets_says(runs):
     task = runs[1].tasks["medcalc_bench"]
     for number, sample in enumerate(task.samples):
         next(iter(sample.details.values())).update(ended=["stop"], tokens=[10 * number + 1])
@@ -146,7 +144,7 @@ def signed(run: Run, task: str, **fields: str) -> None:
     [({"data": "hub@123", "n": "7", "rows": "abc", "lm_eval": "9", "scorers": "x#1"}, ""),
      ({"prompt": "abc"}, "the prompts differ"), ({"v": "9"}, "the task's versions differ")],
 )  # fmt: skip
-def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: dict[str, str], words: str) -> None:
+def test_results_are_compared_if_they_measure_the_same(runs, fields, words):
     a, b = runs
     signed(b, "medhallu", **fields)
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
@@ -161,7 +159,7 @@ def test_results_are_compared_if_they_measure_the_same(runs: list[Run], fields: 
     assert ("second is not comparable in MedHallu: " in sentences) == bool(words)
 
 
-def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Run]) -> None:
+def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
     paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
@@ -169,7 +167,7 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs: list[Ru
     assert {line.task for line in paired.differences} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 
-def test_the_first_screen_says_who_leads_and_how_surely(tmp_path: Path) -> None:
+def test_the_first_screen_says_who_leads_and_how_surely(tmp_path):
     """A run leads if no other may have its rank; a better one that is not comparable is named with its value."""
     for name, share in (("weak", 0.0), ("strong", 1.0), ("like strong", 1.0)):
         save_run(tmp_path / name, right_in(share), tasks=("medmcqa_openmed", "medcalc_bench"), model=name)
@@ -188,7 +186,7 @@ def test_the_first_screen_says_who_leads_and_how_surely(tmp_path: Path) -> None:
     assert better in sentences(weak, strong)
 
 
-def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> None:
+def test_every_generation_counts_in_how_its_answer_was_found(tmp_path):
     """Of four generations, each is right or wrong by itself: none without an answer is right."""
     answers = iter(["\\boxed{0}", "", "\\boxed{1}", "The answer is factual."] * 100)
     save_run(tmp_path, lambda doc: next(answers), tasks="medhallu", metadata={"medhallu": {"repeats": 4}})
@@ -203,7 +201,7 @@ def test_every_generation_counts_in_how_its_answer_was_found(tmp_path: Path) -> 
 # ---- one file, and data is data
 
 
-def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page: Page) -> None:
+def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page):
     (policy,) = (a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
     assert policy and policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy and "*" not in policy and "http" not in policy
@@ -214,7 +212,7 @@ def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page: Page) -> N
     assert not any(name.startswith("on") or name == "style" for _, attributes in page.elements for name in attributes)
 
 
-def test_names_from_data_are_text(tmp_path: Path) -> None:
+def test_names_from_data_are_text(tmp_path):
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00\"'&"
     save_run(tmp_path / "a", right_in(0.5), tasks="medhallu", model="other")
     save_run(tmp_path / "b", right_in(0.5, "b"), tasks="medhallu", model="plain")
@@ -235,7 +233,7 @@ def test_names_from_data_are_text(tmp_path: Path) -> None:
 # ---- runs
 
 
-def test_keys_are_not_shown(runs: list[Run]) -> None:
+def test_keys_are_not_shown(runs):
     config = runs[0].results["config"]
     config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abcdef"
     config["gen_kwargs"] = {"temperature": 1, "password": "abcdef"}
@@ -251,7 +249,7 @@ def test_keys_are_not_shown(runs: list[Run]) -> None:
 # ---- the command
 
 
-def test_the_leaderboard_as_a_figure(folder: Path, tmp_path: Path) -> None:
+def test_the_leaderboard_as_a_figure(folder, tmp_path):
     """A paper's figure has a row for each run with scores, and a dot for each of its values; names are text."""
     runs = read_runs(folder)
     runs[0].name = "<b>&"
@@ -271,7 +269,7 @@ def test_the_leaderboard_as_a_figure(folder: Path, tmp_path: Path) -> None:
     assert figure.read_text(encoding="utf-8").startswith("<svg ")
 
 
-def test_the_command(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(folder, tmp_path, capsys):
     output = tmp_path / "r.html"
     assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
     assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)

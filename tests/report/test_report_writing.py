@@ -47,12 +47,12 @@ def math_of(page: Any, source: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "html"), table("markdown"))
-def test_markdown(page: Any, text: str, html: str) -> None:
+def test_markdown(page, text, html):
     assert page.evaluate(RENDER, text)["html"] == html
 
 
 @pytest.mark.parametrize(("source", "elements"), table("formulas"))
-def test_formulas(page: Any, source: str, elements: str) -> None:
+def test_formulas(page, source, elements):
     found = math_of(page, source)
     assert found in (elements, f"<mrow>{elements}</mrow>")
 
@@ -77,7 +77,7 @@ HOSTILE = [
 ]
 
 
-def test_nothing_makes_more_than_text(page: Any) -> None:
+def test_nothing_makes_more_than_text(page):
     for part in [*HOSTILE, "<img src=x onerror=alert(1)>"]:
         found = page.evaluate(RENDER, (part * 20_000)[:20_000])
         assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES
@@ -88,7 +88,7 @@ PIECES = [*"ab1 \n\n|*_`$\\{}^&<>#-.", "\\frac", "\\boxed", "\\begin{x}", "\\end
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.lists(st.sampled_from(PIECES), max_size=80).map("".join))
-def test_any_text_is_rendered(page: Any, text: str) -> None:
+def test_any_text_is_rendered(page, text):
     found = page.evaluate(RENDER, text)
     assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES
     assert {c for c in text if c.isalnum()} <= set(found["text"] + found["html"])

@@ -76,9 +76,7 @@ def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, s
 # ---- what is written
 
 
-def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command
-) -> None:
+def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(logs, tmp_path, server, rescore):
     assert rescore(logs) == 0
     rows = table(tmp_path)
     assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
@@ -97,9 +95,7 @@ def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(
         assert (row["calls"], row["prompt_tokens"], row["completion_tokens"]) == ("1", "7", "3")
 
 
-def test_the_scores_are_those_of_a_run_that_judges_itself(
-    tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, rescore, capsys):
     judge = {"use_explanations": True, "use_judge": True, "judge_mode": "factscore", "judge_model": "judge"}
     where = {"judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
     save_run(tmp_path / "run", explained, TASK, metadata={"medexqa": {**judge, **where}})
@@ -118,9 +114,7 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(
 # ---- going on
 
 
-def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, tmp_path, server, rescore, capsys):
     assert rescore(logs, "both") == 0
     first = ["run_file", "specialty", "question", "A", "B", "C", "D", "answer", "completion"]
     theirs = {
@@ -140,9 +134,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(
         assert table(tmp_path, judge) == [{**row, "calls": "0"} for row in rows]
 
 
-def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
-    logs: Path, tmp_path: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(logs, tmp_path, server, rescore, capsys):
     def prose_for_some(request: dict[str, Any]) -> Any:
         return "Splendid, 95 points." if "clinical_psychology/test/0" in whole(request["messages"]) else sound(request)
 
@@ -163,9 +155,7 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(
 # ---- bad input
 
 
-def test_bad_input_is_one_clear_line_before_anything_is_judged(
-    logs: Path, server: JudgeServer, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_clear_line_before_anything_is_judged(logs, server, rescore, capsys):
     for flag, value, message in (
         ("--input_glob", "/nowhere/samples_*.jsonl", "no file matches --input_glob"),
         ("--out_csv_prefix", "/dev/null/x_", "cannot be written"),
@@ -176,9 +166,7 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(
     assert server.judging == []
 
 
-def test_samples_without_explanations_are_named_and_judging_nothing_fails(
-    logs: Path, tmp_path: Path, rescore: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, tmp_path, rescore, capsys):
     save_run(tmp_path / "other", lambda doc: "A", "medmcqa_openmed")
     with pytest.raises(MedtasksError) as folder:
         find_responses([str(tmp_path)], "strict-match")
@@ -194,7 +182,7 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(
 # ---- which responses are found
 
 
-def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> None:
+def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
     calls = iter(range(1000))
 
     def sometimes(doc: dict[str, object]) -> str:
@@ -210,7 +198,7 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path: Path) -> No
         assert sum(response.needs_judge for response in own) == 1
 
 
-def test_samples_of_other_tasks_are_left_out_and_said(tmp_path: Path) -> None:
+def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
     save_run(
         tmp_path,
         lambda doc: "The answer is A." if "continuation" not in doc else -1.0,

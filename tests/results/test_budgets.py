@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from commanding import exit_code
@@ -25,9 +24,7 @@ def of_length(body: Request) -> Answer:
     return {**completion(content, finish), "usage": {"completion_tokens": tokens}}
 
 
-def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsys):
     with LocalServer(of_length) as server:
         for limit in (1024, 128, 64):
             flags = [str(tmp_path / str(limit)), *server.flags(), "--gen_kwargs", f"max_gen_toks={limit}"]
@@ -61,7 +58,7 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(
     assert compared["a"]["token_budgets"] in reported["token_budgets"].values()
 
 
-def test_without_tokens_there_is_no_curve(tmp_path: Path) -> None:
+def test_without_tokens_there_is_no_curve(tmp_path):
     def answer(body: Request) -> Answer:
         return completion("\\boxed{A}", prompt_tokens=None)
 

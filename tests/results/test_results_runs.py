@@ -39,7 +39,7 @@ def results(saved: Path, tmp_path: Path) -> Path:
 # ---- what a run holds
 
 
-def test_a_run_of_all_benchmarks_is_read_whole(saved: Path) -> None:
+def test_a_run_of_all_benchmarks_is_read_whole(saved):
     (run,) = read_runs([saved, saved.parent, saved.parent.parent])
     assert (run.name, run.model, run.problems) == ("model", "org/model", [])
     assert run.date and run.date in saved.name
@@ -54,7 +54,7 @@ def test_a_run_of_all_benchmarks_is_read_whole(saved: Path) -> None:
         assert stderr == run.results["results"][task.task]["acc_stderr,strict-match"]
 
 
-def test_a_sample_joins_both_filters(saved: Path) -> None:
+def test_a_sample_joins_both_filters(saved):
     (run,) = read_runs(saved)
     task = run.tasks["medhallu"]
     lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text(encoding="utf-8").splitlines()]
@@ -70,7 +70,7 @@ def test_a_sample_joins_both_filters(saved: Path) -> None:
         assert [message["role"] for message in sample.messages] == ["system", "user"]
 
 
-def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
+def test_log_likelihoods_are_read_as_letters(tmp_path):
     def prefers_b(doc: dict[str, Any]) -> float:
         return -0.5 if doc["continuation"].strip() == "B" else -2.0
 
@@ -88,7 +88,7 @@ def test_log_likelihoods_are_read_as_letters(tmp_path: Path) -> None:
 # ---- finding runs
 
 
-def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
+def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
     for folder, engine in (("first", "vllm"), ("first", "hf"), ("second", "hf")):
         run = tmp_path / folder / f"org__model {engine}" / path.name
@@ -102,7 +102,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     assert names == ["model hf first", "model vllm", "model hf second"]
 
 
-def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path: Path) -> None:
+def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
     for folder, task, model in (("a", "medhallu", "m"), ("b", "medmcqa_openmed", "m"), ("c", "medmcqa_openmed", "n")):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
@@ -117,14 +117,14 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path: Path) -> 
     assert merged(twice) == twice, "no task of two runs is left out"
 
 
-def test_an_unfinished_run_is_named(tmp_path: Path) -> None:
+def test_an_unfinished_run_is_named(tmp_path):
     (tmp_path / "answers_1f2e_3d4c.jsonl").touch()
     with pytest.raises(MedtasksError, match="answers of an unfinished run: type its command again"):
         read_runs(tmp_path)
 
 
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
-def test_nothing_found_is_one_clear_error(tmp_path: Path, make: Any) -> None:
+def test_nothing_found_is_one_clear_error(tmp_path, make):
     (tmp_path / "notes.json").write_text("{}")
     with pytest.raises(MedtasksError, match=r"no (results in|file or folder) .*--output_path") as error:
         read_runs(make(tmp_path))
@@ -136,7 +136,7 @@ def test_nothing_found_is_one_clear_error(tmp_path: Path, make: Any) -> None:
 # ---- damage
 
 
-def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None:
+def test_lines_cut_short_are_counted_and_the_rest_is_used(results):
     path = sample_file(results, "medmcqa_openmed")
     whole = len(read_samples(path).samples)
     edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
@@ -146,7 +146,7 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results: Path) -> None
     assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
 
 
-def test_values_that_the_samples_do_not_have_are_said(results: Path) -> None:
+def test_values_that_the_samples_do_not_have_are_said(results):
     edit_lines(
         sample_file(results, "medcalc_bench"),
         lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
@@ -157,7 +157,7 @@ def test_values_that_the_samples_do_not_have_are_said(results: Path) -> None:
 
 
 @given(data=st.data())
-def test_no_bytes_are_an_error(saved: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_no_bytes_are_an_error(saved, tmp_path_factory, data):
     """Any cut, and anything at all in place of some lines, leaves the other samples as they were."""
     lines = sample_file(saved, "medhallu").read_bytes().splitlines(keepends=True)[:12]
     before = {sample.doc_id: sample for sample in _read(b"".join(lines), tmp_path_factory)}
@@ -178,7 +178,7 @@ def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
 
 
 @pytest.mark.parametrize("content", [None, b'{"other": 1}', b"\xff\xfe"])
-def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: bytes | None) -> None:
+def test_an_unreadable_results_file_leaves_the_samples(results, content):
     results.unlink() if content is None else results.write_bytes(content)
     sample_file(results, "medexqa_all").unlink()
     (run,) = read_runs(results.parent)
@@ -189,7 +189,7 @@ def test_an_unreadable_results_file_leaves_the_samples(results: Path, content: b
     assert all(task.samples for task in run.tasks.values())
 
 
-def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path) -> None:
+def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path):
     """Cluster and stratum are read out of documents; of ratios, nothing but what was reported is known."""
     metadata = {"medhallu": {"repeats": 2}, "medexqa": {"use_explanations": False}}
     path = save_run(tmp_path, right_in(0.6), ["medhallu", "medexqa_all"], metadata=metadata)
@@ -215,12 +215,12 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path: Path
 
 
 @pytest.mark.parametrize(("task", "config", "benchmark"), table("benchmark_of"))
-def test_the_harness_has_tasks_of_its_own_with_our_names(task: str, config: Any, benchmark: str | None) -> None:
+def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark):
     assert benchmark_of(task, config) == benchmark
 
 
 @pytest.mark.parametrize("counts", ["[" * 300_000 + "]" * 300_000, '{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
-def test_odd_results_of_others_are_no_traceback(counts: str, tmp_path: Path) -> None:
+def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
     path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
     (run,) = read_runs(path)

@@ -193,18 +193,18 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by number
 @pytest.mark.parametrize(
     "of_class", [pytest.param(each, marks=x86 if each == "kernel" else ()) for each in CLASSES if each != "time"]
 )
-def test_nothing_gets_through(sandbox: Sandbox, watch: Watch, of_class: str) -> None:
+def test_nothing_gets_through(sandbox, watch, of_class):
     skip_without(sandbox, *LAYERS)
     assert got_through(sandbox, watch, ("connect",), of_class) == {}
 
 
-def test_every_call_ends(hasty: Sandbox, watch: Watch) -> None:
+def test_every_call_ends(hasty, watch):
     assert got_through(hasty, watch, (), "time") == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
-def test_with_one_layer_off(watch: Watch, layer: str) -> None:
+def test_with_one_layer_off(watch, layer):
     with make(layer) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
         found = got_through(sandbox, watch, WHOLE[layer], *(each for each in CLASSES if each != "time"))
@@ -213,7 +213,7 @@ def test_with_one_layer_off(watch: Watch, layer: str) -> None:
 
 
 @pytest.mark.slow
-def test_attempts_are_real(watch: Watch) -> None:
+def test_attempts_are_real(watch):
     """Without any layer, most get through; the others ask for what this system or version does not have."""
     with make(*LAYERS) as sandbox:
         found = got_through(sandbox, watch, (), "read", "write", "connect")
@@ -221,7 +221,7 @@ def test_attempts_are_real(watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
-def test_two_examples_have_nothing_in_common(sandbox: Sandbox, watch: Watch, off: tuple[str, ...]) -> None:
+def test_two_examples_have_nothing_in_common(sandbox, watch, off):
     with make(*off) if off else nullcontext(sandbox) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
         channels = table("escape_channels")
@@ -236,7 +236,7 @@ def test_two_examples_have_nothing_in_common(sandbox: Sandbox, watch: Watch, off
 
 
 @pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
-def test_two_examples_do_not_notice_each_other(off: tuple[str, ...]) -> None:
+def test_two_examples_do_not_notice_each_other(off):
     with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
         noticed = []
@@ -252,7 +252,7 @@ def number_of(session: Session) -> str:
     return about.partition("Pid:")[2].split()[0]
 
 
-def test_nothing_outlives_its_call(hasty: Sandbox) -> None:
+def test_nothing_outlives_its_call(hasty):
     skip_without(hasty, *LAYERS)
     hasty.run(list(OUTLIVE.items()))
     sessions = [session for name, session in hasty._sessions.items() if session.connection and name in OUTLIVE]
@@ -267,7 +267,7 @@ def test_nothing_outlives_its_call(hasty: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
-def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
+def test_without_a_boundary_it_says_so_and_does_not_run(off):
     """As on macOS, or where a kernel or its administrator gives nothing."""
     with Sandbox(_off=off) as sandbox, pytest.raises(MedtasksError) as caught:
         sandbox.run([("a", "1 + 1")])
@@ -276,7 +276,7 @@ def test_without_a_boundary_it_says_so_and_does_not_run(off: list[str]) -> None:
     assert all(f"{layer}: switched off" in message for layer in off)
 
 
-def test_without_namespaces_it_runs() -> None:
+def test_without_namespaces_it_runs():
     with Sandbox(_off=["namespaces"]) as sandbox:
         skip_without(sandbox, "landlock", "seccomp", "limits")
         assert sandbox.run([("a", "1 + 1")]) == [ExecutionResult("2", False)]

@@ -21,7 +21,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="what a traceback shows of a line is each version's own")
-def test_programs_give_what_was_recorded_of_cpython(sandbox: Sandbox) -> None:
+def test_programs_give_what_was_recorded_of_cpython(sandbox):
     programs = table("programs")
     results = sandbox.run([(f"honest {number}", program) for number, (program, _) in enumerate(programs)])
     found = [(program, said, result.text) for (program, said), result in zip(programs, results, strict=True)]
@@ -46,7 +46,7 @@ expressions = st.recursive(
 
 @settings(max_examples=40)
 @given(expressions, numbers, numbers)
-def test_expressions(sandbox: Sandbox, expression: str, a: float, b: float) -> None:
+def test_expressions(sandbox, expression, a, b):
     (result,) = sandbox.run([("expressions", f"a = {a!r}\nb = {b!r}\nb += a\n{expression}")])
     try:
         end, failed = repr(eval(expression, {"a": a, "b": b + a})), False

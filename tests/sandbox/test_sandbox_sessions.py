@@ -50,7 +50,7 @@ def until(condition: Callable[[], object]) -> None:
 # ---- state
 
 
-def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox: Sandbox) -> None:
+def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox):
     calls = [
         ("a", "x = 1\ndef f(): return x"),
         ("b", "x = 2"),
@@ -68,7 +68,7 @@ def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox: Sandbox) 
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from("uvw"), st.integers(0, 9)), max_size=12))
-def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tuple[str, int]]) -> None:
+def test_order_within_sessions_and_of_results(sandbox, calls):
     for session in "uvw":
         sandbox.forget(session)
     setup = [(session, "seen = []") for session in "uvw"]
@@ -82,7 +82,7 @@ def test_order_within_sessions_and_of_results(sandbox: Sandbox, calls: list[tupl
 # ---- limits and texts
 
 
-def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh() -> None:
+def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh():
     codes = {
         "import itertools\nlist(itertools.count())": "",
         "print('creatinine clearance = 51.87 mL/min')\nwhile True: pass": "creatinine clearance = 51.87 mL/min\n",
@@ -95,30 +95,30 @@ def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh() -> None:
         assert after.text.endswith("NameError: name 'x' is not defined")
 
 
-def test_a_crash_shows_what_was_printed(sandbox: Sandbox) -> None:
+def test_a_crash_shows_what_was_printed(sandbox):
     (text,) = run(sandbox, "import ctypes\nprint('dose 5 mg')\nctypes.string_at(0)")
     assert text.startswith("dose 5 mg\nError: the Python process ended") and "all variables were lost" in text
 
 
-def test_memory_is_limited_and_the_session_survives_it(sandbox: Sandbox) -> None:
+def test_memory_is_limited_and_the_session_survives_it(sandbox):
     _, error, text = run(sandbox, "x = 7", "y = 'a' * 10**10", "x")
     assert error.endswith("MemoryError") and text == "7"
 
 
 @pytest.mark.parametrize("code", ["print('x' * 5_000)", "print('\\U0001f489' * 9_000)"])
-def test_output_is_bounded_and_says_how_much_was_cut(sandbox: Sandbox, code: str) -> None:
+def test_output_is_bounded_and_says_how_much_was_cut(sandbox, code):
     whole, failed, after = run(sandbox, code, f"{code}\n1 / 0", "'goes on'")
     assert 3_900 < len(whole) <= 4_000 and "characters left out]" in whole and len(set(whole[:500])) == 1
     assert failed.endswith("\nZeroDivisionError: division by zero") and len(failed) <= 4_000
     assert after == "'goes on'"
 
 
-def test_endless_output_ends(sandbox: Sandbox) -> None:
+def test_endless_output_ends(sandbox):
     assert "the output had no end" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
 @pytest.mark.parametrize(("code", "text"), table("sandbox_texts"))
-def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
+def test_texts(sandbox, code, text):
     (shown,) = run(sandbox, code)
     assert text in shown if text else shown == ""
 
@@ -134,12 +134,12 @@ def test_texts(sandbox: Sandbox, code: str, text: str) -> None:
         "open('x', 'w')",
     ],
 )
-def test_what_the_sandbox_refuses_ends_in_a_hint(sandbox: Sandbox, code: str) -> None:
+def test_what_the_sandbox_refuses_ends_in_a_hint(sandbox, code):
     (shown,) = run(sandbox, code)
     assert shown.splitlines()[-1].endswith("are not available here: compute without.")
 
 
-def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch):
     session = workers.Session()
     session.connection = Mock(recv=lambda size: b"x")
     monkeypatch.setattr("medtasks_utils.sandbox.workers.time.monotonic", itertools.count().__next__)
@@ -147,7 +147,7 @@ def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch: pyte
     assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
 
 
-def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -> None:
+def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox):
     first, second = run(sandbox, "def f(x):\n    return np.linalg.inv(x)\nf([[0, 0], [0, 0]])", "f([[0, 0], [0, 0]])")
     assert first.startswith('Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n    f([[0, 0]')
     assert '  File "numpy/linalg/_linalg.py", line ' in first
@@ -166,11 +166,11 @@ def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox: Sandbox) -
         "kept = sys.stdout = open(1, 'w', closefd=False)",
     ],
 )
-def test_streams_are_mended_for_the_next_call(sandbox: Sandbox, harm: str) -> None:
+def test_streams_are_mended_for_the_next_call(sandbox, harm):
     assert run(sandbox, "x = 'there'", f"import io, sys\n{harm}", "print(x)", "x") == ["", "", "there", "'there'"]
 
 
-def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox: Sandbox) -> None:
+def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox):
     first = "import logging, os, sys\nlogging.basicConfig(format='%(message)s')\nkept = sys.stdout"
     second = (
         "print(1)\nlogging.warning(2)\nprint(3, file=kept)\nprint(4, file=sys.stderr)\nos.write(1, b'5\\n')\nprint(6)"
@@ -181,7 +181,7 @@ def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox: Sandbox) -
 # ---- room
 
 
-def test_a_session_without_room_says_that_it_is_lost() -> None:
+def test_a_session_without_room_says_that_it_is_lost():
     with Sandbox(timeout=20, alive=3) as sandbox:
         sessions = [str(n) for n in range(8)]
         sandbox.run([(session, f"x = {session}") for session in sessions])
@@ -196,7 +196,7 @@ def test_a_session_without_room_says_that_it_is_lost() -> None:
         assert texts(sandbox.run([(fresh, "x = 'anew'\nx")])) == ["'anew'"]
 
 
-def test_short_memory_ends_the_idle_process_that_holds_most(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_memory_ends_the_idle_process_that_holds_most(sandbox, monkeypatch):
     sandbox.run([("a", "x = 1"), ("hog", "x = bytearray(300 << 20)"), ("b", "x = 2")])
     monkeypatch.setattr(capacity, "is_memory_short", lambda wanted: True)
     sandbox.forget("c")
@@ -209,7 +209,7 @@ def test_short_memory_ends_the_idle_process_that_holds_most(sandbox: Sandbox, mo
 # ---- processes
 
 
-def test_a_sandbox_that_is_killed_is_started_anew(sandbox: Sandbox, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_sandbox_that_is_killed_is_started_anew(sandbox, caplog):
     sandbox.run([("a", "x = 1")])
     killed = descendants(sandbox.started()._process.pid)
     sandbox.started()._process.kill()
@@ -229,7 +229,7 @@ def _namespaces(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.usefixtures("_namespaces")
-def test_closed_and_used_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_closed_and_used_again(caplog):
     sandbox = Sandbox(timeout=20, _off=["landlock"])
     sandbox.close()
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
@@ -255,9 +255,7 @@ def full(*args: object, **kwargs: object) -> str:
         ("tempfile.mkdtemp", full, "cannot start: .*No space left on device"),
     ],
 )
-def test_a_sandbox_that_cannot_start_says_why(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
-) -> None:
+def test_a_sandbox_that_cannot_start_says_why(monkeypatch, name, value, said):
     monkeypatch.setattr(name, value)
     with pytest.raises(MedtasksError, match=said):
         Sandbox().run([("a", "1")])
@@ -280,7 +278,7 @@ def alive(pids: set[int]) -> set[int]:
 
 @pytest.mark.usefixtures("_namespaces")  # without them, the folder of links stays
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_nothing_outlives_a_run_that_is_killed() -> None:
+def test_nothing_outlives_a_run_that_is_killed():
     script = """
 from medtasks_utils.sandbox import Sandbox
 sandbox = Sandbox(timeout=600, processes=3)
@@ -309,7 +307,7 @@ def weak() -> Iterator[Sandbox]:
         yield sandbox
 
 
-def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
+def test_weak_where_the_kernel_offers_nothing(weak):
     assert set(weak.started().missing) == {"seccomp", "limits", "namespaces", "landlock"}
     assert (
         "WEAK" in weak.started().description
@@ -334,7 +332,7 @@ def test_weak_where_the_kernel_offers_nothing(weak: Sandbox) -> None:
     ]
 
 
-def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox) -> None:
+def test_weak_calls_end_without_a_process_descriptor(weak):
     weak.run([("endless", "1")])
     assert weak._sessions["endless"].process is None
     before = descendants(os.getpid())
@@ -349,7 +347,7 @@ def test_weak_calls_end_without_a_process_descriptor(weak: Sandbox) -> None:
         *("eval('1')", "np", "exec('1')", "'{0.x}'.format(1)", "import statistics\nstatistics.sys"),
     ],
 )
-def test_weak_refuses(weak: Sandbox, code: str) -> None:
+def test_weak_refuses(weak, code):
     assert weak.run([("refused", code)])[0].failed
 
 
@@ -357,17 +355,17 @@ def test_weak_refuses(weak: Sandbox, code: str) -> None:
 
 
 @given(st.binary(max_size=600), st.integers(100, 300), st.sampled_from(["", "Error: x"]))
-def test_any_bytes_are_text_within_the_limit(data: bytes, limit: int, error: str) -> None:
+def test_any_bytes_are_text_within_the_limit(data, limit, error):
     assert len(readable(data, limit, ["/home/someone/python", "/home"], error).encode().decode()) <= limit
 
 
 @given(st.integers(0, 400), st.integers(100, 300))
-def test_no_part_of_a_path_is_left_where_a_text_is_cut(before: int, limit: int) -> None:
+def test_no_part_of_a_path_is_left_where_a_text_is_cut(before, limit):
     text = readable(b"." * before + b"/home/someone/python/x " * 60, limit, ["/home/someone/python"])
     assert "/home" not in text and "someone" not in text and "/python" not in text
 
 
-def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox: Sandbox) -> None:
+def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox):
     forge = "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\n"
     forge += "os.write(3, f.f_locals['mark'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
     first, second, third = run(sandbox, forge, "'next'", "'next'")

@@ -50,13 +50,13 @@ def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     ids=["a reading", "an aggregation"],
 )
 def test_a_score_that_is_off_is_a_miss(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    owner: Any,
-    name: str,
-    replacement: Any,
-    blamed: set[str],
-) -> None:
+    monkeypatch,
+    capsys,
+    owner,
+    name,
+    replacement,
+    blamed,
+):
     monkeypatch.setattr(MedExQA, "checked_tasks", ("medexqa",))
     checked(monkeypatch, "medmcqa", "medexqa", "medhallu")
     monkeypatch.setattr(owner, name, replacement)
@@ -68,9 +68,7 @@ def test_a_score_that_is_off_is_a_miss(
     assert output.startswith(f"{len(misses)} of ")
 
 
-def test_scores_and_declarations_are_compared(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     """A score that nothing declares, a metric that is never given, a task that no YAML defines."""
     scores = MedHallu.scores
 
@@ -94,9 +92,7 @@ def test_scores_and_declarations_are_compared(
 
 
 @pytest.mark.parametrize(("texts", "cut", "finished"), [(("", ""), None, None), (("", "<think>"), 0.0, 0.0)])
-def test_of_an_empty_reply_it_is_not_known_how_it_ended(
-    texts: tuple[str, str], cut: float | None, finished: float | None
-) -> None:
+def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     task = load("medhallu")
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
     expected = expected_scores(task.benchmark, task.options, examples)

@@ -55,7 +55,7 @@ def scores(truth: Labels, answers: Labels, clusters: Labels | None = None) -> Me
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_the_value_is_that_of_scikit_learn(seed: int) -> None:
+def test_the_value_is_that_of_scikit_learn(seed):
     """For each generation, where classes are missing and answers are lacking too; also by definition."""
     rng = np.random.default_rng(seed)
     n, k, classes = int(rng.integers(1, 40)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
@@ -68,7 +68,7 @@ def test_the_value_is_that_of_scikit_learn(seed: int) -> None:
     assert found.values.tolist() == pytest.approx((answers == truth[:, None]).mean(axis=1))
 
 
-def test_the_standard_error_is_the_linearised_one_of_clusters() -> None:
+def test_the_standard_error_is_the_linearised_one_of_clusters():
     """A cluster's influence is the derivative of scikit-learn's value by the cluster's weight."""
     rng = np.random.default_rng(1)
     truth, answers, clusters = rng.integers(0, 3, 60), rng.integers(-1, 3, (60, 1)), np.repeat(np.arange(20), 3)
@@ -100,7 +100,7 @@ def clustered(truth: Labels, answers: Labels) -> MetricScores:
 
 
 @pytest.mark.slow
-def test_intervals_hold_the_truth_and_tests_keep_their_level() -> None:
+def test_intervals_hold_the_truth_and_tests_keep_their_level():
     """400 draws of two equal models on 150 questions: within three standard errors of 95 % and of 5 %."""
     rng = np.random.default_rng(0)
     truth, difficulty = drawn(rng, 200_000)
@@ -121,14 +121,14 @@ def test_intervals_hold_the_truth_and_tests_keep_their_level() -> None:
     assert len(rejected) == 400 and 0.005 < np.mean(rejected) < 0.083
 
 
-def test_few_of_one_class_are_marked() -> None:
+def test_few_of_one_class_are_marked():
     truth = np.array([0] * 100 + [1] * 100 + [2] * 4)
     answers = np.where(np.arange(204) % 3 == 0, 0, truth)[:, None]
     assert estimate(scores(truth, answers), METRIC).few
     assert not estimate(scores(truth[:200], answers[:200]), METRIC).few
 
 
-def test_scores_are_read_as_they_were_logged() -> None:
+def test_scores_are_read_as_they_were_logged():
     for terms in TERMS.values():
         read = _score(json.loads(json.dumps(terms)))
         assert read == terms and isinstance(read, ClassTerms)
@@ -187,7 +187,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, Run]]:
         yield first, second
 
 
-def test_the_harness_reports_what_scikit_learn_says(runs: tuple[Run, Run]) -> None:
+def test_the_harness_reports_what_scikit_learn_says(runs):
     for run in runs:
         for name in (*SPECIALTIES, "medexqa_all"):
             samples = run.tasks[name].samples
@@ -199,7 +199,7 @@ def test_the_harness_reports_what_scikit_learn_says(runs: tuple[Run, Run]) -> No
         assert run.groups["by_specialty"].metrics["macro_f1", "strict-match"].value == pytest.approx(np.mean(of_tasks))
 
 
-def test_saved_samples_give_the_reported_numbers(runs: tuple[Run, Run]) -> None:
+def test_saved_samples_give_the_reported_numbers(runs):
     for run in runs:
         for task in run.tasks.values():
             for metric in ("macro_f1", "macro_macro_f1"):
@@ -215,7 +215,7 @@ def test_saved_samples_give_the_reported_numbers(runs: tuple[Run, Run]) -> None:
         assert (found.value, found.stderr) == pytest.approx(reported)
 
 
-def test_two_runs_are_compared_by_it(runs: tuple[Run, Run]) -> None:
+def test_two_runs_are_compared_by_it(runs):
     lines = compare_runs(*runs, metrics=["macro_f1", "macro_macro_f1"]).differences
     whole = {(line.task, line.metric.name): line.contrast for line in lines if line.breakdown is None}
     for unit, metric in (("by_specialty", "macro_f1"), ("medexqa_all", "macro_f1"), ("medexqa_all", "macro_macro_f1")):

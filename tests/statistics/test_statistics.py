@@ -52,7 +52,7 @@ def pairs(target: Any, given: Any) -> list[Score]:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_values_and_errors_are_the_libraries(seed: int) -> None:
+def test_values_and_errors_are_the_libraries(seed):
     """Cluster-robust standard errors to 1e-12: statsmodels' of the mean, and of F1 as a regression of its terms."""
     import statsmodels.api as sm
 
@@ -73,7 +73,7 @@ def test_values_and_errors_are_the_libraries(seed: int) -> None:
     assert ratio.value == pytest.approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
-def test_macro_averages_are_means_of_means() -> None:
+def test_macro_averages_are_means_of_means():
     own = scores([1.0, 0.0, 1.0, 1.0, 1.0, 0.0], strata=["a", "a", "a", "a", "b", "b"])
     found = MACRO.ratio(own)
     parts = [MEAN.ratio(own[:4]), MEAN.ratio(own[4:])]
@@ -84,7 +84,7 @@ def test_macro_averages_are_means_of_means() -> None:
     assert MACRO.value(scores([None, 1.0], strata=["a", "b"])) == 1.0
 
 
-def test_generations_of_one_example_are_one_cluster() -> None:
+def test_generations_of_one_example_are_one_cluster():
     rows = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
     means = [sum(row) / 2 for row in rows]
     found, of_means = MEAN.ratio(scores(rows)), MEAN.ratio(scores(means))
@@ -92,7 +92,7 @@ def test_generations_of_one_example_are_one_cluster() -> None:
     assert (found.clusters, found.examples) == (4, 8)
 
 
-def test_f1_of_generations_is_the_mean_of_theirs() -> None:
+def test_f1_of_generations_is_the_mean_of_theirs():
     target, first, second = [1, 1, 0, 0], [1, 0, 1, 0], [1, 1, None, None]
     rows = [list(row) for row in zip(pairs(target, first), pairs(target, second), strict=True)]
     assert F1.value(scores(rows)) == (0.5 + 1.0) / 2
@@ -114,7 +114,7 @@ def test_f1_of_generations_is_the_mean_of_theirs() -> None:
         (MEAN, [ExampleScore([JudgedScore(True, None)]), ExampleScore([JudgedScore(False, 0.0)])], NO_NUMBER),
     ],
 )
-def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
+def test_what_comes_of_nothing(how, items, value):
     assert HarnessAggregation(how)(items) == value
     assert HarnessAggregation(how).stderr(items) == NO_NUMBER
     values: list[Any] = [NO_NUMBER, NO_NUMBER]
@@ -122,7 +122,7 @@ def test_what_comes_of_nothing(how: Any, items: Any, value: Any) -> None:
     assert of_group / 2 == NO_NUMBER
 
 
-def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> None:
+def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
     """Accuracy × mean over the judged right answers, and that product's standard error by the delta method."""
     rng = np.random.default_rng(2)
     right = rng.random(400) < 0.7
@@ -141,7 +141,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers() -> No
     assert found.failed.sum() == failed.sum()
 
 
-def test_informative_clusters_are_those_that_differ() -> None:
+def test_informative_clusters_are_those_that_differ():
     def of(values: list[float]) -> float:
         return MEAN.ratio(scores(values)).informative_clusters
 
@@ -162,7 +162,7 @@ def coverage(n: int, share: float) -> tuple[float, float]:
     return float(stats.binom.pmf(counts, n, share) @ holds), 2 * n * share * (1 - share)
 
 
-def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() -> None:
+def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
     number = effective_sample_size(0.5, 0.05, 100, 200, 99, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
     assert effective_sample_size(0.5, 0.05, 101, 101, 100, True) == 101, "each alone"
@@ -171,7 +171,7 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth() 
 
 
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
-def test_intervals_of_shares_hold_the_truth(n: int) -> None:
+def test_intervals_of_shares_hold_the_truth(n):
     for share in np.linspace(0.005, 0.995, 199):
         found, informative = coverage(n, float(share))
         assert found > 0.915
@@ -179,7 +179,7 @@ def test_intervals_of_shares_hold_the_truth(n: int) -> None:
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.sampled_from(["share", "f1", "points", "macro"]))
-def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, kind: str) -> None:
+def test_no_interval_leaves_its_range_or_is_without_width(n, share, kind):
     metric = Metric(
         "m",
         F1 if kind == "f1" else MACRO if kind == "macro" else MEAN,
@@ -203,9 +203,7 @@ def test_no_interval_leaves_its_range_or_is_without_width(n: int, share: float, 
         ([*np.linspace(85, 100, 195), *[0.0] * 12], EXPLANATION, True, False),
     ],
 )
-def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
-    values: list[float], metric: Metric, is_shown: bool, few: bool
-) -> None:
+def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metric, is_shown, few):
     found = estimate(scores(values), metric)
     assert (found.n, found.low is not None, found.high is not None, found.few) == (len(values), is_shown, is_shown, few)
     assert found.value is not None and found.value == pytest.approx(np.mean(values))
@@ -213,7 +211,7 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
-def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None:
+def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     def ends(values: list[float], unit: Any) -> tuple[float | None, float | None]:
         found = estimate(scores(values), Metric("m", unit=unit))
         return found.low, found.high
@@ -225,7 +223,7 @@ def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares() -> None
     assert ends(rewards, "number") == ends(rewards, "share") != ends([-1.0, *rewards], "number")
 
 
-def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> None:
+def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
     own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
     found = ratio_interval(MACRO.ratio(own), Metric("m", MACRO))
     assert found is not None
@@ -234,7 +232,7 @@ def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts() -> N
     assert found.high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
 
 
-def test_a_difference_beyond_the_range_is_no_detectable_one() -> None:
+def test_a_difference_beyond_the_range_is_no_detectable_one():
     assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == ["50.0", "–", "–"]
     assert Metric("turns", unit="count").detectable(9.0) == "9.00"
 
@@ -243,7 +241,7 @@ def test_a_difference_beyond_the_range_is_no_detectable_one() -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_interval_and_p_value_never_disagree(seed: int) -> None:
+def test_interval_and_p_value_never_disagree(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 80))
     clusters = [int(c) for c in rng.integers(0, n, n)]
@@ -258,7 +256,7 @@ def test_interval_and_p_value_never_disagree(seed: int) -> None:
             assert (found.p < 0.05) == (not found.low <= 0 <= found.high) or abs(found.p - 0.05) < 1e-9
 
 
-def test_the_t_test_is_the_paired_one_of_the_textbook() -> None:
+def test_the_t_test_is_the_paired_one_of_the_textbook():
     rng = np.random.default_rng(5)
     a, b = rng.uniform(0, 100, (2, 40))
     found = contrast(scores(a), scores(b), Metric("m", unit="points"))
@@ -268,7 +266,7 @@ def test_the_t_test_is_the_paired_one_of_the_textbook() -> None:
 
 
 @pytest.mark.parametrize(("lost", "gained"), [(0, 0), (0, 5), (3, 9), (10, 10)])
-def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> None:
+def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
     from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
     a = [1.0] * lost + [0.0] * gained + [1.0] * 20
@@ -288,7 +286,7 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost: int, gained: int) -> 
     assert (-back.interval.high, -back.interval.low) == pytest.approx((found.low, found.high))
 
 
-def test_runs_of_different_repeats_are_tested_by_t() -> None:
+def test_runs_of_different_repeats_are_tested_by_t():
     rng = np.random.default_rng(3)
     a, b = (rng.binomial(1, 0.9, (131, k)).astype(float) for k in (4, 1))
     found = contrast(scores(a), scores(b), Metric("acc"))
@@ -298,7 +296,7 @@ def test_runs_of_different_repeats_are_tested_by_t() -> None:
     assert reach < (found.high - found.low) / 2 < 1.1 * reach
 
 
-def test_scores_are_compared_where_both_runs_were_judged() -> None:
+def test_scores_are_compared_where_both_runs_were_judged():
     right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
     a = scores([right] * 10 + [wrong] * 10 + [failed] * 2)
     b = scores([right] * 8 + [failed] * 2 + [wrong] * 10 + [right] * 2)
@@ -307,7 +305,7 @@ def test_scores_are_compared_where_both_runs_were_judged() -> None:
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
 
 
-def test_generations_without_a_judgement_are_filled_one_by_one() -> None:
+def test_generations_without_a_judgement_are_filled_one_by_one():
     """Equal runs of four generations and one: what is known of an example counts, whichever generation failed."""
     right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
     a = scores([[right, right, right, failed]] * 16 + [[wrong, right, failed, wrong]] * 8 + [[wrong] * 4] * 6)
@@ -318,20 +316,20 @@ def test_generations_without_a_judgement_are_filled_one_by_one() -> None:
     assert [found.a, found.b] == pytest.approx(alone), "as each run has it by itself"
 
 
-def test_zeros_of_explanations_are_in_points() -> None:
+def test_zeros_of_explanations_are_in_points():
     found = contrast(scores([0.0] * 131), scores([0.0] * 131), EXPLANATION)
     assert (
         found is not None and found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
     )
 
 
-def test_one_example_more_is_added_once_however_many_strata_there_are() -> None:
+def test_one_example_more_is_added_once_however_many_strata_there_are():
     values = scores([1.0] * 38 + [0.0] * 2, strata=["a", "b"] * 20)
     in_strata, as_one = (how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN))
     assert in_strata == pytest.approx(as_one) and as_one == pytest.approx(1 / 40**2)
 
 
-def test_too_few_are_not_tested() -> None:
+def test_too_few_are_not_tested():
     none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", F1))
     assert none is not None and none.p is none.low is None and "0 independent" in none.note
     few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
@@ -344,13 +342,13 @@ def test_too_few_are_not_tested() -> None:
 
 @settings(max_examples=10)  # statsmodels takes a tenth of a second for one
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_holm_is_statsmodels(p_values: list[float]) -> None:
+def test_holm_is_statsmodels(p_values):
     from statsmodels.stats.multitest import multipletests
 
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
 
 
-def test_ranks_and_groups() -> None:
+def test_ranks_and_groups():
     rng = np.random.default_rng(1)
     base = rng.random(2000)
     shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
@@ -363,14 +361,14 @@ def test_ranks_and_groups() -> None:
     assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
 
 
-def test_a_run_with_repeats_does_not_lose_its_rank_to_runs_without_a_wrong_answer() -> None:
+def test_a_run_with_repeats_does_not_lose_its_rank_to_runs_without_a_wrong_answer():
     repeated = scores([[1.0] * 7 + [0.0]] * 6 + [[1.0] * 8] * 14)
     ratios = [MEAN.ratio(run) for run in (scores([1.0] * 20), scores([1.0] * 20), repeated)]
     assert [(rank.best, rank.worst) for rank in ranking(["a", "b", "repeated"], ratios)] == [(1, 3)] * 3
 
 
 @given(st.integers(2, 6), st.data())
-def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.DataObject) -> None:
+def test_groups_are_the_maximal_sets_without_a_sure_difference(n, data):
     differ = np.zeros((n, n), dtype=bool)
     for i, j in itertools.combinations(range(n), 2):
         differ[i, j] = differ[j, i] = data.draw(st.booleans())
@@ -383,7 +381,7 @@ def test_groups_are_the_maximal_sets_without_a_sure_difference(n: int, data: st.
 
 
 @given(st.integers(20, 5000), st.floats(0.01, 0.6), st.floats(0, 3), st.booleans())
-def test_plan_and_detectable_difference_invert_each_other(n: int, spread: float, added: float, is_exact: bool) -> None:
+def test_plan_and_detectable_difference_invert_each_other(n, spread, added, is_exact):
     """Where n examples detect a difference, n are needed for it, and n − 1 do not suffice."""
     error = math.hypot(spread / math.sqrt(n), added / n)
     found = Sensitivity(n, spread / math.sqrt(n), error, n - 1, spread**2 if is_exact else None)
@@ -394,7 +392,7 @@ def test_plan_and_detectable_difference_invert_each_other(n: int, spread: float,
 @pytest.mark.parametrize(
     ("n", "discordance", "power"), [(131, 0.2, 0.83), (300, 0.3, 0.81), (940, 0.06, 0.82), (300, 0.02, 0.92)]
 )
-def test_mcnemar_detects_the_detectable_difference(n: int, discordance: float, power: float) -> None:
+def test_mcnemar_detects_the_detectable_difference(n, discordance, power):
     """The exact power, summed over all counts; higher if all that differ have to be gained."""
     difference = Sensitivity(n, 1.0, 1.0, n - 1, discordance).detectable
     discordance = max(discordance, difference)
@@ -410,7 +408,7 @@ def test_mcnemar_detects_the_detectable_difference(n: int, discordance: float, p
     assert total == pytest.approx(power, abs=0.01)
 
 
-def test_repeats_divide_the_variance_within_alone() -> None:
+def test_repeats_divide_the_variance_within_alone():
     rng = np.random.default_rng(6)
     chance = rng.beta(2, 1, 4000)
     found = variance_components(scores(rng.binomial(1, chance[:, None], (4000, 5)).astype(float)))

@@ -89,9 +89,7 @@ def of_models(server: JudgeServer) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.slow
-def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest_and_nothing_twice(
-    tmp_path: Path, server: JudgeServer
-) -> None:
+def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest_and_nothing_twice(tmp_path, server):
     server.answer = held = Held(6, server.answer)  # fewer than any run asks for
     path = plan(tmp_path, server)
     driver = command(path)
@@ -126,9 +124,7 @@ def state(process: str) -> str:
     return "Z"
 
 
-def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
-    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path, server, capsys):
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
     assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
@@ -137,9 +133,7 @@ def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(
     assert "Traceback" not in errors and "re-run the same command to continue" in errors
 
 
-def test_the_dry_run_says_how_large_the_jobs_are(
-    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_dry_run_says_how_large_the_jobs_are(tmp_path, server, capsys):
     runs = [
         {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
         {"name": "share", "tasks": "medhallu", "flags": {"limit": 0.3}},  # of 28, rounded up as the harness does
@@ -153,9 +147,7 @@ def test_the_dry_run_says_how_large_the_jobs_are(
 
 
 @pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
-def test_a_wrong_plan_is_one_line_before_anything_runs(
-    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], changed: dict[str, Any], named: str
-) -> None:
+def test_a_wrong_plan_is_one_line_before_anything_runs(tmp_path, server, capsys, changed, named):
     path = plan(tmp_path, server, count=1, **changed)
     assert main(["sweep", str(path)]) in (1, 2)
     errors = capsys.readouterr().err.strip().splitlines()
@@ -163,7 +155,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(
     assert not server.requests
 
 
-def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path: Path, server: JudgeServer) -> None:
+def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server):
     others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
     assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
@@ -190,13 +182,13 @@ class Started:
     ],
 )
 def test_processors_and_gpus_are_shared_out(
-    tmp_path: Path,
-    server: JudgeServer,
-    monkeypatch: pytest.MonkeyPatch,
-    machine: Machine,
-    asked: Any,
-    seen: Any,
-) -> None:
+    tmp_path,
+    server,
+    monkeypatch,
+    machine,
+    asked,
+    seen,
+):
     content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[A_RUN]).read_text())
     for model, (cpus, gpus) in zip(content["models"], asked, strict=True):
         model["resources"] = {"cpus": cpus, "gpus": gpus}
@@ -244,9 +236,7 @@ class Scripted:
         ([LOST, LOST, 0], 3, "lost its node, retrying"),
     ],
 )
-def test_what_is_tried_again(
-    tmp_path: Path, server: JudgeServer, capsys: pytest.CaptureFixture[str], codes: list[int], starts: int, said: str
-) -> None:
+def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([job], place) == ([job] if last else [])  # type: ignore[arg-type]
@@ -254,9 +244,7 @@ def test_what_is_tried_again(
     assert json.loads((job.folder / "job.json").read_text())["code"] == last
 
 
-def test_a_server_is_there_when_it_answers_even_with_a_complaint(
-    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_is_there_when_it_answers_even_with_a_complaint(server, monkeypatch, capsys):
     assert job_process.is_up(server.url)  # with 404
     server.page = Fault(503)
     assert not job_process.is_up(server.url) and not job_process.is_up("nowhere")
@@ -268,7 +256,7 @@ def test_a_server_is_there_when_it_answers_even_with_a_complaint(
 
 
 @pytest.mark.slow
-def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, server: JudgeServer) -> None:
+def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path, server):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     code, files = run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
     assert code == 0 and not job.folder.exists() and any("results_" in name for name in files)
@@ -278,7 +266,7 @@ def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path: Path, s
     assert any(job.folder.rglob("results_*.json"))
 
 
-def test_names_and_globs_of_variables_travel(tmp_path: Path, server: JudgeServer) -> None:
+def test_names_and_globs_of_variables_travel(tmp_path, server):
     here = {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "HOME": "/h", "https_proxy": "p"}
     assert forwarded_environment(read_plan(plan(tmp_path, server)).env, here).keys() == {
         "OPENAI_API_KEY",
@@ -290,7 +278,7 @@ def test_names_and_globs_of_variables_travel(tmp_path: Path, server: JudgeServer
         forwarded_environment(["MY_KEY"], here)
 
 
-def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
+def test_a_file_that_is_no_plan(tmp_path):
     path = tmp_path / "p.yaml"
     for text, message in ((None, "cannot be read"), ("a: [", "cannot be read"), ("- 1", "plan: ")):
         if text:

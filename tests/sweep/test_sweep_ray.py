@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,7 +32,7 @@ def cluster() -> Iterator[Any]:
     found.shutdown()
 
 
-def test_a_node_that_dies_costs_what_was_in_flight(tmp_path: Path, server: JudgeServer, cluster: Any) -> None:
+def test_a_node_that_dies_costs_what_was_in_flight(tmp_path, server, cluster):
     _, second = (cluster.add_node(num_cpus=1) for _ in range(2))
     held = {name: Held(5, server.answer) for name in ("m0", "m1")}
     server.answer = lambda request: held[request["model"]](request)

@@ -13,12 +13,12 @@ from medtasks_utils.tools.calculator import MAX_EXPRESSION, CalculatorError, Cal
 
 
 @pytest.mark.parametrize(("expression", "value"), table("calculator"))
-def test_a_value(expression: str, value: float) -> None:
+def test_a_value(expression, value):
     assert calculate(expression) == value
 
 
 @pytest.mark.parametrize(("value", "text"), table("calculator_written"))
-def test_how_a_value_is_written(value: float, text: str) -> None:
+def test_how_a_value_is_written(value, text):
     assert written(value) == text
     assert float(text) == value
 
@@ -27,7 +27,7 @@ TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" * (MAX_EXPRESSION + 1), "cha
 
 
 @pytest.mark.parametrize(("expression", "why"), [*table("calculator_refusals"), *TOO_LONG])
-def test_an_expression_without_a_value_says_why_in_a_line(expression: str, why: str) -> None:
+def test_an_expression_without_a_value_says_why_in_a_line(expression, why):
     with pytest.raises(CalculatorError) as caught:
         calculate(expression)
     assert why in str(caught.value)
@@ -54,7 +54,7 @@ LARGE = [
 
 
 @given(st.lists(st.sampled_from(LARGE), max_size=90).map("".join))
-def test_any_expression_ends_in_a_short_text(expression: str) -> None:
+def test_any_expression_ends_in_a_short_text(expression):
     (outcome,) = CalculatorTool().run([("", expression)])
     assert len(outcome.text) < 400
 
@@ -92,7 +92,7 @@ def fits(value: float) -> bool:
 
 
 @given(EXPRESSIONS)
-def test_it_computes_what_python_computes(expression: str) -> None:
+def test_it_computes_what_python_computes(expression):
     assume(len(expression) <= MAX_EXPRESSION)
     try:
         expected = eval(expression, dict(PYTHON))

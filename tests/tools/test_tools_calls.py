@@ -23,11 +23,11 @@ RUN = Call("python", CODE)
 
 
 @pytest.mark.parametrize(("reply", "calls", "rest"), table("tool_calls"))
-def test_a_call_is_read_and_taken_out_and_all_else_stays(reply: str, calls: list[list[str]], rest: str) -> None:
+def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
     assert read_calls(reply, BOTH) == ([Call(*call) for call in calls], rest)
 
 
-def test_code_is_no_call_where_there_is_no_tool_for_it() -> None:
+def test_code_is_no_call_where_there_is_no_tool_for_it():
     reply = f"```python\n{CODE}\n```\n{tagged('calculator', '2 + 2')}"
     assert read_calls(reply, CALCULATOR) == ([Call("calculator", "2 + 2")], f"```python\n{CODE}\n```\n")
 
@@ -39,7 +39,7 @@ TOO_LARGE = [
 
 
 @pytest.mark.parametrize(("reply", "problem"), [*table("tool_calls_malformed"), *TOO_LARGE])
-def test_a_malformed_call_is_a_call_with_a_problem(reply: str, problem: str) -> None:
+def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     (call,), rest = read_calls(reply, BOTH)
     assert call.argument == ""
     assert call.problem is not None
@@ -48,14 +48,14 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply: str, problem: str) -> 
 
 
 @pytest.mark.parametrize("malformed", ['{"name": "python", "arguments": {2}', '<tool_call>{"name": {"arguments": 2'])
-def test_what_follows_a_malformed_call_is_read(malformed: str) -> None:
+def test_what_follows_a_malformed_call_is_read(malformed):
     calls, rest = read_calls(f"Now.\n{malformed}\n\n<answer>4</answer> {tagged('python', CODE)}", BOTH)
     assert [call.problem is None for call in calls] == [False, True]
     assert calls[1] == RUN
     assert rest == "Now.\n\n\n<answer>4</answer> "
 
 
-def test_calls_beyond_the_limit_are_told_of() -> None:
+def test_calls_beyond_the_limit_are_told_of():
     calls, _ = read_calls(tagged("calculator", "1") * (MAX_CALLS + 3), BOTH)
     assert len(calls) == MAX_CALLS + 1
     assert all(call.problem is None for call in calls[:-1])
@@ -63,7 +63,7 @@ def test_calls_beyond_the_limit_are_told_of() -> None:
     assert calls[-1].problem.startswith("3 more calls were not run")
 
 
-def test_arguments_can_be_written_as_utf_8() -> None:
+def test_arguments_can_be_written_as_utf_8():
     (call,), _ = read_calls('<tool_call>{"name": "python", "arguments": {"code": "\\ud800"}}</tool_call>', BOTH)
     assert call.argument == "\ufffd"
     assert read_calls("```python\n\ud800\n```", BOTH)[0] == [Call("python", "\ufffd")]
@@ -79,7 +79,7 @@ TOKENS = st.sampled_from(
 
 
 @given(st.lists(TOKENS, max_size=40).map("".join))
-def test_no_reply_breaks_the_reading(reply: str) -> None:
+def test_no_reply_breaks_the_reading(reply):
     for tools in (BOTH, CALCULATOR):
         calls, rest = read_calls(reply, tools)
         assert len(rest) <= len(reply)
@@ -96,7 +96,7 @@ def test_no_reply_breaks_the_reading(reply: str) -> None:
     st.booleans(),
     st.sampled_from(["<tool_call>%s</tool_call>", "%s", "```json\n%s\n```", "Now:\n%s", "<think>%s</think>%s"]),
 )
-def test_any_argument_survives_as_json(name: str, argument: str, as_string: bool, form: str) -> None:
+def test_any_argument_survives_as_json(name, argument, as_string, form):
     key = TOOLS_BY_NAME[name].argument
     arguments: Any = {key: argument}
     call = json.dumps({"name": name, "arguments": json.dumps(arguments) if as_string else arguments})
@@ -115,7 +115,7 @@ HOSTILE = (
 @pytest.mark.parametrize(
     "frame", ["%s", "<tool_call>%s</tool_call>", '{"name": "python", "arguments": {"code": "%s', "```python\n%s"]
 )
-def test_two_hundred_thousand_hostile_characters_are_read(frame: str) -> None:
+def test_two_hundred_thousand_hostile_characters_are_read(frame):
     for unit in HOSTILE:
         reply = frame.replace("%s", unit * (200_000 // len(unit)))
         calls, rest = read_calls(reply, BOTH)

@@ -25,25 +25,25 @@ def tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
-def test_the_calculator(tool: Any) -> None:
+def test_the_calculator(tool):
     assert tool("70 / 1.75^2\n", "calculator") == (0, "22.857142857142858\n", "")
     assert tool("1 / 0", "calculator") == (1, "", "Error: division by zero\n")
     assert tool("", "calculator") == (1, "", "Error: the expression is empty\n")
 
 
-def test_python(tool: Any) -> None:
+def test_python(tool):
     code, out, error = tool("print('due \x9b31m µ')\n(2, 1)", "python", "--json")
     assert (code, json.loads(out), error) == (0, {"text": "due \x9b31m µ\n(2, 1)", "failed": False}, "")
     assert out.isascii(), "no control characters"
 
 
-def test_a_tool_that_there_is_not_is_exit_code_2(tool: Any) -> None:
+def test_a_tool_that_there_is_not_is_exit_code_2(tool):
     code, _, error = tool("", "abacus")
     assert code == 2 and "calculator" in error
 
 
 @pytest.mark.parametrize("arguments", [[], ["python", "--timeout", "nan"], ["calculator", "1 + 1"]])
-def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+def test_wrong_usage_is_exit_code_2(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(["tool", *arguments])
     assert caught.value.code == 2

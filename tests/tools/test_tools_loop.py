@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,7 +53,7 @@ def calculating(chat: Chat) -> str:
 # ---- what happens in a run
 
 
-def test_a_round_is_one_batch_over_the_examples_still_going() -> None:
+def test_a_round_is_one_batch_over_the_examples_still_going():
     docs = documents(load("medcalc_bench"))
     lengths = {doc["note"]: index % 4 for index, doc in enumerate(docs)}
 
@@ -71,7 +70,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going() -> None:
         assert (sample["turns"], sample["tool_calls"]) == (rounds + 1, rounds)
 
 
-def test_the_model_sees_the_prompt_its_reply_and_the_result() -> None:
+def test_the_model_sees_the_prompt_its_reply_and_the_result():
     model = Caller(calculating)
     result = run("medcalc_bench_calculator", model, limit=2)
     first, second = model.batches
@@ -91,7 +90,7 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result() -> None:
         assert json.loads(sample["arguments"][0][0]) == chat[:2]
 
 
-def test_an_endless_caller_ends_after_max_turns_unanswered() -> None:
+def test_an_endless_caller_ends_after_max_turns_unanswered():
     model = Caller(lambda chat: tagged("calculator", f"{turn(chat)} + 0.5"))
     result = run("medcalc_bench_calculator", model, limit=3, metadata={"medcalc_bench": {"max_turns": 5}})
     assert [len(batch) for batch in model.batches] == [3] * 5
@@ -113,9 +112,7 @@ def test_an_endless_caller_ends_after_max_turns_unanswered() -> None:
         ("boxed", "A step: <answer>4</answer>.", False),
     ],
 )
-def test_a_final_answer_ends_an_example_whatever_stands_beside_it(
-    answer_format: str, text: str, is_answer: bool
-) -> None:
+def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format, text, is_answer):
     options = {"medcalc_bench": {"answer_format": answer_format, "max_turns": 2}}
     result = run(
         "medcalc_bench_calculator", lambda chat: f"{text}\n{tagged('calculator', '2')}", limit=1, metadata=options
@@ -124,7 +121,7 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(
 
 
 @pytest.mark.usefixtures("undescribed")
-def test_variables_last_within_an_example_and_are_shared_with_no_other() -> None:
+def test_variables_last_within_an_example_and_are_shared_with_no_other():
     def owning(chat: Chat) -> str:
         if turn(chat) == 1:
             return tagged("python", f"try:\n    mine\nexcept NameError:\n    mine = {len(chat[1]['content'])}")
@@ -140,7 +137,7 @@ def test_variables_last_within_an_example_and_are_shared_with_no_other() -> None
 # ---- the ways in which the harness is run
 
 
-def test_repeats_are_conversations_of_their_own() -> None:
+def test_repeats_are_conversations_of_their_own():
     asked: dict[str, int] = {}
 
     def script(chat: Chat) -> str:
@@ -163,7 +160,7 @@ def test_repeats_are_conversations_of_their_own() -> None:
 
 
 @pytest.mark.torch
-def test_two_processes_have_rounds_of_their_own_in_step(tiny_model: Path, tmp_path: Path) -> None:
+def test_two_processes_have_rounds_of_their_own_in_step(tiny_model, tmp_path):
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
     program = ROOT / "tests" / "support" / "uneven_ranks.py"
     out = tmp_path / "out.json"

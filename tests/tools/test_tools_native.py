@@ -38,9 +38,7 @@ def heard(text: str, *calls: Any) -> Any:
 
 
 @pytest.mark.parametrize(("entry", "name", "argument", "problem", "back"), table("native_calls"))
-def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(
-    entry: Any, name: str, argument: str | None, problem: str | None, back: Any
-) -> None:
+def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, name, argument, problem, back):
     said = heard("Now.", entry)
     (call,), (field,) = said.calls, said.message["tool_calls"]
     assert (said.text, said.message["content"], call.name) == ("Now.", "Now.", name)
@@ -62,7 +60,7 @@ def config(result: dict[str, Any]) -> Any:
 
 
 @pytest.mark.usefixtures("undescribed")
-def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted() -> None:
+def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted():
     calls = [
         called("python", json.dumps({"code": "x = 6\nx * 7"}), "a"),
         called("abacus", "{}", "b"),
@@ -107,9 +105,7 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
         (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
     ],
 )
-def test_auto_is_settled_by_trying_the_server(
-    tried: Any, resolved: str, line: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog):
     with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
         result = run(server, limit=1)
     assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
@@ -119,14 +115,14 @@ def test_auto_is_settled_by_trying_the_server(
 
 
 @pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")], ids=lambda fault: str(fault.status))
-def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault: Fault) -> None:
+def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault):
     """Calls by text would be another measurement."""
     with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server, pytest.raises(MedtasksError):
         run(server, limit=1)
     assert not server.requests
 
 
-def test_a_server_is_tried_again_before_that_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_is_tried_again_before_that_is_settled(monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
     tried = in_turn(Fault(500), Fault(503), lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)))
     with LocalServer(lambda body: ANSWER, probed=tried) as server:
@@ -247,7 +243,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
+def test_a_tool_template_is_given_tools_calls_and_results(form):
     template, call = FORMS[form]
     model = InProcess(template, lambda turn: call if turn == 1 else ANSWER)
     result = evaluate("medcalc_bench_calculator", model, limit=2)
@@ -265,7 +261,7 @@ def test_a_tool_template_is_given_tools_calls_and_results(form: str) -> None:
 
 
 @pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
-def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) -> None:
+def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
     with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
             "medcalc_bench_calculator",
@@ -279,7 +275,7 @@ def test_without_a_tool_template_that_can_be_read_calls_are_text(template: str) 
         assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
 
 
-def test_a_form_that_was_learned_reads_what_models_make_of_it() -> None:
+def test_a_form_that_was_learned_reads_what_models_make_of_it():
     written = "<tool_call>\n<function=python>\n<parameter=code>\nx\n</parameter>\n</function>\n</tool_call>"
     read = CallForm(written, "python", "code", "x", "call00000").read
     code = "for i in range(2):\n    print(i)"
