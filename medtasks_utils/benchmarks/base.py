@@ -385,6 +385,10 @@ class Benchmark(ABC):
             DataError: for missing columns, or rows that cannot be understood.
         """
 
+    def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
+        """Return the places of the examples that ``--limit`` takes, in ascending order; of all without a limit."""
+        return range(len(examples))[:limit]
+
     def blank_example(self, kind: str) -> Example:
         """Return an example with only the fields that reading a response needs, for texts without a row.
 

@@ -124,5 +124,6 @@ def evaluate_in_steps(
 
 def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
     """Return the indices of a task's examples that ``--samples`` or ``--limit`` select; all without them."""
-    samples = (settings.get("samples") or {}).get(name)
-    return samples or range(len(task.eval_docs))[: get_sample_size(task, settings.get("limit"))]
+    samples: Sequence[int] = (settings.get("samples") or {}).get(name, ())
+    limited: Sequence[int] = task.benchmark.first(task.eval_docs, get_sample_size(task, settings.get("limit")))
+    return samples or limited

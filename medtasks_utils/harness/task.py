@@ -10,8 +10,9 @@ lm_eval calls, in this order::
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from itertools import islice
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -114,6 +115,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows: list[Example] = []
         self._has_chat_template = False
         self._scorer: BatchScorer | None = None
+        self._limit: int | None = None
         self._ends_are_known = False
         metrics, other_entries = metrics_of(self.info, self.benchmark, self.options, settings)
         settings |= {
@@ -237,6 +239,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         count = len(self.eval_docs)
         if any(not 0 <= number < count for number in kwargs.get("samples") or ()):
             raise UsageError(f"--samples: {self.info.name} has {count:,} examples, numbered from 0 to {count - 1:,}")
+        self._limit = kwargs.get("limit")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
@@ -248,6 +251,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             generations.make_independent(self.info.name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns is not None:
             self.turns.requests_are_built()
+
+    def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
+        """Yield the examples of a process with their numbers; of a limited run, those that the benchmark chooses.
+
+        The limit is that of :meth:`build_all_requests`: lm_eval leaves it out where it caches requests.
+        """
+        if samples:
+            return super().doc_iterator(samples=samples, rank=rank, world_size=world_size)  # type: ignore[no-any-return]
+        examples = self.eval_docs
+        numbers = self.benchmark.first(examples, self._limit)
+        return ((number, examples[number]) for number in islice(numbers, rank, None, world_size))
 
     def _check_prompts(self) -> None:
         """Check that no prompt is empty and that replies leave room for prompts; warn about problems with the model.
@@ -343,7 +357,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return the documents that all processes evaluate, without the fields that a signature leaves out."""
         left_out = {KNOWN_ISSUES, *self.benchmark.unsigned_fields}
         documents = []
-        for _, doc in self.doc_iterator(limit=settings.get("limit"), samples=settings.get("samples")):
+        for _, doc in self.doc_iterator(samples=settings.get("samples")):
             documents.append({name: value for name, value in doc.items() if name not in left_out})
         return documents
 

@@ -13,7 +13,7 @@ from typing import Any
 import datasets
 import pytest
 from given import BY_CALCULATOR, FILE, ROW, TASK, Row, medmcqa_rows, sample_rows, table, write_rows
-from running import documents, evaluate, load, manager
+from running import documents, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.base import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
@@ -250,6 +250,21 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
     assert Counter(doc["calculator_id"] for doc in found) == {2: 4, 13: 4}
     few = made(data, "medcalc_bench", *map(calculation, (2, 13, 13, 13)), per_calculator=2)
     assert Counter(doc["calculator_id"] for doc in few) == {2: 1, 13: 2}
+
+
+@pytest.mark.parametrize("caches", [False, True])
+def test_a_limit_takes_the_calculators_in_turn_and_keeps_the_numbers_of_the_rows(data, caches, monkeypatch):
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(data / "cache"))
+    rows = [calculation(each, 12 * index + n) for index, each in enumerate((2, 13, 69)) for n in range(12)]
+    docs = made(data, "medcalc_bench", *rows)
+    assert [int(doc["row_number"]) for doc in docs] == list(range(36)), "all rows are in the order of the data"
+    lite = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
+    for limit, counts in ((3, {2: 1, 13: 1, 69: 1}), (5, {2: 2, 13: 2, 69: 1}), (12, {2: 4, 13: 4, 69: 4})):
+        found = samples(evaluate("medcalc_bench", data=data, limit=limit, cache_requests=caches))
+        assert Counter(sample["doc"]["calculator_id"] for sample in found) == counts
+        assert [docs[sample["doc_id"]] for sample in found] == [shown(sample["doc"]) for sample in found]
+        assert all(sample["resps"] == [[right_answer(sample["doc"])]] for sample in found)
+    assert [shown(sample["doc"]) for sample in found] == lite
 
 
 def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):

@@ -5,7 +5,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -47,7 +47,7 @@ from .rows import (
     add_other_labels,
     add_solved_examples,
     example_of,
-    stratified,
+    in_turn,
 )
 
 OF_ABSTAINING = (
@@ -176,7 +176,7 @@ class MedCalcBench(Benchmark):
         if split != options.split:
             return examples
         if options.per_calculator is not None:
-            examples = stratified(examples, options.per_calculator)
+            examples = [examples[place] for place in sorted(in_turn(examples, options.per_calculator))]
         if options.one_shot:
             # For every version, since v1.2 and the corrected rows have no solved examples.
             verified = _inside(files.folder(self.repositories["verified"]), "verified")
@@ -190,6 +190,10 @@ class MedCalcBench(Benchmark):
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
         """Convert the rows."""
         return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
+
+    def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
+        """Let the calculators take turns, since the rows are sorted by calculator."""
+        return sorted(in_turn(examples)[:limit])
 
     def blank_example(self, kind: str) -> Example:
         """Return an example that asks for a kind of answer."""

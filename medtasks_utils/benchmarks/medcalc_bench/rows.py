@@ -2,8 +2,9 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import islice, zip_longest
 
 from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
@@ -64,17 +65,22 @@ def example_of(by_physicians: bool, row: Row) -> Example:
     }
 
 
-def stratified(examples: list[Example], per_calculator: int) -> list[Example]:
-    """Return ``per_calculator`` examples of each calculator, the same on every machine, in the order of the data."""
+def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
+    """Return the places of examples in an order in which the calculators take turns, the same on every machine.
 
-    def rank(index: int) -> bytes:
-        return hashlib.sha256(f"medcalc_bench:{examples[index]['row_number']}".encode()).digest()
+    Args:
+        examples: the examples.
+        most: the most examples of a calculator; None for all.
+    """
+
+    def rank(place: int) -> bytes:
+        return hashlib.sha256(f"medcalc_bench:{examples[place].get('row_number')}".encode()).digest()
 
     by_calculator: dict[int, list[int]] = defaultdict(list)
-    for index, example in enumerate(examples):
-        by_calculator[example["calculator_id"]].append(index)
-    chosen = [index for indices in by_calculator.values() for index in sorted(indices, key=rank)[:per_calculator]]
-    return [examples[index] for index in sorted(chosen)]
+    for place in sorted(range(len(examples)), key=rank):
+        by_calculator[examples[place].get("calculator_id", 0)].append(place)
+    turns = zip_longest(*(places for _, places in sorted(by_calculator.items())))
+    return [place for turn in islice(turns, most) for place in turn if place is not None]
 
 
 def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
