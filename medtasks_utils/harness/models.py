@@ -4,17 +4,17 @@ import asyncio
 import atexit
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 
 from . import model_server
 from .lm_eval_names import LM, TemplateAPI, get_model
-from .replies import Reply, as_reply
+from .replies import Reply
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
@@ -254,39 +254,72 @@ def learn_context(model: Any) -> None:
         model.max_length = context_of_server(model) or _NO_LIMIT
 
 
-def refusal_of(model: Any, prompt: Any, settings: Mapping[str, Any]) -> str | None:
+class NotAsked(NamedTuple):
+    """Stands in for the log-likelihood of a continuation that does not fit into the model's context with its prompt.
+
+    Attributes:
+        log_likelihood: None.
+        is_greedy: False.
+        refusal: the reason.
+    """
+
+    log_likelihood: None
+    is_greedy: bool
+    refusal: str
+
+
+def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:
     """Return why a prompt is not sent: prompt and reply exceed the model's context; None if they fit.
 
     It is also None if only the server can count the tokens.
+
+    Args:
+        model: the model.
+        prompt: the prompt.
+        reply: the generation settings, or the continuation whose log-likelihood is asked for.
     """
     is_api = isinstance(model, TemplateAPI)
-    if not isinstance(prompt, str) or not (model.tokenized_requests if is_api else runs_in_process(model)):
+    if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):
         return None
-    for_reply = settings.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
-    if getattr(model, "backend", None) == "seq2seq":
-        for_reply = 0
-    tokens = model.tok_encode([prompt])[0] if is_api else model.tok_encode(prompt)
-    if len(tokens) + for_reply <= model.max_length:
+    is_seq2seq = getattr(model, "backend", None) == "seq2seq"
+    if isinstance(reply, str):
+        lengths = list(map(len, model._encode_pair(prompt, reply)))
+        tokens = max(lengths) if is_seq2seq else sum(lengths)
+        # Transformers do not read the last token; other engines generate one more.
+        for_reply = 1 if is_api or not hasattr(model, "_model_call") else int(is_seq2seq) - 1
+        what = f"a prompt of {tokens:,} tokens with its answer is"
+    elif is_api and not model.tokenized_requests:
         return None
-    return (
-        f"a prompt of {len(tokens):,} tokens and max_gen_toks={for_reply:,} are more than the context of "
-        f"{model.max_length:,}"
-    )
+    else:
+        for_reply = reply.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
+        tokens = len(model.tok_encode([prompt])[0] if is_api else model.tok_encode(prompt))
+        what = f"a prompt of {tokens:,} tokens and max_gen_toks={for_reply:,} are"
+        for_reply *= not is_seq2seq
+    if tokens + for_reply <= model.max_length:
+        return None
+    return f"{what} more than the context of {model.max_length:,}"
 
 
-def asking_what_fits(model: Any) -> Callable[..., list[Reply]]:
-    """A model's ``generate_until`` that asks no prompt that does not fit, which is answered by a refusal."""
-    ask = model.generate_until
+def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tasks: Collection[str]) -> None:
+    """Have a model's method ask no prompt of certain tasks that does not fit into the context.
 
-    def generate_until(requests: Sequence[Any], **settings: Any) -> list[Reply]:
-        refusals = [refusal_of(model, *request.args[:2]) for request in requests]
+    Args:
+        model: the model.
+        method: the method's name.
+        refused: returns what stands in for the answer to such a prompt, given the reason.
+        tasks: the tasks' names.
+    """
+    ask = getattr(model, method)
+
+    def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
+        refusals = [refusal_of(model, *each.args[:2]) if each.task_name in tasks else None for each in requests]
         fitting = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
         most = most_in_any_process(model, len(fitting))
         padding = [(fitting or requests)[-1]] * (most - len(fitting))
         replies = iter(ask([*fitting, *padding], **settings) if most else ())
-        return [Reply(refusal=refusal) if refusal else as_reply(next(replies)) for refusal in refusals]
+        return [refused(refusal) if refusal else next(replies) for refusal in refusals]
 
-    return generate_until
+    setattr(model, method, answer)
 
 
 # ---- trying a server

@@ -108,10 +108,7 @@ def as_reply(reply: Any, text: str | None = None) -> Reply:
 
 
 def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
-    """Yield remarks for readers of a task's results: how many replies are missing, empty or filtered."""
-    refusals = [reply.refusal for reply in replies if reply.refusal]
-    if refusals:
-        yield f"{len(refusals)} of {len(replies)} requests were not answered: {refusals[0]}"
+    """Yield remarks for readers of a task's results: how many replies are empty or filtered."""
     if not any(reply.strip() for reply in replies):
         ends = Counter(reply.ended for reply in replies)
         yield f"every reply is empty ({', '.join(f'{count} ended by {end}' for end, count in ends.items())})"

@@ -37,7 +37,7 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .fields import OURS, bind_filters, check_templates, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
-from .models import model_of_the_run, runs_in_process
+from .models import NotAsked, model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
 from .settings import check_room, remark_on_reasoning
@@ -401,6 +401,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         if not self.info.generates:
             super().apply_filters()
+            refusals = {
+                instance.doc_id: instance.resps[0].refusal
+                for instance in self.instances
+                if isinstance(instance.resps[0], NotAsked)
+            }
+            count = len({instance.doc_id for instance in self.instances})
+            self._check_refusals([*refusals.values()], count, "examples")
             return
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
@@ -409,9 +416,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.finish()
         replies = [instance.resps[0] for instance in self.instances]
         self._ends_are_known = any(reply.ended != "unknown" for reply in replies)
-        refusals = [reply.refusal for reply in replies if reply.refusal]
-        if len(refusals) == len(replies) and self.turns is None:
-            raise MedtasksError(f"{self.info.name}: none of the requests was answered: {refusals[0]}")
+        self._check_refusals([reply.refusal for reply in replies if reply.refusal], len(replies), "requests")
         for line in remarks_on(replies):
             self.remark(line)
         super().apply_filters()
@@ -425,6 +430,22 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if self._scorer.failure:
                 self.config.metadata["failure"] = self._scorer.failure
                 self.remark(self._scorer.failure)
+
+    def _check_refusals(self, refusals: Sequence[str], count: int, what: str) -> None:
+        """Remark on prompts that were not answered.
+
+        Args:
+            refusals: why each was not answered.
+            count: the number of all ``what``.
+            what: ``requests`` or ``examples``.
+
+        Raises:
+            MedtasksError: if nothing was answered in a task without tools.
+        """
+        if refusals and len(refusals) == count and self.turns is None:
+            raise MedtasksError(f"{self.info.name}: none of the {what} was answered: {refusals[0]}")
+        if refusals:
+            self.remark(f"{len(refusals)} of {count} {what} were not answered: {refusals[0]}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer that the last filter gave.
@@ -459,7 +480,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             results: the answer of each generation, shape ``(repeats,)``.
         """
         if not self.info.generates:
-            return super().process_results(doc, results)  # type: ignore[no-any-return]
+            refusals = [result.refusal for result in results if isinstance(result, NotAsked)]
+            if not refusals:
+                return super().process_results(doc, results)  # type: ignore[no-any-return]
+            names = super().process_results(doc, [(0.0, False)] * len(results))
+            return ScoresAndDetails(dict.fromkeys(names, 0.0), {"refusal": refusals[:1]})
         details = _details(results)
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)

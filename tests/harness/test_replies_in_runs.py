@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code
-from given import TASKS, medmcqa_rows, table, write_rows
+from given import TASKS, Row, medmcqa_rows, table, write_rows
 from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
@@ -20,7 +20,7 @@ from saved_runs import drawn
 from scripts import in_turn, refusal
 
 from medtasks_utils import load_runs
-from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.errors import DataError, MedtasksError, UsageError
 
 FORMS = table("replies")
 RIGHT = "\\boxed{A}"
@@ -283,6 +283,61 @@ def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf, data):
     assert "more than the context of 2,500" in found[2]["refusal"][0]
     (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
     assert "1 of 4 requests were not answered" in remark
+
+
+def scored_letters(body: Request) -> Answer:
+    """A server's log-probabilities: each token of a prompt but the first has one, and so has the generated one."""
+    choices = []
+    for index, tokens in enumerate(body["prompt"]):
+        values = [None, *(-1.0 - token % 7 for token in tokens[1:]), -1.0]
+        top = [{} if value is None else {"x": -1.0} for value in values]
+        choices.append({"index": index, "logprobs": {"token_logprobs": values, "top_logprobs": top}})
+    return {"choices": choices}
+
+
+ROOM = {"hf": -1, "vllm": 1, "server": 2}
+"""How many tokens more than a prompt and a letter a context must have, as each engine counts them."""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("engine", ROOM)
+def test_letters_are_compared_after_whole_prompts_or_not_at_all(
+    engine: str, hf: Any, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
+    from fake_vllm import vllm_model
+
+    name = "medexqa_biomedical_engineering_logits"
+    path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
+    path.parent.mkdir(parents=True)
+    model_of_vllm = vllm_model(monkeypatch, str(tiny_model), lambda *_: (RIGHT, 1, "stop"), 0)
+    path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
+
+    def compared(context: int) -> tuple[list[Row], list[str]]:
+        if engine == "hf":
+            model = hf(max_length=context)
+        elif engine == "vllm":
+            model, model_of_vllm._max_length, model_of_vllm.enable_thinking = model_of_vllm, context, False
+        else:
+            settings = {"base_url": f"{server.url}/completions", "max_length": context, "tokenizer": str(tiny_model)}
+            model = model_of(server, "local-completions", tokenizer_backend="huggingface", **settings)
+        result = evaluate(name, model, tmp_path, apply_chat_template=False)
+        found = result["samples"][name]
+        assert result["results"][name]["acc,none"] == sum(sample["acc"] for sample in found) / 2
+        return found, result["configs"][name]["metadata"].get("remarks", [])
+
+    with LocalServer(scored_letters, probed=scored_letters) as server:
+        with_room, no_remarks = compared(4000)
+        prompt, answer = with_room[1]["arguments"][0]
+        tokens = len(hf().tok_encode(prompt + answer))
+        assert (compared(tokens + ROOM[engine])[0], no_remarks) == (with_room, [])
+        (first, second), (remark,) = compared(tokens + ROOM[engine] - 1)
+        assert first == with_room[0]
+        assert second["acc"] == 0 and second["resps"][0][0][:2] == (None, False)
+        assert "1 of 2 examples were not answered" in remark and second["refusal"][0] in remark
+        assert f"a prompt of {tokens:,} tokens with its answer is more than the context" in remark
+        with pytest.raises(MedtasksError, match="none of the examples was answered"):
+            compared(9)
 
 
 @pytest.mark.torch

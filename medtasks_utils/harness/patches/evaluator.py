@@ -15,6 +15,7 @@ from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.in_process import knowing_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.models import (
+    NotAsked,
     asking_what_fits,
     can_be_asked_singly,
     explaining_failures,
@@ -23,6 +24,7 @@ from medtasks_utils.harness.models import (
     number_processes,
     read_by_ours,
 )
+from medtasks_utils.harness.replies import Reply
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
@@ -50,8 +52,15 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             stack.enter_context(knowing_ends(model))
             if answers:
                 stack.enter_context(answers.stored_for(model))
-            model.generate_until = batch.generate_until if batch else asking_what_fits(model)
-            stack.callback(vars(model).pop, "generate_until", None)
+            tasks = task_dict.get("tasks", task_dict)
+            ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
+            if batch:
+                model.generate_until = batch.generate_until
+            else:
+                asking_what_fits(model, "generate_until", lambda refusal: Reply(refusal=refusal), tasks)
+            asking_what_fits(model, "loglikelihood", partial(NotAsked, None, False), ours)
+            for method in ("generate_until", "loglikelihood"):
+                stack.callback(vars(model).pop, method, None)
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against decides in one process: start medtasks eval without accelerate launch")
