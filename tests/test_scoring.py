@@ -98,7 +98,7 @@ def test_one_row_of_medmcqa_is_read_as_on_the_hub(label):
 def test_one_row_of_medmcqa_with_a_label_that_is_not_the_hubs(label):
     """In a file of its own, 4 would mean that all count from 1, and 3 not."""
     row = {"id": "x", "question": "?", **dict.fromkeys(("opa", "opb", "opc"), "text"), "opd": "text", "cop": label}
-    with pytest.raises(DataError, match=r"cop is -?\d.* 0-3, of a whole file 1-4"):
+    with pytest.raises(DataError, match=r"cop is -?\d.*, but must be a letter A-D, 0-3, 1-4 \(in a whole file\)"):
         score("medmcqa", row, "\\boxed{D}")
 
 

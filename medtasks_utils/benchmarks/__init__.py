@@ -1,6 +1,6 @@
 """Find the benchmarks: packages in this folder whose ``benchmark.BENCHMARK`` is a :class:`.base.Benchmark`.
 
-Installed distributions add benchmarks under the entry point ``medtasks.benchmarks``. Nothing else lists them.
+Installed distributions add benchmarks under the entry point ``medtasks.benchmarks``.
 """
 
 from functools import cache
@@ -12,13 +12,13 @@ from .registered import Benchmarks
 
 @cache
 def benchmarks() -> Benchmarks:
-    """Return all benchmarks by name, this package's first, each in alphabetical order."""
+    """Return all benchmarks by name: this package's, then those of other distributions, each in alphabetical order."""
     return Benchmarks()
 
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return the benchmark's metric of this name; if it has none, the one for tasks outside this pack."""
+    """Return a benchmark's metric by name; for an unknown one, the metric as tasks outside this pack report it."""
     if benchmark is not None:
         for metric in (*benchmarks()[benchmark].metrics, *REPLY_METRICS, *REPEAT_METRICS):
             if metric.name == name:

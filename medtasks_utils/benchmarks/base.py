@@ -1,6 +1,6 @@
-"""Define a benchmark: a plain object that loads its rows, reads answers out of responses, and scores them.
+"""Define the base class of benchmarks: objects that load rows, read answers in responses, and score them.
 
-Neither this module nor any benchmark knows the harness. Data flows one way::
+Benchmarks do not depend on the harness. Data flows one way::
 
     files -> load/examples -> (the harness renders prompts, the model answers) -> strict/flexible -> score
 """
@@ -38,7 +38,7 @@ KNOWN_ISSUES = "known_issues"
 """The field with the reasons to doubt an example's label."""
 
 UNANSWERED = "[invalid]"
-"""Logged in place of an answer where none was found; the harness uses the same word."""
+"""The logged answer of an unanswered response; the harness uses the same word."""
 
 
 class PinnedFile(NamedTuple):
@@ -50,7 +50,7 @@ class PinnedFile(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A data set on the hub, or files on GitHub where ``files`` is not empty.
+    """A data set on the hub or, if ``files`` is not empty, files on GitHub.
 
     Attributes:
         name: owner and name, such as ``openlifescienceai/medmcqa``.
@@ -104,8 +104,8 @@ class AbstentionRow(NamedTuple):
     Attributes:
         name: the heading of the row.
         metric: the metric that the row shows.
-        rescore: given an answer and its example as logged, returns the score that the row counts in place of the
-            metric's own; None to show the metric as it was reported.
+        rescore: a function of an answer and its example, both as logged, that returns the score to use instead of the
+            metric's; None to show the metric as reported.
     """
 
     name: str
@@ -114,13 +114,13 @@ class AbstentionRow(NamedTuple):
 
 
 class Abstention(NamedTuple):
-    """How a response abstains, and what the report shows of the cost.
+    """How a response abstains, and what the report shows about the cost of abstaining.
 
     Attributes:
         answer: the answer that abstains, one of the benchmark's ``answers``.
         rate_metric: the metric with the share of responses that abstain.
-        rows: the rows of the report's table, in order; without any there is no table.
-        lead: what readers of the table need to know.
+        rows: the rows of the report's table, in order; if empty, there is no table.
+        lead: an introduction to the table, which explains its rows.
     """
 
     answer: str
@@ -130,19 +130,19 @@ class Abstention(NamedTuple):
 
     @property
     def metrics(self) -> list[str]:
-        """The names of the metrics that it mentions."""
+        """The names of all metrics that its attributes name."""
         return [self.rate_metric, *(row.metric for row in self.rows)]
 
 
 class AuditQuestion(NamedTuple):
-    """The facts that an auditor gets about an example beside a response: no right answer, and no reading of a filter.
+    """What an auditor learns about an example besides the response; never the right answer or what a filter read.
 
     Attributes:
-        form: what the response may state, in words.
-        pattern: a regular expression that a stated answer matches as a whole, in upper or lower case.
+        form: the answers that the response may state, in words.
+        pattern: a regular expression that matches any stated answer as a whole, ignoring case.
         question: the question.
-        options: the texts of the choices A to D; empty without choices.
-        shown: the answer that the response judges; empty if it judges none.
+        options: the texts of the choices A to D; empty if there are no choices.
+        shown: the answer that the response was asked to judge; empty if there is none.
     """
 
     form: str
@@ -153,7 +153,7 @@ class AuditQuestion(NamedTuple):
 
 
 def doubt_of(example: Row) -> str | None:
-    """Return the group of an example in :data:`BY_DOUBT`; None for samples logged without known issues."""
+    """Return the group of an example in :data:`BY_DOUBT`; None if the sample was logged without ``known_issues``."""
     issues = example.get(KNOWN_ISSUES)
     if issues is None:
         return None
@@ -161,7 +161,7 @@ def doubt_of(example: Row) -> str | None:
 
 
 BY_DOUBT = Breakdown("label", doubt_of)
-"""Examples by whether a known issue casts doubt on their labels."""
+"""Divides examples by whether a known issue casts doubt on their labels."""
 
 
 class ResponseScores(NamedTuple):
@@ -169,8 +169,8 @@ class ResponseScores(NamedTuple):
 
     Attributes:
         values: scores by metric name.
-        cluster: identifies examples that are not independent of each other; None for an independent example.
-        stratum: the group whose mean enters macro averages; None without groups.
+        cluster: a key shared by examples that are not independent of each other; None for an independent example.
+        stratum: the group whose mean enters macro averages; None if there are no groups.
     """
 
     values: dict[str, Score]
@@ -179,17 +179,17 @@ class ResponseScores(NamedTuple):
 
 
 class Answer(str):
-    """The answer that a filter read out of one response: the text that samples show, and the value that is scored.
+    """The answer that a filter read in a response: the text that samples show, and the value that is scored.
 
     Attributes:
         value: the value that scoring compares; None if no answer was found.
         response: the whole response.
         scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
-        details: further fields of the logged sample, in values that JSON can hold; every answer of a task has the same
-            names. Two are always there. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter`` (stated),
-            ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option), ``filter`` (a
-            variant's own), or ``none``. ``certainty`` is the estimated probability, 0 to 1, that the reading is right:
-            1 for an answer found by a strict rule, 0 where none was found.
+        details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
+            the same fields, and always these two. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+            (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option),
+            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
+            right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found.
     """
 
     value: Any
@@ -205,7 +205,7 @@ class Answer(str):
         found_by: str = "statement",
         certainty: float = 1.0,
     ) -> "Answer":
-        """Create an answer that prints as ``shown``, by default as its value."""
+        """Create an answer that samples show as ``shown``; by default, as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
         self.value = value
         self.response = response
@@ -218,11 +218,11 @@ class Answer(str):
 
 
 class TaskInfo(NamedTuple):
-    """The facts about a task that its benchmark may use.
+    """What a benchmark knows about the task that runs it.
 
     Attributes:
         name: the task's name, for messages.
-        subset: ``dataset_name`` in the YAML, such as one specialty; None for all rows.
+        subset: ``dataset_name`` in the YAML, such as a specialty; None for all rows.
         generates: True if answers are generated text, False if they are log-likelihoods.
     """
 
@@ -238,12 +238,12 @@ class Files(Protocol):
         """Return the folder with a repository's files, after downloading them if necessary."""
 
     def cached(self, repository: Repository) -> Path | None:
-        """Return the same folder, or None if it would have to be downloaded."""
+        """Return the folder with a repository's files, or None if they are not downloaded yet."""
 
 
 @dataclass
 class LoadReport:
-    """Collect the number of rows left out, by reason, and remarks for readers of the results."""
+    """Collects the number of rows left out, by reason, and remarks for readers of the results."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
@@ -257,55 +257,55 @@ class LoadReport:
         return list(examples)
 
     def warnings(self) -> list[str]:
-        """Return one line per reason for which rows were left out."""
+        """Return a line for each reason to leave out rows, with their number."""
         return [f"left out {n} row{'s' if n > 1 else ''}: {reason}" for reason, n in self.left_out.items()]
 
 
 class BatchScorer(Protocol):
-    """Score all answers of a task together, as judges and batched models do."""
+    """An object that scores all answers of a task together, such as a judge or a batched model."""
 
     failure: str | None
-    """Why nothing was scored, though there was something to be scored; None where something was."""
+    """The reason why no answer could be scored; None if at least one was, or there was none to score."""
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Return the choices behind the scores, by metric or judge."""
+        """Return, by metric or judge, a text with every choice that its scores depend on."""
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Add to each answer's ``scores`` and, for further fields of the sample, ``details``."""
+        """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""
 
 
 class Benchmark(ABC):
-    """A benchmark.
+    """The base class of benchmarks.
 
     Attributes:
         name: the key under ``--metadata``, and the name of its folder in a data directory.
-        title: the name that its authors write.
+        title: the name as its authors write it.
         options: the class of its options.
         truth: the field with the right answer, in the requested form.
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
-        default_task: the task or group that the benchmark's name stands for.
+        default_task: the task or group to run when only the benchmark's name is given.
         whole_task: the task over all rows, if ``default_task`` is a group; None if it is ``default_task`` itself.
-        environments: lower-case letters and digits that occur in the names of environments which run the benchmark;
-            its own name if empty.
+        environments: substrings, in lower-case letters and digits, of the names of environments that run the
+            benchmark; if empty, its own name.
         shown_fields: fields of an example that every prompt shows; they identify the example of a prompt.
-        told_apart_by: the field that distinguishes the examples of one row; None if a row makes one example.
-        kinds: the kinds of answer that examples ask for, the commonest first; empty if there is only one.
+        told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
+        kinds: the kinds of answer that examples ask for, the most common first; empty if there is only one.
         rewarded: the default metric of a training reward.
         checked_tasks: the tasks and groups that ``medtasks selfcheck`` runs.
-        repositories: where the rows are, by the version that options choose; the first is the default.
+        repositories: the repositories with the rows, by the version that options choose; the first is the default.
         metrics: every metric that its tasks may report, the most important first.
         headline_metrics: names of the metrics that a summary shows after the first one.
         compared: names of the metrics on which runs are compared.
-        breakdowns: the divisions into groups.
-        cluster: the field shared by examples that are not independent; None if all are independent.
-        stratum: the field whose groups enter macro averages with equal weight; None without groups.
+        breakdowns: the ways in which the report divides the examples into groups.
+        cluster: the field whose value examples share that are not independent; None if all are independent.
+        stratum: the field whose groups enter macro averages with equal weight; None if there are no groups.
         prompt_fields: fields of an example that only the prompt uses.
         unsigned_fields: fields that the signature's hash of the rows ignores.
         content_fields: the fields with the question and the right answer; required with ``shortcuts``.
-        shortcuts: the file of scores reached without the question; None if none were measured.
+        shortcuts: the file with scores that are reached without the question; None if none were measured.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
-        abstention: how a response abstains, and what that costs; None if it cannot abstain.
+        abstention: how a response abstains, and what that costs; None if responses cannot abstain.
         marks: by metric, the label that the report puts on samples whose value is above 0.
         stated_by: the ``found_by`` of an answer outside a box, tag or key.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
@@ -348,25 +348,25 @@ class Benchmark(ABC):
     # ---- the task
 
     def check(self, task: TaskInfo, options: Any) -> list[str]:
-        """Return warnings about options that are unusual for this task.
+        """Return warnings about unusual options, one line each.
 
         Raises:
-            UsageError: for options that cannot apply to the task.
+            UsageError: for options that do not apply to the task.
         """
         return []
 
     def metrics_of(self, task: TaskInfo, options: Any) -> list[Metric]:
-        """Return the metrics that a task reports, without those of repeats."""
+        """Return the metrics that a task reports, except those that ``repeats`` adds."""
         return list(self.metrics)
 
     def resources(self) -> Sequence[Resource]:
-        """Return the downloads that its tasks may need besides rows and packages."""
+        """Return the downloads that the benchmark's tasks may need besides rows and packages."""
         return ()
 
     # ---- rows
 
     def repository(self, options: Any) -> Repository:
-        """Return the repository with the rows that the options choose; the first by default."""
+        """Return the repository with the rows that the options choose; by default, the first repository."""
         return next(iter(self.repositories.values()))
 
     @abstractmethod
@@ -390,32 +390,32 @@ class Benchmark(ABC):
         return range(len(examples))[:limit]
 
     def blank_example(self, kind: str) -> Example:
-        """Return an example with only the fields that reading a response needs, for texts without a row.
+        """Return an example for a text that belongs to no row; it has only the fields that reading needs.
 
         Args:
-            kind: one of ``kinds``; empty if there are none.
+            kind: one of ``kinds``; an empty string if ``kinds`` is empty.
         """
         return {}
 
     def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for reading the responses of a run of another harness's environment.
+        """Return the options with which to read the responses of another harness's run of this benchmark.
 
         Args:
-            arguments: the arguments that the environment was run with.
+            arguments: the arguments of the environment that was run.
         """
         return {}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
-        """Return what an example asks and its right answer; examples that ask the same should agree on it."""
+        """Return a key that is equal for examples with the same question, and the example's right answer."""
         fields = [str(example[name]) for name in self.content_fields if name != self.truth]
         return tuple(map(words_of, fields)), str(example[self.truth])
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return the reasons to doubt an example's label that the example itself shows."""
+        """Return the reasons to doubt an example's label that can be seen in the example alone."""
         return []
 
     def add_known_issues(self, examples: Sequence[Example]) -> None:
-        """Add ``known_issues`` to each example: the reasons to doubt its label, empty if there are none."""
+        """Add the field ``known_issues`` to each example: the reasons to doubt its label, joined by semicolons."""
         is_contradicted = contradicted(map(self.asked, examples)) if self.content_fields else [False] * len(examples)
         for example, contradiction in zip(examples, is_contradicted, strict=True):
             issues = [CONTRADICTED] if contradiction else []
@@ -425,7 +425,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def value(self, content: str, example: Example, options: Any) -> Any:
-        """Return the value of a box's or tag's content by the published rule; None if it is not an answer."""
+        """Convert the content of a box or tag into a value by the published rule; None if it is not an answer."""
 
     def strict(self, text: str, example: Example, options: Any) -> Answer:
         """Read the answer by the benchmark's published rule: the content of the last box."""
@@ -434,7 +434,7 @@ class Benchmark(ABC):
     def content(
         self, content: str, example: Example, options: Any, response: str = "", found_by: str = "filter"
     ) -> Answer:
-        """Make an answer of the content of a box or tag; the output of a variant's filter counts as such content."""
+        """Create an answer from the content of a box or tag, or from the output of a variant's filter."""
         return Answer(self.value(content, example, options), response, found_by=found_by)
 
     def flexible(self, text: str, example: Example, options: Any) -> Answer:
@@ -445,11 +445,11 @@ class Benchmark(ABC):
 
     @property
     def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
-        """Return the function that reads an answer out of a response, by filter."""
+        """The function that reads the answer in a response, by filter."""
         return {STRICT: self.strict, FLEXIBLE: self.flexible}
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
-        """Return the candidates and the evidence that ``flexible`` weighs; none by default."""
+        """Return the reading for ``flexible``: the best candidate and its certainty; by default, no answer."""
         return NOTHING
 
     def found_by(self, reading: Reading) -> str:
@@ -458,14 +458,14 @@ class Benchmark(ABC):
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     def has_final_answer(self, text: str, options: Any) -> bool:
-        """Return whether a reply gives an answer as it was asked for, which ends a conversation with tools."""
+        """Return whether a reply gives an answer in the requested form, which ends a conversation with tools."""
         return last_box(final_text(text)) is not None
 
     # ---- scores
 
     @abstractmethod
     def score(self, answer: Answer, example: Example, options: Any) -> ResponseScores:
-        """Score one response. A task reports the metrics that ``metrics_of`` names."""
+        """Score one response on every metric; the task reports those that :meth:`metrics_of` returns."""
 
     def scores(self, answer: Answer, example: Example, right: float, **others: Score) -> ResponseScores:
         """Return ``acc``, ``answered`` and the other scores, with the example's cluster and stratum."""
@@ -475,37 +475,37 @@ class Benchmark(ABC):
         return ResponseScores(values, cluster, stratum)
 
     def case_of(self, example: Example, response: str) -> "Case":
-        """Return the explanation in a response as judges see it, its choices lettered from A.
+        """Return the explanation in a response, with the question and references that a judge needs.
 
-        A benchmark whose examples have reference explanations defines this; ``medtasks rescore`` takes no other.
+        Only benchmarks with reference explanations define this, and only their runs can be rescored.
         """
         raise NotImplementedError(f"{self.name} has no explanations to judge")
 
     @property
     def has_explanations(self) -> bool:
-        """Whether judges can score explanations in its responses."""
+        """True if judges can score the explanations in responses."""
         return type(self).case_of is not Benchmark.case_of
 
     def batch_scorer(
         self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """Return a ready :class:`BatchScorer` for the task, or None if the task needs none.
+        """Return a :class:`BatchScorer` that is ready for use, or None if the task needs none.
 
         Args:
             options: the task's options.
             task: the task.
-            examples: all examples to be scored; None before they are loaded.
-            processes: the number of processes, each of which has its own scorer.
+            examples: all examples to be scored; None if they are not loaded yet.
+            processes: the number of processes in the run; each has its own scorer.
 
         Raises:
-            MedtasksError: for something that is not installed, not reachable or not downloaded.
+            MedtasksError: if something is not installed, not reachable or not downloaded.
         """
         return None
 
-    # ---- audits: an LLM says what responses state, beside what the filters read
+    # ---- audits: an LLM reads responses, to check what the filters read
 
     def audit_question(self, example: Example) -> AuditQuestion:
-        """Return what an auditor is asked about a response to an example."""
+        """Return the question to an auditor about a response to an example."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = {answer: meaning for answer, meaning in self.answers.items() if answer != UNANSWERED}
         if meanings:
@@ -514,7 +514,7 @@ class Benchmark(ABC):
         return AuditQuestion(form, pattern, str(example.get("question", "")))
 
     def as_logged(self, stated: str) -> str:
-        """Return an auditor's answer in the form in which filters log answers."""
+        """Convert an auditor's answer to the form in which filters log answers."""
         return next((answer for answer in self.answers if answer.casefold() == stated.casefold()), stated)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
@@ -523,13 +523,13 @@ class Benchmark(ABC):
         return [] if value is None else [value]
 
     def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer; texts are compared without white space and case."""
+        """Return whether two values are the same answer; texts are compared ignoring case and white space."""
         if isinstance(value, str) and isinstance(other, str):
             return one_line(value).casefold() == one_line(other).casefold()
         return bool(value == other)
 
     def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values are the same answer within the tolerance that the example's label has."""
+        """Return whether two values are the same answer within the tolerance of the example's label."""
         return self.is_same(value, other)
 
     def is_right(self, value: Any, example: Example) -> bool:
@@ -541,7 +541,7 @@ class Benchmark(ABC):
 
 
 class ChoiceOptions(Options):
-    """Options of a benchmark with choices.
+    """Options of a multiple-choice benchmark.
 
     Attributes:
         vary_order: show each generation the choices in another order; needs repeats
@@ -552,15 +552,15 @@ class ChoiceOptions(Options):
     vary_order: bool = False
 
     def has_effect(self, name: str) -> bool:
-        """See :class:`Options`."""
+        """Return True for ``vary_order`` if there are repeats; see :class:`Options` for other options."""
         return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
 
 
 class ChoiceBenchmark(Benchmark):
-    """A benchmark of four choices; the generations of an example may each see them in another order.
+    """A benchmark with four choices, whose order may differ between the generations of an example.
 
     Attributes:
-        are_numbered: whether 0 to 3 in a box mean A to D.
+        are_numbered: True if 0 to 3 in a box mean A to D.
     """
 
     are_numbered = False
@@ -571,44 +571,48 @@ class ChoiceBenchmark(Benchmark):
 
     @abstractmethod
     def first_order(self, example: Example) -> str:
-        """Return the letters in the order of the first generation's prompt."""
+        """Return the letters in the order in which the prompt of the first generation shows them."""
 
     @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
-        """Return the example for the prompt template, with its choices in the given order of letters."""
+        """Return the example with its choices in the given order of letters, for the prompt template."""
 
     def blank_example(self, kind: str) -> Example:
         """Return an example whose choices have no text."""
         return {"options": [""] * len(LETTERS)}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
-        """Return the question with the options, whose order does not matter, and the right option's text."""
+        """Return a key of the question and its options in any order, and the text of the right option."""
         options = example["options"]
         return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return the reasons to doubt an example: two options are alike, or the question refers to an image."""
+        """Return the issues of an example: two options are alike, or the question refers to an image."""
         alike = [ALIKE] if has_options_alike(example["options"]) else []
         return [*alike, NO_IMAGE] if refers_to_image(example["question"]) else alike
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
-        """Return the letter A to D in the content of a box or tag; None if it is not one."""
+        """Return the letter A to D in the content of a box or tag; None if the content is no such letter."""
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
-        """Return the candidates for a letter, boxes included."""
+        """Read the letter that a response chooses, in a box or elsewhere."""
         return read_letter(final_text(without_continuation(text)), example["options"])
 
     def audit_question(self, example: Example) -> AuditQuestion:
-        """Return which letter the response states, with the texts of the choices."""
+        """Ask for the letter that the response states, and show the choices."""
         options = tuple(map(str, example["options"]))
         return super().audit_question(example)._replace(form="one of the letters A, B, C and D", options=options)
 
 
 def order_of(generation: int, first: str) -> str:
-    """Return the order in which a generation, numbered from 0, sees the choices; ``first`` is generation 0's order.
+    """Return the order in which a generation shows the choices.
 
-    Four generations in a row show each of four choices once in each place; 24 show every order once.
+    Four generations show each of four choices once in each position; 24 generations show every order once.
+
+    Args:
+        generation: the number of the generation, from 0.
+        first: the order in generation 0.
 
     >>> [order_of(generation, "ABCD") for generation in range(6)]
     ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']

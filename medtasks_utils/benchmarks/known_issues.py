@@ -1,6 +1,6 @@
-"""Reasons to doubt a row's label that rules find in the rows themselves.
+"""Find reasons to doubt labels by rules that look only at the rows.
 
-No published list is copied here; the benchmarks' READMEs name them.
+The benchmarks' READMEs name published lists of doubtful rows; none of them is copied here.
 """
 
 import re
@@ -21,7 +21,7 @@ _REFERS_TO_IMAGE = re.compile(
 
 
 def refers_to_image(question: str) -> bool:
-    """Return whether a question refers to an image; none of these data sets has images.
+    """Return whether a question refers to an image. None of the data sets contains images.
 
     >>> [refers_to_image(text) for text in ("What does the CT scan given below show?", "The data are given below.")]
     [True, False]
@@ -30,9 +30,9 @@ def refers_to_image(question: str) -> bool:
 
 
 def has_options_alike(options: Sequence[str]) -> bool:
-    """Return whether two options are the same text apart from spaces and full stops.
+    """Return whether two options are equal, ignoring spaces and full stops.
 
-    Case and signs count: they tell some options apart, such as antigens and numbers.
+    Case and signs matter: they distinguish some options, such as antigens and numbers.
 
     >>> [has_options_alike(options) for options in (("12 h", "12  h.", "24 h"), ("Le", "le", "-5", "5"))]
     [True, False]
@@ -41,7 +41,9 @@ def has_options_alike(options: Sequence[str]) -> bool:
 
 
 def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
-    """Return, for each pair of question and key, whether another pair has the same question and a different key.
+    """Return, for each pair of a question and its right answer, whether another pair contradicts it.
+
+    Two pairs contradict each other if they have the same question and different answers.
 
     >>> contradicted([("1 + 1", "2"), ("1 + 2", "3"), ("1 + 1", "3")])
     [True, False, True]
@@ -54,5 +56,5 @@ def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
 
 
 def words_of(text: str) -> str:
-    """Return a text's words without case, punctuation and spaces around them, so that copies are equal."""
+    """Normalise case, punctuation and spaces of a text, so that copies of a question become equal."""
     return " ".join(re.findall(r"\w+", text.casefold()))

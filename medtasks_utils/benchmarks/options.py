@@ -1,4 +1,4 @@
-"""Define and check the options under ``--metadata '{"<benchmark>": {...}}'``, before the model runs."""
+"""Define the options under ``--metadata '{"<benchmark>": {...}}'``, and check them before the model runs."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,32 +13,32 @@ from medtasks_utils.tools.tool import Tool
 
 
 class Options(BaseModel):
-    """The options of every benchmark; each benchmark derives its own class from this one.
+    """The options that every benchmark has; each benchmark derives its own class from this one.
 
-    ``medtasks eval --help`` shows the line that a class docstring has for each attribute.
+    The line for each attribute in a class's docstring is its description in ``medtasks eval --help``.
 
     Attributes:
         repeats: generations per example; metrics are means over them
         repeats_in_one_request: request all generations of an example at once, as n choices, if the server can
-        revision: revision of the hub repository; the pinned one if none
+        revision: revision of the hub repository instead of the pinned one
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    # How signatures treat options: some only choose rows; some change no score, or another field of the signature
-    # covers them. Results that differ in any other option are not comparable.
+    # How signatures treat options. Some options only choose rows. Others change no score, or another field of the
+    # signature covers them. Results that differ in any other option are not comparable.
     choose_rows: ClassVar[frozenset[str]] = frozenset()
     not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "repeats_in_one_request", "revision"})
 
-    # Options that leave rows out. Scoring a single row ignores them, since the caller has chosen the row.
+    # Options that leave out rows. They are ignored when a single row is scored, since the caller has chosen that row.
     leave_out: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
     """Alternative names of options."""
     needs: ClassVar[Mapping[str, str]] = {}
-    """The setting that an option needs to have an effect, such as ``use_judge=true``; alternatives joined by ``or``."""
+    """By option, the setting that it needs to have an effect, such as ``use_judge=true``; ``or`` joins alternatives."""
 
     costly: ClassVar[Mapping[str, frozenset[str]]] = {}
-    """Switches of scores that need downloads, models or paid calls; by switch, the options that also request them."""
+    """Switches of scores that need downloads, models or paid calls, and the options that imply each switch."""
 
     repeats: PositiveInt = 1
     repeats_in_one_request: bool = False
@@ -53,11 +53,11 @@ class Options(BaseModel):
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
-        """Return settings that switch costly scores off, except where one of the given options requests them."""
+        """Return settings that turn costly scores off, except those that the given options ask for."""
         return {switch: False for switch, asking in cls.costly.items() if asking.isdisjoint(given)}
 
     def has_effect(self, name: str) -> bool:
-        """Return True if an option needs no other setting, or one that it needs is made."""
+        """Return True if an option needs no other setting to have an effect, or if that setting is made."""
         settings = [setting.partition("=") for setting in self.needs.get(name, "").split(" or ")]
         return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
 
@@ -73,7 +73,7 @@ _SWITCHES: dict[str, Any] = {
 
 
 def tools_in(options: Mapping[str, Any]) -> list[str]:
-    """Return the names of the tools that options turn on, as a run has saved them."""
+    """Return the names of the tools that a run's saved options turn on."""
     return [name for name in TOOLS if options.get(switch_of(name))]
 
 
@@ -81,10 +81,10 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
     """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits.
 
     Attributes:
-        max_turns: maximum replies of the model per example, when it has tools
-        tool_format: native (function calls of the server or the chat template), text, or auto: native if possible
-        tool_timeout: seconds for one call of the Python tool
-        weak_sandbox: where the kernel cannot confine the Python tool, accept RestrictedPython, which is not a boundary
+        max_turns: maximum number of replies per example, when the model has tools
+        tool_format: native (function calls of the server or the chat template), text, or auto (native if possible)
+        tool_timeout: maximum seconds of a call of the Python tool
+        weak_sandbox: run RestrictedPython, which is no security boundary, if the kernel cannot confine the Python tool
     """
 
     needs: ClassVar = {
@@ -99,7 +99,7 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
 
     @property
     def tools(self) -> list[type[Tool]]:
-        """Return the classes of the tools that are on."""
+        """The classes of the tools that are turned on."""
         return [TOOLS[name] for name in tools_in(self.model_dump())]
 
 
@@ -109,17 +109,17 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None, place: str
 ) -> AnyOptions:
-    """Check the user's options over those of the task's YAML; null leaves an option at its default.
+    """Merge the user's options over those of the task's YAML, and check them. A null leaves an option at its default.
 
     Args:
         kind: the class of the benchmark's options.
         benchmark: the benchmark's name, for messages.
         defaults: the options that the YAML sets.
         given: the options that the user sets.
-        place: where the user sets them, for messages.
+        place: the place where the user sets them, for messages.
 
     Raises:
-        UsageError: for a bad value, or an unknown option; then the message lists the valid options.
+        UsageError: for an invalid value or an unknown option; for the latter, the message lists the valid options.
     """
     aliases = {name: f" or {alias}" for alias, name in kind.aliases.items()}
     listed = [
@@ -135,7 +135,7 @@ def read_options(
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
             names = " and ".join(other for other in given or () if kind.aliases.get(other, other) == name)
-            raise UsageError(f"{place}: {names} are the same option, and they have two values: leave one out")
+            raise UsageError(f"{place}: {names} are the same option, but have different values; leave one out")
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:
@@ -146,14 +146,14 @@ def read_options(
 
 
 def default_text(value: object) -> str:
-    """Return a default in the form that messages and help use."""
+    """Format a default value for messages and help texts."""
     if isinstance(value, tuple):
         return "+".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
-    """Return one line for a validation error of pydantic's."""
+    """Describe a validation error of pydantic in one line."""
     message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
     if not problem["loc"]:  # a check over several options
         return message

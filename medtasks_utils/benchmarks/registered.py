@@ -1,4 +1,4 @@
-"""Registered benchmarks, each imported and checked on first use."""
+"""Find registered benchmarks, import each on first use, and check its definition."""
 
 import pkgutil
 import re
@@ -17,11 +17,11 @@ OWN = tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__fi
 """Names of this package's benchmarks."""
 
 _MEANINGS = dict(re.findall(r"^ +(\w+): (.+?)\.?$", Benchmark.__doc__ or "", re.MULTILINE))
-"""What each attribute of a benchmark is, as the class says."""
+"""Descriptions of a benchmark's attributes, taken from the docstring of the class."""
 
 
 class Benchmarks(Registry):
-    """All benchmarks by name, this package's first; each is imported and checked on first use."""
+    """A registry of all benchmarks by name, this package's first; each is imported and checked on first use."""
 
     def __init__(self) -> None:
         package = __name__.rpartition(".")[0]
@@ -29,11 +29,11 @@ class Benchmarks(Registry):
         self._checked: dict[str, Benchmark | DataError] = {}
 
     def __getitem__(self, name: str) -> Benchmark:
-        """Return the benchmark of a name.
+        """Return a benchmark by name.
 
         Raises:
-            KeyError: if none is registered under that name.
-            DataError: if it cannot be imported, or lacks or contradicts something.
+            KeyError: if no benchmark has this name.
+            DataError: if it cannot be imported, or its definition is incomplete or contradictory.
         """
         if name not in self:
             raise KeyError(name)
@@ -45,7 +45,7 @@ class Benchmarks(Registry):
         return benchmark
 
     def _checked_or_error(self, name: str) -> Benchmark | DataError:
-        """Import and check a benchmark; return it, or the error that says what is wrong with it."""
+        """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
         try:
             benchmark: Benchmark = super().__getitem__(name)
             problems = problems_of(benchmark, name)
@@ -63,18 +63,18 @@ class Benchmarks(Registry):
 
         Args:
             name: the setting's value.
-            place: where it stands, for messages.
+            place: the place of the setting, for messages.
 
         Raises:
-            DataError: if there is none, or it cannot be used.
+            DataError: if no benchmark has this name, or it cannot be used.
         """
         if name not in self:
             near = did_you_mean(str(name), self)
-            raise DataError(f"{place} names the benchmark {name!r}, and there is none{near}; known: {', '.join(self)}")
+            raise DataError(f"{place}: there is no benchmark {name!r}{near}; known: {', '.join(self)}")
         return self[str(name)]
 
     def problem(self, name: str) -> str | None:
-        """Return why a benchmark cannot be used, in a line; None if it can."""
+        """Return the reason why a benchmark cannot be used, on one line; None if it can be used."""
         try:
             self[name]
         except DataError as error:
@@ -83,19 +83,19 @@ class Benchmarks(Registry):
 
     @property
     def problems(self) -> list[str]:
-        """The reasons why benchmarks cannot be used, a line for each."""
+        """One line for each benchmark that cannot be used, with the reason."""
         return [problem for name in self if (problem := self.problem(name))]
 
     def usable(self, leave_out: Collection[str] = ()) -> list[Benchmark]:
-        """Return the benchmarks that can be used, without importing the ones whose names are in ``leave_out``."""
+        """Return the benchmarks that can be used, except those in ``leave_out``, which are not imported."""
         return [self[name] for name in self if name not in leave_out and self.problem(name) is None]
 
 
-# ---- what is checked
+# ---- the checks
 
 
 def problems_of(benchmark: object, name: str) -> list[str]:
-    """Return the problems of the benchmark registered under a name, as clauses; empty if there are none."""
+    """Return the problems in the definition of a benchmark that is registered as ``name``."""
     if not isinstance(benchmark, Benchmark):
         return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
     missing = [attribute for attribute in Benchmark.__annotations__ if not hasattr(benchmark, attribute)]
@@ -104,31 +104,31 @@ def problems_of(benchmark: object, name: str) -> list[str]:
 
 
 def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
-    """Yield the attributes of a benchmark that contradict others or are missing, as clauses."""
+    """Yield a problem for each attribute that is empty, invalid, or contradicts another."""
     if benchmark.name != name:
-        yield f"name is {benchmark.name!r}, and it is registered as {name!r}; the two have to be the same"
+        yield f"name is {benchmark.name!r}, but it is registered as {name!r}; both must be the same"
     for attribute in ("title", "truth", "default_task", "checked_tasks", "repositories", "metrics"):
         if not getattr(benchmark, attribute):
             yield f"{attribute} is empty ({_MEANINGS[attribute]})"
     if benchmark.written.count("%s") != 1:
-        yield f"written is {benchmark.written!r}, and has to have %s once ({_MEANINGS['written']})"
+        yield f"written is {benchmark.written!r}; it must contain %s once ({_MEANINGS['written']})"
     yield from _contradictions_of_metrics(benchmark)
     if benchmark.abstention and benchmark.abstention.answer not in benchmark.answers:
-        yield f"abstention.answer is {benchmark.abstention.answer!r}, which is not among answers"
+        yield f"abstention.answer is {benchmark.abstention.answer!r}, which is not in answers"
     for attribute in ("tasks", "sample"):
         folder = getattr(benchmark, attribute)
         if folder is None and name not in OWN:
             yield f"{attribute} is missing ({_MEANINGS[attribute]})"
         elif folder is not None and not folder.is_dir():
-            yield f"{attribute} is {folder}, and there is no such folder"
+            yield f"{attribute} is {folder}, but there is no such folder"
 
 
 def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
-    """Yield the metrics that are declared twice, named without a declaration, or wrongly aggregated, as clauses."""
+    """Yield a problem for each metric that is declared twice, used without a declaration, or wrongly aggregated."""
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
-            yield f"metrics has {name} {count} times; those of repeats are added by the task"
+            yield f"metrics has {name} {count} times (the task itself adds the metrics of repeats)"
     mentions: dict[str, Iterable[str]] = {
         "compared": benchmark.compared,
         "headline_metrics": benchmark.headline_metrics,
@@ -141,10 +141,10 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
         for name in dict.fromkeys(mentioned):
             if name not in names:
                 near = did_you_mean(name, names)
-                yield f"{place} names {name}{near}, which is not among metrics ({', '.join(names)})"
+                yield f"{place} names {name}{near}, which is not in metrics ({', '.join(names)})"
     for metric in benchmark.metrics:
         if metric.aggregation.uses_strata and benchmark.stratum is None:
-            yield f"stratum is missing, and the metric {metric.name} is aggregated over strata"
+            yield f"stratum is missing, but the metric {metric.name} is aggregated over strata"
 
 
 def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str) -> None:
@@ -152,8 +152,8 @@ def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str
 
     Args:
         benchmark: the benchmark of the examples.
-        examples: at least one; the fields of the first stand for all.
-        place: where they come from, for messages.
+        examples: one or more examples; only the fields of the first are checked.
+        place: the source of the examples, for messages.
 
     Raises:
         DataError: if a field is missing; the message names it.
@@ -164,6 +164,6 @@ def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str
     for attribute, field in named:
         if field is not None and field not in examples[0]:
             raise DataError(
-                f"{place}: {attribute} of the benchmark {benchmark.name} names {field!r}, and its examples have no "
+                f"{place}: {attribute} of the benchmark {benchmark.name} names {field!r}, but its examples have no "
                 f"such field{did_you_mean(field, examples[0])}; they have {', '.join(examples[0])}"
             )

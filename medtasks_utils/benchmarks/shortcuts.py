@@ -1,12 +1,13 @@
-"""The scores that a reader reaches on a benchmark's rows without the question, measured once for rows of one hash.
+"""Look up the scores that a classifier reaches on a benchmark's rows without seeing the question.
 
-``measurements/shortcuts.py`` writes them to each benchmark's ``shortcuts.json``: figures and bits, no rows::
+``measurements/shortcuts.py`` trains such classifiers ("readers") and writes a ``shortcuts.json`` for each benchmark. It
+contains results, but no rows::
 
     {"parts": {"<hash>": {"task": "medhallu", "n": 2000, "source": "where the rows are from", "measured": "2026-11-24",
                           "readers": {"answer_text": {"acc": [value, low, high]}}}},
      "verdicts": {"<hash>": "hexadecimal digits, a bit for each example: whether the reader is right out of fold"}}
 
-The hash covers the examples' questions and right answers, in any order; a part of the rows has a different hash.
+The hash covers the questions and right answers of all examples, in any order, so that it identifies a set of rows.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 
 class Reached(NamedTuple):
-    """A metric's value for a reader without the question, and the reader's name."""
+    """The value of a metric that a reader reaches without the question, and the reader's name."""
 
     value: float
     reader: str
@@ -26,25 +27,25 @@ class Reached(NamedTuple):
 
 @cache
 def measured(path: Path) -> dict[str, Any]:
-    """Return the content of a ``shortcuts.json``."""
+    """Load a ``shortcuts.json``."""
     figures: dict[str, Any] = json.loads(path.read_bytes())
     return figures
 
 
 def content_hash(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> str:
-    """Return a hash of these fields of all examples, equal for any order of the examples."""
+    """Return a hash of the named fields of all examples, which does not depend on the order of the examples."""
     return hashlib.sha256("\n".join(sorted(_contents(examples, fields))).encode()).hexdigest()[:16]
 
 
 def most_reached(path: Path, content: str, metric: str) -> Reached | None:
-    """Return the best reader's value of a metric on rows of this hash; None if it was not measured."""
+    """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured."""
     readers = measured(path)["parts"].get(content, {}).get("readers", {})
     reached = [Reached(values[metric][0], name) for name, values in readers.items() if metric in values]
     return max(reached, default=None)
 
 
 def verdicts(path: Path, examples: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[bool] | None:
-    """Return whether the reader is right on each example, out of fold; None for examples of another hash."""
+    """Return, for each example, whether a reader trained without it is right; None if these rows were not measured."""
     digits = measured(path)["verdicts"].get(content_hash(examples, fields))
     if digits is None:
         return None

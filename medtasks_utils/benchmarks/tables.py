@@ -1,4 +1,4 @@
-"""Read the rows of a split from its files, and remember their places for messages."""
+"""Read the rows of a split from its files."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of one split, and their file (the folder, for shards); ``path`` is None for a row given by itself."""
+    """The rows of a split, and the path of their file or, for shards, folder; None for a row from memory."""
 
     rows: Sequence[Any]
     path: Path | None = None
@@ -28,8 +28,8 @@ class Table:
         """Return ``make(row)`` for each row.
 
         Raises:
-            DataError: if there are no rows, or ``make`` raises ValueError or misses a column; the message names the
-                row.
+            DataError: if there are no rows, or if ``make`` raises ValueError, or KeyError for a missing column; the
+                message names the row.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
@@ -51,10 +51,15 @@ def text_of(cell: Any) -> str:
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
-    """Return the files of the first of ``splits`` (names, or ``config/split``) that has any; empty if none has.
+    """Return the files of the first of ``splits`` that has files; an empty list if none has.
 
-    Recognised names are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in the folder or in
-    ``data/``, and a folder ``test/`` of shards. Of several formats the first is taken: parquet, jsonl, json, csv, tsv.
+    Recognised names for the split ``test`` are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in
+    the folder or in ``data/``, and a folder ``test/`` of shards. If there are several formats, the first of
+    :data:`SUFFIXES` is used.
+
+    Args:
+        folder: the folder with the files.
+        splits: names of splits, each ``split`` or ``config/split``.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -74,7 +79,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     Args:
         folder: the folder with the files.
         splits: names of splits, as for :func:`find_split`.
-        columns: column names of csv and tsv files without a header; a row that repeats them is skipped.
+        columns: column names for csv and tsv files without a header; a row that repeats them is skipped.
 
     Raises:
         DataError: if no split exists, or a file cannot be read.
@@ -83,7 +88,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     if not files:
         names = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
         present = ", ".join(sorted(path.name for path in folder.iterdir()))
-        raise DataError(f"{folder} has no file {names}; it has {present[:400] or 'nothing'}")
+        raise DataError(f"{folder} has no file {names}; it contains {present[:400] or 'no files'}")
     rows: list[Row] = []
     for file in files:
         rows += read_rows(file, columns)
@@ -91,7 +96,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Read the rows of one file: parquet, jsonl or json (one row per line), or csv or tsv (cells are strings).
+    """Read the rows of a file: parquet, jsonl or json (one row per line), or csv or tsv (all cells are strings).
 
     Raises:
         DataError: if the file cannot be read; the message names the file and, if known, the line.
@@ -104,13 +109,13 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
         if path.suffix in (".jsonl", ".json"):
             lines = path.read_text(encoding="utf-8-sig").split("\n")
             return Table([line for line in lines if line.strip()], path).made(json.loads)
-        csv.field_size_limit(1 << 30)  # characters of a cell; notes may be long
+        csv.field_size_limit(1 << 30)  # in characters; notes may be long
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, columns and list(columns), delimiter="\t" if path.suffix == ".tsv" else ",")
             rows: list[Row] = []
             for row in reader:
-                if None in row or None in row.values():  # how DictReader marks too many or too few cells
-                    raise ValueError(f"line {reader.line_num} has more or fewer cells than there are columns")
+                if None in row or None in row.values():  # DictReader marks too many or too few cells like this
+                    raise ValueError(f"line {reader.line_num} has more or fewer cells than the file has columns")
                 if [*row.values()] != reader.fieldnames:
                     rows.append(row)
             return rows

@@ -1,4 +1,4 @@
-"""Read the tasks' YAML without the harness."""
+"""Read the YAML files of tasks without the harness."""
 
 import re
 from functools import cache
@@ -16,19 +16,22 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def tasks_path() -> Path:
-    """Return the folder with the tasks' YAML. In a checkout, ``medtasks_utils/tasks`` is a link to it."""
+    """Return the folder with the tasks' YAML files. In a checkout, ``medtasks_utils/tasks`` is a link to it."""
     return (PACKAGE / "tasks").resolve()
 
 
 def task_folders() -> list[Path]:
-    """Return the folders with tasks' YAML: this package's, and those of other distributions' benchmarks."""
+    """Return the folders with YAML files of tasks: this package's, and those of benchmarks in other distributions."""
     external = [benchmark.tasks for benchmark in benchmarks().usable(leave_out=OWN) if benchmark.tasks]
     return [tasks_path(), *external]
 
 
 @cache
 def tasks_named(name: str) -> list[JsonObject]:
-    """Return the settings of the tasks behind the name of a task, tag, group or benchmark; empty if unknown."""
+    """Return the settings of the tasks that the name of a task, tag, group or benchmark stands for.
+
+    The list is empty if the name is unknown.
+    """
     paths: list[Path] = []
     for folder in task_folders():
         paths += sorted(folder.rglob("[!_]*.yaml"))
@@ -46,7 +49,7 @@ def tasks_named(name: str) -> list[JsonObject]:
 
 @cache
 def _settings(path: Path) -> JsonObject:
-    """Return the settings of a file, merged over those of the files that it includes; later includes win."""
+    """Load a file's settings, merged over those of the files that it includes, of which later ones take precedence."""
     stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     settings: JsonObject = {}
     for included in _included(stated):
@@ -56,20 +59,20 @@ def _settings(path: Path) -> JsonObject:
 
 
 def _included(stated: JsonObject) -> list[str]:
-    """Return the files that a file includes, given its own settings."""
+    """Return the paths in a file's ``include`` setting."""
     named = stated.get("include", [])
     return named if isinstance(named, list) else [named]
 
 
 def place_of(path: Path, line: str) -> str:
-    """Return ``file:line`` of the first line that begins with a pattern, in a file or the last that it includes.
+    """Return the place, as ``file:line``, of the first line that matches in a YAML file or in the files it includes.
 
     Args:
-        path: a file that YAML can read.
-        line: a regular expression.
+        path: a valid YAML file.
+        line: a regular expression that matches at the beginning of the line.
 
     Returns:
-        The file's path alone if no line matches.
+        The place; the file's path without a line number if no line matches.
     """
     text = path.read_text(encoding="utf-8")
     match = re.search(f"^{line}", text, re.MULTILINE)
@@ -80,7 +83,7 @@ def place_of(path: Path, line: str) -> str:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Load YAML with ``!function`` values as strings."""
+    """A YAML loader that loads ``!function`` values as strings."""
 
 
 _Loader.add_constructor("!function", lambda loader, node: str(node.value))

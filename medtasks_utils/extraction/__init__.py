@@ -1,5 +1,5 @@
-"""Read answers out of responses: a small library that knows no benchmark and no harness.
+"""Read answers in responses. This library is independent of benchmarks and of the harness.
 
-Every function takes time linear in the length of its text, raises nothing on any text, and never evaluates text as
-Python.
+Every function takes time linear in the length of the text, accepts any text without raising, and never evaluates text
+as Python code.
 """

@@ -1,4 +1,7 @@
-"""Recognise answers that say that the note lacks what is needed, such as ``N/A``; a number with a caveat is not one."""
+"""Recognise answers that say that the necessary data are missing, such as ``N/A``.
+
+A number with a caveat is not such an answer.
+"""
 
 import re
 
@@ -14,7 +17,7 @@ _TOKEN = later(
 )
 _WITHIN = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|if|for|would|points|only|[→(-]))", re.I)
 _NUMBER_FIRST = later(r"[^\w]*(?:(?:about|approximately|roughly)\s)?\d", re.I)
-_SHORT = 100  # characters of a number with its caveat
+_SHORT = 100  # maximum characters of a number with its caveat
 _NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
 
@@ -36,7 +39,8 @@ def says_not_available(content: str) -> bool:
 def states_not_available(text: str) -> bool:
     """Return whether a text concludes that there is no answer.
 
-    It does if it states only a lack and no value, or says after its value that the value cannot be had.
+    It does so if it says that data are missing and states no value, or if it says after a value that the answer cannot
+    be determined.
 
     >>> states_not_available("The weight is missing. The rate cannot be calculated.")
     True
@@ -60,5 +64,5 @@ def states_not_available(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return the text without formatting, and with the names that hold digits replaced by "it"."""
+    """Return the text without formatting, and with "it" instead of names that contain digits."""
     return _NAMES.sub("it", unformatted(tidied(both_ends(text)))).strip()

@@ -2,19 +2,19 @@ r"""Read ``\boxed{…}``, and remove the formatting that models put around a tok
 
 from .patterns import later
 
-# A doubled backslash is a line break in LaTeX, except before "boxed", which some models write with two.
+# A double backslash is a line break in LaTeX, except before "boxed", which some models write with two backslashes.
 _BRACE = later(r"(?P<box>\\boxed\s{0,8}\{)|\\\\(?!boxed)|\\[{}]|(?P<open>\{)|(?P<close>\})")
 
 _WRAPPER = later(r"\\(?:text|textbf|textit|textrm|texttt|mathrm|mathbf|mathsf|mathit|boldsymbol|bm|rm|bf)\s?\{")
 _EDGES = " \t\r\n*$"
-_MAX_TOKEN = 1000  # characters of a token with the formatting around it
+_MAX_TOKEN = 1000  # maximum characters of a token, including formatting
 
 
 def boxes(text: str) -> list[str]:
     r"""Return the contents of all ``\boxed{…}`` with balanced braces, in the order in which they open.
 
-    Escaped braces are text, and a box that is never closed is none. Of nested boxes only the innermost counts, so
-    that together the contents are no longer than the text.
+    Escaped braces are text, and unclosed boxes are ignored. Of nested boxes only the innermost counts, so that the
+    contents together are no longer than the text.
     """
     return [text[start:end] for start, end in spans(text)]
 
@@ -44,7 +44,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 def unwrap(token: str) -> str:
     r"""Remove ``\text{}``, ``\mathrm{}``, ``\mathbf{}``, ``**``, ``$``, spaces, parentheses and a trailing full stop.
 
-    Of a text that is too long to be a token only the white space around it is removed.
+    If a text is too long to be a token, only the white space around it is removed.
 
     >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
     ('B', '(A) or (B)')
@@ -67,7 +67,7 @@ def unwrap(token: str) -> str:
 
 
 def _is_closed_by_last(token: str, at: int) -> bool:
-    """Return whether the bracket at a position is closed by the last character."""
+    """Return whether the last character closes the bracket at position ``at``."""
     opening, closing = token[at], {"(": ")", "{": "}"}[token[at]]
     depth = 0
     for position in range(at, len(token)):

@@ -1,4 +1,4 @@
-r"""Find the forms that hold an answer: boxes, answer tags and keys of JSON objects, also slightly malformed ones."""
+r"""Find the containers of answers: boxes, answer tags and keys of JSON objects, including slightly malformed ones."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ _OTHER_KEY = later(
     r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
     r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
 )
-# Words before or after a box that only shows the form of an answer.
+# Words before or after a box that only shows the requested form of an answer.
 _SHOWN = later(
     r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
     r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
@@ -46,13 +46,13 @@ _MOST = 200
 
 
 class Container(NamedTuple):
-    """A form that holds an answer.
+    """A box, tag or key that contains an answer.
 
     Attributes:
-        content: what it holds.
-        start, end: its place in the text.
+        content: the text inside.
+        start, end: its position in the text.
         cue: ``box``, ``tag`` or ``key``.
-        key: the name of the key, in lower case.
+        key: the name of the key, in lower case; empty for a box or tag.
     """
 
     content: str
@@ -62,12 +62,12 @@ class Container(NamedTuple):
     key: str = ""
 
     def candidate(self, value: Any, text: str) -> Candidate | None:
-        """Return the candidate of this value; None without a value."""
+        """Return a candidate with this value at the container's position; None if the value is None."""
         return None if value is None else Candidate(value, self.start, self.end, text, self.cue, 100.0)
 
 
 def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of the first part of a response that states something; ``read`` reads a part."""
+    """Read the parts of a response in turn by ``read``, and return the first reading that has a value."""
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
         reading = read(part)
@@ -77,7 +77,7 @@ def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
 
 
 def without_instructions(text: str) -> str:
-    r"""Return the text without boxes and answer tags that only show the form of an answer.
+    r"""Return the text without boxes and answer tags that only show the requested form of an answer.
 
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
@@ -91,11 +91,11 @@ def without_instructions(text: str) -> str:
 
 
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
-    """Return the boxes, tags and keys of a text in their order.
+    """Return the boxes, tags and keys in a text, in order.
 
     Args:
-        text: the final text.
-        keys: words that the name of an answer's key may hold (``final_answer`` holds ``answer``).
+        text: the final text of a response.
+        keys: words that identify an answer's key if its name contains them (``final_answer`` contains ``answer``).
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)[-_MOST:]]
     containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]
@@ -104,7 +104,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield the containers of one form; of keys, only those that are named for an answer."""
+    """Yield the containers that match a form; keys only if their name contains one of ``keys``."""
     for match in islice(form.finditer(text), _MOST):
         groups = match.groupdict()
         name = (groups.pop("key", "") or "").lower()

@@ -1,4 +1,4 @@
-"""Read calendar dates as MedCalc-Bench's authors do, and as people write them."""
+"""Read calendar dates, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
 
 import datetime
 import re
@@ -14,7 +14,7 @@ _MONTHS = [f"month{number}" for number in range(1, 13)]
 
 
 def strict_date(text: str) -> datetime.date | None:
-    """Return the date ``M/D/YYYY`` at the start of a text, with or without leading zeros; None without a valid one."""
+    """Return the date ``M/D/YYYY`` at the start of a text, with or without leading zeros; None if it is not valid."""
     match = _STRICT.match(text)
     return _date(match[3], match[1], match[2]) if match else None
 
@@ -43,8 +43,8 @@ _WRITTEN = (
 def written_dates(text: str) -> Iterator[Mention]:
     """Yield the dates in a text: ``5/4/2021``, ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
-    Where the form leaves the order open, the month comes first, as in the data set. The day comes first between
-    points (``4.5.2021``), or if a date of the text is valid only so.
+    If the form does not determine the order, the month comes first, as in the data set. The day comes first in dates
+    with points (``4.5.2021``), and if another date of the text is valid only in this order.
 
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
@@ -66,7 +66,7 @@ def _of(match: re.Match[str]) -> datetime.date | None:
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:
-    """Return the date of a year, month and day in words or digits, ``YY`` being ``20YY``; None if it is not valid."""
+    """Return the date of a year, month and day in words or digits; None if it is not valid. ``YY`` means ``20YY``."""
     try:
         number = int(month) if month.isdecimal() else _months().get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))

@@ -1,4 +1,4 @@
-"""Read gestational ages in weeks and days as MedCalc-Bench's authors do, and as people write them."""
+"""Read gestational ages, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
 
 from collections.abc import Iterator
 
@@ -9,15 +9,15 @@ from .words import Mention, word_pattern
 
 WeeksDays = tuple[int, int]
 
-# Two numbers with optional quotes, comma and unit words between them. Without a second number, backtracking splits the
-# first in two ("29 weeks" reads as 2 and 9): the published numbers were made with that.
+# Two numbers with optional quotes, comma and unit words between them. If there is no second number, backtracking splits
+# the first one ("29 weeks" is read as 2 and 9). This is kept, since published results were computed with it.
 _STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
 _MARKS = str.maketrans(dict.fromkeys("\x01{}^~$`_*", " "))
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
-    """Return (weeks, days) as the authors' scorer reads them, or None; ``text`` has no runs of white space."""
+    """Return (weeks, days) as the authors' scorer reads them, or None. Runs of white space must be collapsed before."""
     match = _STRICT.search(text) and _STRICT.search(text.translate(_BRACKETS))
     if not match:
         return None
@@ -40,7 +40,7 @@ _WRITTEN = (
 
 
 def written_ages(text: str) -> Iterator[Mention]:
-    """Yield the ages in a text: "4 weeks and 3 days", "4w3d", "4+3", "4 3/7", "(4, 3)" and the like.
+    """Yield the ages in a text, in forms such as "4 weeks and 3 days", "4w3d", "4+3", "4 3/7" and "(4, 3)".
 
     Weeks or days alone are weak mentions.
     """

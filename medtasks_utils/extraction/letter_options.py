@@ -1,4 +1,4 @@
-"""Find the places where a text mentions an option: by its letter, in any script, or by its text."""
+"""Find the places where a text mentions an option, either by its letter, in any script, or by its text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВ�
 _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
-# A capital that stands alone, not part of a name ("B-cell", "A's", "D+"), or a small letter.
+# A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
@@ -25,13 +25,13 @@ _ARTICLE = later(
     r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
-_MOST = 400  # letters of a text that are examined
+_MOST = 400  # maximum number of letters that are examined
 
 
 def latin_letters(text: str) -> str:
-    """Return the text with Cyrillic and Greek letters of options as A to D.
+    """Return the text with the Cyrillic and Greek letters of options replaced by A to D.
 
-    Cyrillic letters are taken by their look, or by their order where a letter has no Latin likeness.
+    Cyrillic letters are replaced by the Latin letter that looks alike; if one of them has none, by alphabetical order.
 
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
@@ -44,7 +44,8 @@ def latin_letters(text: str) -> str:
 def letters_in(text: str) -> Iterator[Mention]:
     """Yield the letters A to D that may stand for an option; most small letters are weak mentions.
 
-    A letter from E to J that is closed like an option has an empty value. The article "A" is left out.
+    A letter from E to J in the form of an option, such as "E)", is a mention with an empty value. The article "A" is
+    skipped.
     """
     matches = list(_LETTER.finditer(text))
     if len(matches) > _MOST:
@@ -70,15 +71,15 @@ _FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
 
-# A place that is no inside of a word; a plural's ending may follow.
+# A word boundary, or the ending of a plural before one.
 _EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
 
 
 @lru_cache(maxsize=64)
 def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return a pattern of the options' texts, the longest first, and the letter of each text.
+    """Return a pattern that matches the options' texts, the longest first, and the letter of each text.
 
-    Texts that two options share are left out, and so are single characters and a few common words.
+    Texts shared by two options, single characters and a few common words are left out.
     """
     texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
     letters = {
@@ -87,14 +88,14 @@ def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
         if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
     }
     patterns = [
-        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # else of a script without spaces
+        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # others have no spaces
         for text in sorted(letters, key=len, reverse=True)
     ]
     return re.compile("|".join(patterns) or "(?!)"), letters
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return the mentions of options by their texts, in any case or plural."""
+    """Return the places where a text contains the text of an option, ignoring case and plural endings."""
     lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []
@@ -103,11 +104,13 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
 
 
-_ALIKE_ENOUGH, _APART = 0.84, 0.12  # of 1: the least similarity of an option, and its least lead over the others
+_ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of an option, and minimum lead over the others; from 0 to 1
 
 
 def similar_text(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the only option that a text almost quotes: misspelt, or with other signs.
+    """Return the letter of the option that a text almost quotes, misspelt or punctuated differently.
+
+    Return None if the text quotes no option, or more than one.
 
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
@@ -125,13 +128,13 @@ _BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
 
 
 def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return all mentions of options in their order; a letter and its text beside it are one mention."""
+    """Return all mentions of options in order; a letter with its option's text next to it is one mention."""
     texts = texts_in(text, options)
     merged: list[Mention] = []
     for mention in sorted([*texts, *outside(letters_in(text), texts)], key=lambda mention: mention.start):
         last = merged[-1] if merged else None
         if last and _are_one(last, mention, text[last.end : mention.start]):
-            end = mention.end + (last.notion == "text")  # with the parenthesis that closes the letter
+            end = mention.end + (last.notion == "text")  # include the parenthesis after the letter
             merged[-1] = Mention(last.value, last.start, end)
         else:
             merged.append(mention)
@@ -139,7 +142,7 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _are_one(first: Mention, second: Mention, between: str) -> bool:
-    """Return whether two mentions are one option: "(B) the nerve", whatever the text, or "the nerve (B)"."""
+    """Return whether two adjacent mentions are the same option, as in "(B) the nerve" or "the nerve (B)"."""
     same_option = first.value == second.value
     if first.notion == "text":
         return second.notion != "text" and same_option and between in (" (", " [", "(", ", (")

@@ -66,20 +66,22 @@ H = [^ stop line cand text choose right]{0,20}?
 )
 _SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # of a question, not options
+_PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
 _AGAINST = {"denied", "not chosen"}
-_BEFORE_ITEM = later(  # a mark of a list, "Option" or a number
+_BEFORE_ITEM = later(  # a list marker, "Option" or a number
     r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
-_OF_AN_ITEM = ("answer", "correct", "ticked")  # cues that make an item of a list the answer
-_MOST_OF_CUE = {"ticked": 1, "correct": 2}  # options that a cue can speak for and still choose one
+_OF_AN_ITEM = ("answer", "correct", "ticked")  # cues by which a list item is the answer
+_MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more options, it chooses none
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
-    """Return the letter that a bare token means: ``b`` is B, and with ``digits`` 0 to 3 are A to D; None for others.
+    """Return the letter that a single token stands for, or None.
+
+    A letter may be in lower case. With ``digits``, 0 to 3 stand for A to D.
 
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
@@ -91,9 +93,9 @@ def letter_of(token: str, digits: bool = False) -> str | None:
 
 
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
-    """Return the reading of the letter that a text chooses.
+    """Read the letter that a text chooses.
 
-    The text of an option stands for its letter. Nothing is read from "A or B", "not A" or a list of the options.
+    The text of an option stands for its letter. No answer is read from "A or B", "not A" or a list of the options.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
@@ -102,7 +104,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
-    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
     contained = [_inside(container, text, options) for container in containers_of(text, _KEYS)]
     inside = [candidate for candidate in contained if candidate]
     plain = unformatted(text, joined=JOINED)
@@ -129,7 +131,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its candidates as the rows weigh them."""
+    """Return a text as symbols, and its candidates with their weights."""
     mentions = [*mentions_of(plain, options), *nothing.gives_up(plain)]
     symbols = symbols_of(plain, sorted(mentions, key=lambda mention: mention.start))
     candidates = weighed(LETTER_ROWS, symbols)
@@ -145,7 +147,7 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
 
 
 def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
-    """Return the candidate that a box, tag or key holds."""
+    """Return the candidate in a box, tag or key; None if it holds no letter."""
     content = unwrap(container.content)
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
     if letter is None:
@@ -154,7 +156,7 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
 
 
 def _odd_one(candidates: Sequence[Candidate]) -> str | None:
-    """Return the option that alone is called false where the three others are called true."""
+    """Return the only option that is called false, if the other three are called true; else None."""
     called_true = {
         candidate.value
         for candidate in candidates
@@ -166,7 +168,10 @@ def _odd_one(candidates: Sequence[Candidate]) -> str | None:
 
 
 def _left_over(candidates: Sequence[Candidate]) -> str | None:
-    """Return the option that is left where the other three are denied, unless it is one of several, or none fits."""
+    """Return the only option that is not denied; None unless exactly three are.
+
+    Also return None if the text says that none fits, or names the option as one of several answers.
+    """
     left = {*LETTERS} - {candidate.value for candidate in candidates if candidate.evidence.keys() & _AGAINST}
     for candidate in candidates:
         if not candidate.value or (candidate.value in left and "one of several" in candidate.evidence):
@@ -175,9 +180,9 @@ def _left_over(candidates: Sequence[Candidate]) -> str | None:
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that a clause almost quotes; None if it quotes none.
+    """Return the letter of the option that the answering clause almost quotes, or None.
 
-    The clause is the one after the last "the answer is" or, without these words, the first of the text.
+    This is the clause after the last "the answer is" or, without these words, the first clause of the text.
     """
     ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
     places = [*symbols.places, len(plain)]
@@ -186,14 +191,20 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
 
 def _discard(candidates: Iterable[Candidate], reason: str, cues: Collection[str]) -> None:
-    """Discard the candidates that have one of these cues."""
+    """Discard the candidates that have one of the given cues, and record the reason."""
     for candidate in candidates:
         if candidate.cue in cues:
             candidate.discard(reason)
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
-    """Discard what is not stated outright where the text breaks off; the text is whole up to a place."""
+    """Discard weakly stated candidates where the text breaks off.
+
+    Args:
+        candidates: the candidates of the text.
+        plain: the text.
+        whole: the index up to which its sentences are complete.
+    """
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
     for candidate in candidates:
@@ -203,7 +214,7 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 
 def _discard_several(candidates: Sequence[Candidate]) -> None:
-    """Discard the options that a text names as several answers, such as "A or B", and then all others."""
+    """Discard candidates if the text gives several answers, such as "A or B"."""
     if any(candidate.cue == "answer" and {*candidate.evidence} == {"one of several"} for candidate in candidates):
         _discard(candidates, "the answer is several", {candidate.cue for candidate in candidates} - {"answer"})
     for cue, most in _MOST_OF_CUE.items():
@@ -213,7 +224,7 @@ def _discard_several(candidates: Sequence[Candidate]) -> None:
 
 
 def _discard_walked(candidates: Sequence[Candidate], plain: str) -> None:
-    """Discard the items of a walk through the options, and with it what is merely named."""
+    """Discard the items of a list of the options and, if there is such a list, options that are only named."""
     items = _walked(plain, candidates)
     for candidate in candidates:
         is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
@@ -222,7 +233,7 @@ def _discard_walked(candidates: Sequence[Candidate], plain: str) -> None:
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the items of lists of the options: lines that begin with A, then B, and so on, however long each is."""
+    """Return the items of lists of the options: lines of any length that begin with A, then with B, and so on."""
     items: list[Candidate] = []
     run: list[Candidate] = []
     for candidate in candidates:
@@ -240,7 +251,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard options at the beginnings of the lines of a list, which restates them."""
+    """Discard options at the beginning of lines, if these lines are a list that restates the options."""
     weak = ("leads", "first")
     if pattern(_PARTS).match(symbols.symbols):
         _discard(candidates, "the options are listed", weak)

@@ -1,4 +1,4 @@
-"""Recognise texts that state nothing, since they break off, loop or give up, and words that retract a statement."""
+"""Recognise texts without an answer, which break off, loop or give up, and words that retract a statement."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from .words import Mention, Symbols, pattern, word_pattern
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
-    """Return the index of the last retracting word, such as *wait*: earlier statements do not count; -1 if none.
+    """Return the index of the last word that retracts earlier statements, such as *wait*; -1 if there is none.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
@@ -22,7 +22,7 @@ _SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
 
 
 def loops(text: str) -> bool:
-    """Return whether a text ends in repetitions.
+    """Return whether a text ends by repeating itself.
 
     >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
     (True, False)
@@ -46,9 +46,9 @@ _OPEN_WORDS = later(
 
 
 def whole_until(text: str, shortest: int = 80) -> int:
-    """Return where the last sentence begins if it breaks off, or else the end of the text.
+    """Return the index up to which sentences are complete: the start of an unfinished last one, or the text's length.
 
-    A last sentence of fewer than ``shortest`` characters needs no mark at its end.
+    A last sentence of fewer than ``shortest`` characters counts as complete without punctuation.
 
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
@@ -61,7 +61,9 @@ def whole_until(text: str, shortest: int = 80) -> int:
 
 
 def gives_up(text: str) -> Iterator[Mention]:
-    """Yield the places where a text says that there is no answer, such as "none of the above", without a value.
+    """Yield the places where a text says that there is no answer, such as "none of the above".
+
+    Their mentions have an empty value.
 
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]
@@ -71,7 +73,7 @@ def gives_up(text: str) -> Iterator[Mention]:
 
 
 def is_unfinished(symbols: Symbols) -> bool:
-    """Return whether a calculation has no end: the text breaks off, loops, or ends in a plan."""
+    """Return whether a calculation has no result because the text breaks off, loops, or ends with a plan."""
     if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
         symbols.symbols
     ):
@@ -82,7 +84,7 @@ def is_unfinished(symbols: Symbols) -> bool:
 
 
 def only_plans(symbols: Symbols) -> bool:
-    """Return whether the last sentence says what is to be calculated, without a result.
+    """Return whether the last sentence only says what will be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> only_plans(symbols_of("We plug in the values and solve for the GFR.", ()))
@@ -91,7 +93,7 @@ def only_plans(symbols: Symbols) -> bool:
     return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
 
 
-# A formula at the end without its result: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
+# A formula without its result at the end of a text: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
     "(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $"  # such as "92 / 3.24"
     "|(?:^|stop|line) [^ eq line open]* op [cand weak] (?:word|pct){0,2} stop $"
@@ -107,7 +109,9 @@ _CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 c
 def lacks(symbols: Symbols, after: int | None = None) -> bool:
     """Return whether a text says that something cannot be calculated or that data are missing.
 
-    With a place ``after``, return whether the text concludes after it that something cannot be calculated.
+    Args:
+        symbols: the text.
+        after: an index in the text; if given, the text must conclude after it that something cannot be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> lacks(symbols_of("The weight is missing.", ())), lacks(symbols_of("It is 4.", ()))
@@ -125,10 +129,10 @@ def cannot(symbols: Symbols) -> bool:
 
 
 def asides(symbols: Symbols) -> list[tuple[int, int]]:
-    """Return the start and end of each remark in a text.
+    """Return the start and end of each aside in a text.
 
-    A remark reaches from a heading such as "Interpretation" to the next line that begins with a result, or from "for
-    comparison" to the end of its line.
+    An aside extends from a heading such as "Interpretation" to the next line that begins with a result, or from words
+    such as "for comparison" to the end of the line.
     """
     spans: list[tuple[int, int]] = []
     text, places = symbols.symbols, [*symbols.places, len(symbols.text)]

@@ -1,8 +1,8 @@
-"""Read numbers as MedCalc-Bench's authors do.
+"""Read numbers by the rules of MedCalc-Bench's authors.
 
-These functions reproduce the verdicts of the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
-``evaluation/``). It passes numbers through Python's ``eval``, so ``007``, which is no integer literal, is no answer.
-Here nothing is evaluated as Python; expressions go to simpleeval.
+These functions give the same results as the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
+``evaluation/``), which passes numbers to Python's ``eval``. Hence ``007`` is not an answer, since it is not a Python
+literal. Here nothing is evaluated as Python; simpleeval evaluates expressions.
 """
 
 import ast
@@ -13,7 +13,7 @@ from .patterns import later
 
 Number = int | float
 
-# The patterns enter a run of digits only at its start, and so read it no more than a few times.
+# The patterns match a run of digits only from its start, which keeps their time linear.
 _OUT_OF = later(r"(?<!\d)(\d+) out of")
 _LIST = later(r"(?<!\d)-?\d+(?:, ?-?\d+)+")
 _NUMBER = later(r"-?\d+(?:\.\d+)?")
@@ -27,7 +27,7 @@ _MAX_BITS = 20_000
 
 
 def python_literal(digits: str) -> Number | None:
-    """Return the value of a matched number as a Python literal; None if it is not one (``007``, Arabic digits)."""
+    """Return the value of a number as a Python literal; None if it is not a valid one (``007``, Arabic digits)."""
     if not digits.isascii() or len(digits) > _MAX_LITERAL:
         return None
     if "." in digits:
@@ -40,9 +40,10 @@ def python_literal(digits: str) -> Number | None:
 
 
 def strict_integer(text: str) -> Number | None:
-    """Return the number in an answer to a score question, before rounding; ``text`` has no runs of white space.
+    """Return the number, not yet rounded, in the answer to a question that asks for a score; None if there is none.
 
-    ``N out of M`` is N; a list ``3, 4, 5`` (and so ``1,200``) is its length; otherwise the last number counts.
+    ``N out of M`` gives N. A list such as ``3, 4, 5`` gives its length, and so does ``1,200``. Otherwise the last
+    number counts. Runs of white space in ``text`` must be collapsed before.
     """
     if match := _OUT_OF.search(text):
         return python_literal(match[1])
@@ -53,10 +54,10 @@ def strict_integer(text: str) -> Number | None:
 
 
 def strict_decimal(text: str) -> Number | None:
-    """Return the number in an answer to a formula question; ``text`` has no runs of white space.
+    """Return the number in the answer to a question that asks for a decimal number; None if there is none.
 
-    An expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` is X; the last percentage is divided by 100;
-    otherwise the last number counts.
+    The first applicable rule counts: an expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` gives X; the
+    last percentage is divided by 100; the last number counts. Runs of white space in ``text`` must be collapsed before.
     """
     start, end = text.find("str("), text.rfind(")")
     if 0 <= start < end:
@@ -70,7 +71,7 @@ def strict_decimal(text: str) -> Number | None:
     return python_literal(numbers[-1]) if numbers else None
 
 
-# What the authors replace, in their order; as with them, removing "g" breaks "log".
+# The replacements of the authors' scorer, in the same order. As there, removing "g" breaks "log".
 _REPLACED = (
     ("^", "**"),
     ("is odd", "% 2 == 1"),
@@ -80,7 +81,7 @@ _REPLACED = (
 
 
 def _wrapped_expression(expression: str) -> Number | None:
-    """Return the value of an expression in ``str(…)``, without units and with its parentheses balanced."""
+    """Evaluate an expression from ``str(…)``, after removing units and balancing parentheses; None if it is invalid."""
     if len(expression) > _MAX_EXPRESSION:
         return None
     for noise, replacement in _REPLACED:
@@ -88,13 +89,13 @@ def _wrapped_expression(expression: str) -> Number | None:
     expression = expression.split("#")[0]
     missing = expression.count("(") - expression.count(")")
     value = evaluate(expression + ")" * missing if missing > 0 else "(" * -missing + expression)
-    if isinstance(value, str):  # the authors evaluate the result's text once more
+    if isinstance(value, str):  # the authors' scorer evaluates the result again
         value = evaluate(value)
     return None if isinstance(value, str) else value
 
 
 def power(base: Number, exponent: Number, *, most_bits: int = _MAX_BITS) -> Number:
-    """Return ``base ** exponent``; raise OverflowError for a float too large or an integer of over ``most_bits``."""
+    """Return ``base ** exponent``; raise OverflowError if it is too large a float, or has more than ``most_bits``."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
         if bits > most_bits:
@@ -103,7 +104,7 @@ def power(base: Number, exponent: Number, *, most_bits: int = _MAX_BITS) -> Numb
 
 
 def _times(left: Number, right: Number) -> Number:
-    """Return the product of two numbers; raise OverflowError for one of too many bits, TypeError for text."""
+    """Return the product of two numbers; raise OverflowError if it has too many bits, and TypeError for text."""
     left, right = _number(left), _number(right)
     if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MAX_BITS:
         raise OverflowError("product too large")
@@ -111,19 +112,19 @@ def _times(left: Number, right: Number) -> Number:
 
 
 def _modulo(left: Number, right: Number) -> Number:
-    """Return the remainder; raise TypeError for text, which ``%`` would format."""
+    """Return the remainder of a division; raise TypeError for text, which ``%`` would format."""
     return _number(left) % _number(right)
 
 
 def rounded(value: Number, ndigits: int | None = None) -> Number:
-    """Return ``round(value, ndigits)``; raise OverflowError for too many digits."""
+    """Return ``round(value, ndigits)``; raise OverflowError if ``ndigits`` is too large."""
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
     return round(value, ndigits)
 
 
 def _number(value: Number) -> Number:
-    """Return the value; raise TypeError if it is no number."""
+    """Return the value unchanged; raise TypeError if it is not a number."""
     if not isinstance(value, int | float):
         raise TypeError("not a number")
     return value
@@ -152,10 +153,10 @@ _NODES = (
 
 
 def evaluate(expression: str) -> Number | str | None:
-    """Return the value of an arithmetic expression; None if it is not valid, not finite or too large.
+    """Evaluate an arithmetic expression; return None if it is invalid, or its value is not finite or too large.
 
-    Only arithmetic, comparisons, conditions and a few functions of ``math`` exist. Sizes are bounded, no other
-    attribute can be reached, and an expression leaves nothing behind.
+    Only arithmetic, comparisons, conditions and a few functions of ``math`` are allowed. The size of values is limited,
+    other attributes cannot be accessed, and evaluating has no side effects.
     """
     from simpleeval import InvalidExpression, SimpleEval
 
@@ -176,7 +177,7 @@ def evaluate(expression: str) -> Number | str | None:
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    """Return whether a node may be evaluated; of attributes, only the functions and constants of a module."""
+    """Return whether a syntax node may be evaluated; the only allowed attributes are those of ``math``."""
     if isinstance(node, ast.Attribute):
         return isinstance(node.value, ast.Name) and node.attr in _MODULES.get(node.value.id, {})
     return isinstance(node, _NODES) and not isinstance(node, ast.LShift)

@@ -1,4 +1,4 @@
-"""Compile regular expressions at their first use, so that importing a reader costs nothing."""
+"""Compile regular expressions when they are first used, so that importing the package stays fast."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 class _Later:
-    """Stands for a compiled pattern, and compiles it when a method is first looked up."""
+    """A stand-in for a compiled pattern, which compiles it when an attribute is first accessed."""
 
     def __init__(self, source: str, flags: int) -> None:
         self.compiled = partial(re.compile, source, flags)
@@ -18,7 +18,7 @@ class _Later:
 
 
 def later(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the pattern, which is compiled at its first use.
+    """Return a pattern that is compiled when it is first used.
 
     >>> later("b+").sub("c", "abba")
     'aca'
@@ -27,12 +27,12 @@ def later(source: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def rewrites(table: str, flags: int = 0) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns of a table with their replacements.
+    """Parse a table of patterns and their replacements.
 
     Args:
-        table: on each line a pattern, ``⟶`` and its replacement, in which ``␠`` is a space. Nothing after ``⟶``
-            deletes what matches.
-        flags: of all the patterns.
+        table: on each line a pattern, ``⟶`` and its replacement, in which ``␠`` stands for a space. If nothing follows
+            ``⟶``, matches are deleted.
+        flags: flags for all patterns.
 
     >>> [pattern.sub(replacement, "abba") for pattern, replacement in rewrites("b+ ⟶ c")]
     ['aca']
@@ -42,7 +42,7 @@ def rewrites(table: str, flags: int = 0) -> tuple[tuple[re.Pattern[str], str], .
 
 
 def rewritten(text: str, table: Iterable[tuple[re.Pattern[str], str]]) -> str:
-    """Return the text after all replacements of a table, in their order."""
+    """Apply all replacements of a table to a text, in order."""
     for pattern, replacement in table:
         text = pattern.sub(replacement, text)
     return text

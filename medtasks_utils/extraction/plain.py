@@ -1,4 +1,4 @@
-"""Reduce a response to its text: no formatting, no reasoning, one script of digits, and no further question."""
+"""Reduce a response to plain text: remove formatting, reasoning and invented further questions, and unify digits."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from .patterns import later, rewrites, rewritten
 from .think import TAG, final_text
 
-_HEAD, _TAIL = 2_000, 10_000  # characters of a long text that are read
-_STYLED = (*range(0x24B6, 0x24EA), *range(0x1D400, 0x1D7CC))  # circled letters, and bold, italic and other ones
+_HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
+_STYLED = (*range(0x24B6, 0x24EA), *range(0x1D400, 0x1D7CC))  # circled letters, and letters in bold, italic and so on
 _SIGNS = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
@@ -24,7 +24,7 @@ _SIGNS = {
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
     ord("،"): ",",
 }
-# Marks of reasoning other than think tags: those that an answer follows, and those that open reasoning.
+# Marks of reasoning other than think tags: those at its end, after which the answer follows, and those at its start.
 _SOLUTION = later(
     r"<\|begin_of_solution\|>|<\|end_of_thought\|>|</reasoning>|</thinking>|</thought>|</analysis>|</scratchpad>"
     r"|\[/THINK\]|<\|channel\|>final(?:<\|message\|>)?|(?<=\S)assistantfinal(?=\W|[A-Z])|◁/think▷",
@@ -75,7 +75,7 @@ _NEXT_QUESTION = later(
     r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:|(?:<\|(?:endoftext|im_end|eot_id)\|>|</s>|<eos>|<end_of_turn>)(?=\s*[^\s<])",
     re.MULTILINE | re.IGNORECASE,
 )
-# A question that is answered on a line of its own is a further one; in bold or a list, it is restated for an analysis.
+# A question with its answer on a separate line is a further question; in bold or in a list, it is only restated.
 _INVENTED = later(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
     r"(?:<think>|^[#\s<|]{0,6}(?:im_start\|>)?(?:answer|A:|response|reply|assistant|antwort|r[eé]p|choices))",
@@ -97,12 +97,15 @@ _PREAMBLE = later(
 
 
 def both_ends(text: str) -> str:
-    """Return the beginning and the end of a text, where answers are stated; up to 12,000 characters come back whole."""
+    """Return the beginning and the end of a text, where answers are stated.
+
+    A text of up to 12,000 characters is returned unchanged.
+    """
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
 
 
 def stated(text: str) -> str:
-    r"""Return what a response states after its reasoning, whatever marks set the reasoning apart.
+    r"""Return the part of a response after its reasoning, for any of the known marks of reasoning.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -118,7 +121,7 @@ def stated(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    r"""Return a text in one script of digits and one markup, without a ruler or end token; of a long text, both ends.
+    r"""Normalise digits and markup, remove rulers and end tokens, and cut a long text to its two ends.
 
     >>> tidied("答案：Ｃ\r\n\r\n---"), tidied("<b>A</b><|im_end|>"), tidied("a\\nb")
     ('答案:C', '**A**', 'a\nb')
@@ -133,7 +136,7 @@ def tidied(text: str) -> str:
 
 
 def own_parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text in which its answer may stand: the part before a further question, then the one after.
+    """Yield the parts of a text that may contain its answer: the part before a further question, then the rest.
 
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
@@ -147,19 +150,19 @@ def own_parts(text: str) -> Iterator[str]:
 
 
 BOLD = "\x01"
-"""Stands for the marks of bold text where they are kept."""
+"""A character that replaces the marks of bold text, if a caller needs them."""
 
 JOINED = "\x02"
-"""Stands for a line break after a heading, where those are kept."""
+"""A character that replaces line breaks after headings, if a caller needs them."""
 
 
 def unformatted(text: str, bold: str = "", joined: str = "") -> str:
-    r"""Return the text without Markdown and LaTeX around words; the line after a heading is joined to it.
+    r"""Remove Markdown and LaTeX around words, and join each heading with the line after it.
 
     Args:
-        text: a tidied text.
-        bold: what to write for the marks of bold text.
-        joined: what to write for the line breaks after headings.
+        text: a text returned by :func:`tidied`.
+        bold: the replacement for marks of bold text.
+        joined: the replacement for line breaks after headings.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
     ('### Final answer C', 'C')
@@ -170,7 +173,7 @@ def unformatted(text: str, bold: str = "", joined: str = "") -> str:
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """Return the response, with its reasoning, up to a further question that it invents and answers.
+    """Cut off a response, with its reasoning, before a further question that it invents and answers.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')

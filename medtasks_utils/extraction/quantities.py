@@ -1,4 +1,4 @@
-r"""Read numbers as people write them."""
+"""Read numbers in the forms in which people write them."""
 
 import math
 import re
@@ -29,7 +29,7 @@ _FRACTION = later(
 _POWER_OF_TEN = later(
     r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
-# Replacements for LaTeX, whose backslash may be doubled, and then for other forms, in this order.
+# Replacements, in this order, for LaTeX, whose backslashes may be doubled, and for other forms.
 _LATEX = rewrites(
     r"""
 \\{1,3}(?:approx|simeq|sim|cong)(?![a-z]) ⟶ ␠≈␠
@@ -79,14 +79,14 @@ _NUMBER = later(
 
 
 def prepared(text: str, *, score: bool = False) -> str:
-    r"""Return the text with its numbers in one form.
+    r"""Return the text with all numbers in one notation.
 
-    LaTeX and powers of ten are rewritten, decimal commas become points, and thousands separators and the units that
-    hold digits are removed.
+    LaTeX and powers of ten are rewritten, decimal commas become points, and thousands separators and units that contain
+    digits are removed.
 
     Args:
-        text: the text as it was written.
-        score: whether the value is a score, so that ``a/b`` is a score and its maximum, and no fraction.
+        text: the original text.
+        score: True if the value is a score; then ``a/b`` is a score and its maximum, not a fraction.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$").split(), prepared("1.2 × 10^3"), prepared("22,9 kg/m²").strip()
     (['1234.5', 'mL'], '1.2e3', '22.9')
@@ -102,7 +102,7 @@ def prepared(text: str, *, score: bool = False) -> str:
 
 
 def fraction_value(text: str) -> float | None:
-    r"""Return the value of a bare fraction, with or without a unit; None for anything else.
+    r"""Return the value of a fraction, with or without a unit; None for any other text.
 
     >>> fraction_value("1800/72"), fraction_value(r"\frac{1}{2}"), fraction_value("1 1/2"), fraction_value("3/4 = 0.7")
     (25.0, 0.5, 1.5, None)
@@ -114,7 +114,7 @@ def fraction_value(text: str) -> float | None:
 
 
 def numbers(text: str) -> Iterator[Mention]:
-    """Yield the numbers of a prepared text in their order, in digits and in words; those too large are skipped."""
+    """Yield the numbers of a prepared text in order, in digits and in words; numbers that are too large are skipped."""
     yield from sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
 
 
@@ -130,7 +130,7 @@ def _in_digits(text: str) -> Iterator[Mention]:
 
 @lru_cache(maxsize=1)
 def _words() -> dict[str, int]:
-    """Return the value of each number in words, zero to twenty and the tens, in all languages of ``words.txt``."""
+    """Return the values of number words, zero to twenty and the tens, in all languages of ``words.txt``."""
     values: dict[str, int] = {}
     for value in (*range(21), *range(30, 100, 10)):
         values.update(dict.fromkeys(words_of(f"n{value}"), value))
@@ -141,7 +141,7 @@ _WORD = later(r"[^\W\d_]+")
 
 
 def in_words(text: str) -> list[Mention]:
-    """Return the numbers of a text that are written as words: "four", "twenty-three"; they are weak mentions."""
+    """Return the numbers that are written as words, such as "four" and "twenty-three", as weak mentions."""
     values, mentions = _words(), list[Mention]()
     for match in _WORD.finditer(text):
         value = values.get(match[0].lower())

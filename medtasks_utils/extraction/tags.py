@@ -8,7 +8,7 @@ _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 
 
 def last_tag(text: str) -> tuple[str, int] | None:
-    r"""Return the content of the last closed answer tag and the position after it; None without one.
+    r"""Return the content of the last closed answer tag and the position after it; None if there is no such tag.
 
     ``<\answer>`` closes a tag too.
     """

@@ -8,10 +8,10 @@ TAG = later(r"<(/?)think>", re.IGNORECASE)
 
 
 def final_text(response: str) -> str:
-    """Return the part of a response in which an answer may stand.
+    """Return the part of a response that may contain the answer.
 
-    This is the text after the last ``</think>``, up to a ``<think>`` that is opened there and never closed (a
-    truncated response). A response without think tags comes back as it is.
+    This is the text after the last ``</think>``, up to a ``<think>`` that is never closed (in a truncated response). A
+    response without think tags is returned unchanged.
     """
     return response[slice(*final_span(response))]
 
@@ -28,7 +28,7 @@ def final_span(response: str) -> tuple[int, int]:
 
 
 def think_tags_pair_up(response: str) -> bool:
-    """Return whether every ``<think>`` is closed after it was opened, and no ``</think>`` stands alone."""
+    """Return whether every ``<think>`` is closed by a ``</think>`` after it, and no other ``</think>`` occurs."""
     depth = 0
     for tag in TAG.finditer(response):
         depth += -1 if tag[1] else 1
@@ -38,7 +38,7 @@ def think_tags_pair_up(response: str) -> bool:
 
 
 def is_one_block_then_answer(response: str) -> bool:
-    """Return whether the response is one think block followed by some text, as reasoning models are asked to write."""
+    """Return whether the response is one think block followed by some text, as the prompts ask for."""
     tags = list(TAG.finditer(response))
     if [tag[1] for tag in tags] != ["", "/"]:
         return False

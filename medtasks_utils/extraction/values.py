@@ -1,4 +1,4 @@
-"""Read which of the numbers, dates or ages in a text it states as its answer."""
+"""Read the number, date or age that a text states as its answer."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -73,21 +73,21 @@ _FINDERS: dict[str, Callable[[str], Iterable[Mention]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
-_STATED = 44.0  # from this weight on, a value is stated
-_LEAST = 20.0  # below this weight, a value is hardly stated
+_STATED = 44.0  # minimum weight of a value that is stated
+_LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
-_MAX_CONTENT = 1000  # characters of a text that states a single value
-_MOST = 250  # candidates
+_MAX_CONTENT = 1000  # maximum characters of a text that states a single value
+_MOST = 250  # maximum number of candidates
 _SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
 
 
 def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
-    """Return the reading of the value that a text states as its result.
+    """Read the value that a text states as its result.
 
     Args:
         text: the final text of a response.
-        kind: what is asked for. The value is a float, a date, or a pair (weeks, days).
-        keys: words that the name of the answer's key in JSON may hold.
+        kind: the kind of value, which is read as a float, a date, or a pair (weeks, days).
+        keys: words that identify the answer's key in JSON if its name contains them.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
@@ -96,7 +96,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
-    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
     inside: list[Candidate] = []
     denied_by_key = False
     for container in containers_of(text, (*keys, "score", "total", "date")):
@@ -111,7 +111,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
 
 
 def _rounded(reading: Reading) -> Reading:
-    """Return the reading with its value as the text rounds it afterwards."""
+    """Replace the value of a reading by its rounded form, if the text states that too."""
     if not isinstance(reading.value, float):
         return reading
     stated = [candidate for candidate in reading.candidates if candidate.value == reading.value]
@@ -124,13 +124,13 @@ def _rounded(reading: Reading) -> Reading:
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Return whether the second number is the first with fewer decimals, such as 8.96 and 9."""
+    """Return whether ``to`` is ``value`` rounded to fewer decimals, as 9 is for 8.96."""
     scale = 10.0 ** len(f"{to:.10g}".partition(".")[2])
     return value != to == math.floor(value * scale + 0.5) / scale
 
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its candidates as the rows weigh them."""
+    """Return a text as symbols, and its candidates with their weights."""
     plain = unformatted(text, BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
@@ -147,7 +147,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
 
 
 def _weigh_bold(candidate: Candidate) -> None:
-    """Count a candidate in bold, which nothing speaks against, as stated."""
+    """Count a candidate in bold as stated, unless there is evidence against it."""
     text, start, end = candidate.text, candidate.start, candidate.end
     is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
     if is_between and text.count(BOLD, 0, start) % 2 and not candidate.evidence:
@@ -157,7 +157,10 @@ def _weigh_bold(candidate: Candidate) -> None:
 
 
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
-    """Return the candidates of a text that reasons, weighed also by what the text as a whole says."""
+    """Return the candidates of a text that contains reasoning.
+
+    Their weights also depend on asides in the text, and on whether it has a result at all.
+    """
     symbols, candidates = _candidates(text, kind)
     asides = nothing.asides(symbols)
     for candidate in candidates:
@@ -177,7 +180,7 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
 
 
 def content_value(content: str, kind: Kind) -> Reading:
-    """Return the reading of the content of an answer tag, a box or a key, where a lone number needs no cue.
+    """Read the content of an answer tag, a box or a key, in which a number needs no cue.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
     (4.0, 83.3)
@@ -196,6 +199,6 @@ def content_value(content: str, kind: Kind) -> Reading:
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
     if not left:
         return reading
-    # A score is whole: what is not is an input beside it.
+    # A score is a whole number; other numbers are inputs.
     first = min(left, key=lambda candidate: kind == "integer" and candidate.value % 1 > 0)
     return Reading(first.value, first.cue, tuple(candidates))

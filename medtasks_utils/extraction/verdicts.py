@@ -1,4 +1,4 @@
-"""Read whether a text says that an answer is factual (0), hallucinated (1), or that it cannot be decided (2)."""
+"""Read the verdict of a text on an answer: factual (0), hallucinated (1), or undecided (2)."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from .plain import unformatted
 from .weighing import Candidate, Reading, choose, rows, weighed
 from .words import Mention, Symbols, outside, pattern, symbols_of
 
-# Of the candidates, "cand" is a digit, "text" the name of a class, and "weak" a word that implies one.
+# In these rows, the candidate "cand" is a digit, "text" the name of a class, and "weak" a word that implies a class.
 VERDICT_ROWS = rows(
     """
 L = [the fill option open about]*
@@ -77,19 +77,19 @@ _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
     r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
-_JUDGED = later(  # a field that is true or false; the judgement is of whether it is hallucinated
+_JUDGED = later(  # a field such as "Hallucinated: no"; "judgement" means whether the answer is hallucinated
     r"^\W{0,4}(?:your |is[ _]?)?(judge?ment|hallucinat\w{1,6}|factual)\W{1,6}(yes|no|true|false)\b(?=\W*$)", re.M | re.I
 )
-_NUMBERED = later(r"^\W{0,4}([12])[.)]\s+(?=[^\W\d])", re.MULTILINE)  # the number of an item of a list
+_NUMBERED = later(r"^\W{0,4}([12])[.)]\s+(?=[^\W\d])", re.MULTILINE)  # the number of a list item
 _QUOTED = later(r"'([012])'")
 _ASKED = later(r"[^.!?\n]{0,60}\?")
 _KEYS = ("answer", "verdict", "label", "judg", "halluc", "factual", "class", "result", "decision")
-_SHORT = 240  # characters of a text whose verdict may be a digit or word that is merely named
+_SHORT = 240  # maximum characters of a text in which a digit or word without a cue may be the verdict
 _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
 def read_verdict(text: str) -> Reading:
-    """Return the reading of the verdict that a text states: "0", "1" or "2".
+    """Read the verdict that a text states: "0", "1" or "2".
 
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)
@@ -98,7 +98,7 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    """Return the reading of a part of a response: of its boxes, tags and keys, or else of its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these hold no verdict, its text."""
     contained = [container.candidate(_inside(container), text) for container in containers_of(text, _KEYS)]
     inside = [candidate for candidate in contained if candidate]
     candidates = _candidates(unformatted(text))
@@ -111,7 +111,7 @@ def _read_part(text: str) -> Reading:
 
 
 def _inside(container: Container) -> str | None:
-    """Return the verdict that a box, tag or key holds, where "true" affirms what the key is named for."""
+    """Return the verdict in a box, tag or key. In a key, "true" affirms its name, such as ``hallucinated``."""
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
         affirmed = "1" if "hall" in container.key else "0"
@@ -121,7 +121,7 @@ def _inside(container: Container) -> str | None:
 
 
 def _candidates(text: str) -> list[Candidate]:
-    """Return the candidates of a text as the rows weigh them; what the text denies has the opposite value."""
+    """Return the candidates of a text with their weights; a denied candidate gets the opposite value."""
     text = _QUOTED.sub(r"\1", text)
     symbols = symbols_of(text, _mentions(text))
     denied = {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
@@ -129,7 +129,7 @@ def _candidates(text: str) -> list[Candidate]:
         denied.update(range(match.start() + 1, match.end()))
     candidates = weighed(VERDICT_ROWS, symbols)
     for first, second in pairwise(candidates):
-        if first.value == second.value:  # "fabrication or misattribution" leaves nothing open
+        if first.value == second.value:  # both words of "fabrication or misattribution" mean the same verdict
             first.evidence.pop("one of two", None)
             second.evidence.pop("one of two", None)
     for at, candidate in zip(symbols.mentions, candidates, strict=True):
@@ -144,7 +144,7 @@ def _candidates(text: str) -> list[Candidate]:
 
 
 def _mentions(text: str) -> list[Mention]:
-    """Return the mentions of verdicts in their order: fields such as "Hallucinated: no", and other words and digits."""
+    """Return the mentions of verdicts in order: fields such as "Hallucinated: no", and other words and digits."""
     fields = [_field(match) for match in _JUDGED.finditer(text)]
     mentions = list(_classes(symbols_of(text, ())))
     numbered = {match.start(1) for match in _NUMBERED.finditer(text)}
@@ -155,13 +155,13 @@ def _mentions(text: str) -> list[Mention]:
 
 
 def _field(match: re.Match[str]) -> Mention:
-    """Return the mention of a field such as "Hallucinated: no"."""
+    """Convert a matched field such as "Hallucinated: no" to a mention."""
     value = "1" if match[2].lower() in ("yes", "true") else "0"
     return Mention(_FLIPPED[value] if match[1].lower() == "factual" else value, match.start(1), match.end())
 
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:
-    """Yield the mentions of classes in words, notion by notion."""
+    """Yield the words that name or imply a class, as mentions grouped by notion."""
     places = [*symbols.places, len(symbols.text)]
     for notion, value in _VALUES.items():
         for match in pattern(notion).finditer(symbols.symbols):
@@ -171,7 +171,7 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 
 
 def _settle(candidate: Candidate, reply: str) -> None:
-    """Settle a candidate in a question by the symbols after it: affirmed, denied, or left open."""
+    """Affirm or deny a candidate in a question by the symbols after the question; without a reply, count against it."""
     answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
     if answered is None:
         candidate.evidence["asked"] = -60

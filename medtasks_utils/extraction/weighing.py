@@ -1,4 +1,4 @@
-"""Weigh the candidates of a text by the rows of a table, and choose the one that it states."""
+"""Weigh the candidates in a text by the rows of a reading table, and choose the one that the text states."""
 
 import math
 import re
@@ -13,12 +13,12 @@ class Candidate:
     """A value that a response may state.
 
     Attributes:
-        value: what scoring compares.
-        start, end: its place in ``text``.
-        text: the text that it stands in, without formatting.
-        cue: the name of the heaviest row that speaks for it, or ``box``, ``tag`` or ``key``.
+        value: the value that scoring compares.
+        start, end: its position in ``text``.
+        text: the text that contains it, without formatting.
+        cue: the name of the matching row with the highest weight, or ``box``, ``tag`` or ``key``.
         support: the weight of that cue.
-        evidence: the names and weights of further reasons for or against it.
+        evidence: names and weights of further reasons for or against it.
     """
 
     def __init__(self, value: Any, start: int, end: int, text: str, cue: str, support: float) -> None:
@@ -32,11 +32,11 @@ class Candidate:
 
     @property
     def weight(self) -> float:
-        """The support and the weights of the evidence, added up."""
+        """The sum of the support and the weights of the evidence."""
         return self.support + sum(self.evidence.values())
 
     def discard(self, reason: str) -> None:
-        """Take away the support; the reason is recorded among the evidence."""
+        """Set the support to 0, and record the reason in the evidence."""
         self.support = 0.0
         self.evidence.setdefault(reason, 0.0)
 
@@ -54,10 +54,10 @@ NOTHING = Reading(None, "none")
 
 
 class Row(NamedTuple):
-    """A row of a reading table: a pattern over notions that holds one candidate, with its name and weight.
+    """A row of a reading table: a pattern over notions that contains one candidate, with its name and weight.
 
-    A row of positive weight is a cue, of which only the heaviest counts. Rows of negative weight are evidence against
-    the candidate, and all of them count.
+    A row with a positive weight is a cue; only the heaviest matching cue counts. Rows with a negative weight are
+    evidence against the candidate; all that match count.
     """
 
     name: str
@@ -66,9 +66,9 @@ class Row(NamedTuple):
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """Return the rows of a table that has a row a line, such as ``70 answer: pattern``.
+    """Parse a reading table with one row per line, such as ``70 answer: pattern``.
 
-    A line ``L = …`` defines what ``{L}`` stands for in other lines.
+    A line ``L = …`` defines an abbreviation, which other lines use as ``{L}``.
     """
     for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
         table = table.replace(f"{{{name}}}", source)
@@ -79,7 +79,7 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
-    """Return the candidates of a text in their order, weighed by the rows of a table and by retractions."""
+    """Return the candidates of a text in order, with weights by the rows of a table and by retractions."""
     candidates = {
         at: Candidate(mention.value, mention.start, mention.end, symbols.text, "mention", 0.0)
         for at, mention in symbols.mentions.items()
@@ -93,7 +93,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 candidate.cue, candidate.support = row.name, row.weight
     until = retracted_until(symbols)
     if not any(candidate.start > until and candidate.weight >= _ANOTHER for candidate in candidates.values()):
-        until = retracted_until(symbols, "wait")  # a hesitation that no other answer follows takes nothing back
+        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it retracts nothing
     for candidate in candidates.values():
         if candidate.start < until:
             candidate.evidence["taken back"] = -60.0
@@ -101,25 +101,25 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
 
 
 _ANOTHER = 20.0
-"""From this weight on, a candidate after a hesitation is another answer."""
+"""Minimum weight of a candidate after a hesitation that counts as another answer."""
 
 OUTRIGHT = 50.0
-"""From this weight on, a candidate is stated outright."""
+"""Minimum weight of a candidate that is stated outright."""
 
 MARGIN = 12.0
-"""By how much a candidate with an open cue must outweigh all other values."""
+"""Minimum difference in weight between a candidate with an open cue and all candidates with other values."""
 
 _OPEN_CERTAINTY = 0.89  # the highest certainty of a candidate with an open cue
 
 
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
-    """Return the reading of the heaviest candidate, the last of those that weigh the same.
+    """Return the reading of the candidate with the highest weight, the last one on a tie.
 
-    Without a candidate that has support and a positive weight, nothing is read.
+    If no candidate has support and a positive weight, the reading has no value.
 
     Args:
         candidates: the candidates in the order of the text.
-        open_cues: cues too weak to decide between two values of about the same weight.
+        open_cues: cues that are too weak to decide between two values of about the same weight.
     """
     candidates = tuple(candidates)
     supported = [candidate for candidate in candidates if candidate.support > 0 and candidate.weight > 0]
@@ -137,5 +137,8 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 
 def certainty(weight: float, margin: float) -> float:
-    """Return how often a reading of this weight and margin is right; calibrated in ``measurements/extraction.md``."""
+    """Return the probability that a reading with this weight and margin is right.
+
+    ``measurements/extraction.md`` describes the calibration.
+    """
     return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))

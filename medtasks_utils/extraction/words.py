@@ -1,7 +1,7 @@
-"""Turn a text into a string of symbols, one for each word: all words of a notion, in any language, are one symbol.
+"""Turn a text into a string of symbols, one for each word. All words of a notion, in any language, have one symbol.
 
-A row of a reading table is a pattern over notions (``answer ~6 is the* @``). The words are data (``words.txt``): a
-further language is a further line for each notion, and no pattern grows with it.
+A row of a reading table is a pattern over notions (``answer ~6 is the* @``). The words of each notion are listed in
+``words.txt``; another language needs one more line for each notion, and no change to any pattern.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .patterns import later
 
-_FIRST = 0xE000  # of Unicode's private use area, which tidied text does not hold
+_FIRST = 0xE000  # start of Unicode's private use area, which tidied text does not contain
 _OTHER, _LINE, _DIGITS = "w", "¶", "0"
 _CANDIDATES = ("cand", "weak", "text")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -21,12 +21,12 @@ _MARKS = (
 )
 _TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01\x02]")
 _UNSPACED = later(rf"[{_CJK}]")
-_LONGEST = 12  # characters of a word in a script without spaces between words
+_LONGEST = 12  # maximum characters of a word in a script without spaces
 _MOST_TOKENS = 6_000
 
 
 class Mention(NamedTuple):
-    """A place in a text that may be an answer: its value, its start and end, and the notion whose symbol it gets."""
+    """A possible answer in a text: its value, its start and end, and the notion whose symbol represents it."""
 
     value: Any
     start: int
@@ -35,7 +35,7 @@ class Mention(NamedTuple):
 
 
 def outside(mentions: Iterable[Mention], covers: Iterable[Mention]) -> list[Mention]:
-    """Return the mentions that begin within none of the covers."""
+    """Return the mentions that do not begin inside any of ``covers``."""
     covered: set[int] = set()
     for cover in covers:
         covered.update(range(cover.start, cover.end))
@@ -47,9 +47,9 @@ class Symbols(NamedTuple):
 
     Attributes:
         text: the text.
-        symbols: its symbols, a character each.
-        places: the place in the text of each symbol.
-        mentions: the mentions by the place of their symbol.
+        symbols: its symbols, one character each.
+        places: for each symbol, its position in the text.
+        mentions: the mentions, by the index of their symbol.
     """
 
     text: str
@@ -63,15 +63,15 @@ class _Vocabulary(NamedTuple):
 
     symbols: dict[str, str]  # by notion
     words: dict[str, str]
-    phrases: dict[tuple[str, ...], list[tuple[list[str], str]]]  # by their first two words, the longest first
+    phrases: dict[tuple[str, ...], list[tuple[list[str], str]]]  # by the first two words, the longest phrase first
     stems: dict[str, str]
-    listed: dict[str, list[str]]  # the words of a notion, also those that another notion lists before it
+    listed: dict[str, list[str]]  # all words of each notion, including those that belong to an earlier notion
 
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> _Vocabulary:
-    """Return the words of ``words.txt``."""
-    from pathlib import Path  # imported here because most commands read no text and can do without it
+    """Load ``words.txt``."""
+    from pathlib import Path  # imported here, since most commands do not need it
 
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
     vocabulary = _Vocabulary(symbols, {}, {}, {}, {})
@@ -103,7 +103,7 @@ def words_of(notion: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def word_pattern(source: str) -> re.Pattern[str]:
-    """Return a pattern, whatever the case, in which ``<<week>>`` stands for any word of that notion."""
+    """Return a case-insensitive pattern in which ``<<week>>`` matches any word of the notion ``week``."""
 
     def words(match: re.Match[str]) -> str:
         return "|".join(map(re.escape, words_of(match[1])))
@@ -113,7 +113,7 @@ def word_pattern(source: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=16_384)
 def _symbol(word: str) -> str:
-    """Return the symbol of a word: of its notion, of a line break, of digits, or of any other word."""
+    """Return the symbol of a word: the symbol of its notion, or the one for line breaks, digits or other words."""
     vocabulary = _vocabulary()
     if word in vocabulary.words:
         return vocabulary.words[word]
@@ -128,10 +128,11 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """Return the pattern over symbols that a source describes; it is compiled at its first use.
+    """Compile a pattern over notions to a regular expression over symbols.
 
-    A name in the source is a notion, and ``~6`` a gap of at most six words within a clause. ``<cand text>`` is the
-    candidate, of these notions; ``@`` stands for that, ``#`` for ``<cand weak>`` and ``@@`` for one of any kind.
+    A name in the source is a notion, and ``~6`` a gap of at most six words within a clause. ``<cand text>`` is a
+    candidate of one of these notions. ``@`` abbreviates ``<cand text>``, ``#`` ``<cand weak>``, and ``@@`` a candidate
+    of any kind.
     """
     symbols = _vocabulary().symbols
     gap = f"[^{symbols['stop']}{_LINE}{symbols['cand']}{symbols['text']}]"
@@ -142,7 +143,7 @@ def pattern(source: str) -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """Return the words and signs of a text in lower case, each with its place."""
+    """Return the words and signs of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
     tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
@@ -154,7 +155,7 @@ def _tokens(text: str) -> list[tuple[str, int]]:
 
 
 def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
-    """Yield the words of a text without spaces: the longest known word at each place, or else one character."""
+    """Yield the words of a text without spaces: at each position the longest known word, or else one character."""
     words, start = _vocabulary().words, 0
     while start < len(text):
         end = min(len(text), start + _LONGEST)
@@ -165,7 +166,7 @@ def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
 
 
 def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
-    """Return the text as symbols; a mention is one symbol, however many words it holds."""
+    """Convert a text to symbols; each mention becomes one symbol, whatever its number of words."""
     vocabulary = _vocabulary()
     written: list[str] = []
     places: list[int] = []

@@ -1,1 +1,1 @@
-"""The harness's side: tasks, options, rows, signatures, and how ``lm_eval`` is started and helped along."""
+"""Connect benchmarks to lm_eval: tasks, options, rows, signatures, and the run itself."""

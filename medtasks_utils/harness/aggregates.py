@@ -1,4 +1,4 @@
-"""Aggregations in the form that the harness calls: with what ``process_results`` returned for each example."""
+"""Provide aggregations in the form that the harness calls, on what ``process_results`` returned for each example."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,10 @@ from medtasks_utils.statistics.scores import Score, as_number
 
 
 class _NotAvailable(str):
-    """A text that arithmetic leaves as it is, since the harness averages over a group's tasks; JSON has no NaN."""
+    """A text that arithmetic leaves unchanged.
+
+    The harness averages values over a group's tasks, and JSON cannot represent NaN.
+    """
 
     def _itself(self, other: object) -> "_NotAvailable":
         return self
@@ -19,17 +22,17 @@ class _NotAvailable(str):
 
 
 NO_NUMBER = _NotAvailable("N/A")
-"""What results files and the harness's table have where there is no number."""
+"""The value in results files and in the harness's table when a metric has no value."""
 
 
 class ExampleScore(float):
-    """A metric's scores of one example, with what its aggregation needs to know of the example.
+    """A metric's scores of one example, with the attributes of the example that its aggregation needs.
 
-    To the harness and in the logged samples it is a number: the mean over the generations, NaN where none has a score.
+    For the harness and the logged samples it is a number: the mean over the generations, or NaN if none has a score.
 
     Attributes:
-        scores: of each generation.
-        cluster: equal for examples that are not independent; None if this one stands alone.
+        scores: the score of each generation.
+        cluster: a key shared by examples that are not independent; None if this example is independent.
         stratum: the group whose mean enters a macro average; None if there are no groups.
     """
 
@@ -43,28 +46,31 @@ class ExampleScore(float):
         self.scores, self.cluster, self.stratum = tuple(scores), cluster, stratum
         return self
 
-    def __getnewargs__(self) -> Any:  # several processes send them to each other
+    def __getnewargs__(self) -> Any:  # for pickle, when several processes exchange scores
         return self.scores, self.cluster, self.stratum
 
 
 def combined(scores: Sequence[Score], cluster: str | None, stratum: str | None) -> ExampleScore | None:
-    """Return an example's score from the scores of its generations; None if the metric applies to none of them."""
+    """Combine the scores of an example's generations; return None if the metric applies to none of them."""
     return None if all(score is None for score in scores) else ExampleScore(scores, cluster, stratum)
 
 
 class HarnessAggregation:
-    """An aggregation that is called with the examples' scores, None for those that the metric does not apply to."""
+    """An aggregation that the harness can call with a list of scores, one per example.
+
+    A score is None if the metric does not apply to the example.
+    """
 
     def __init__(self, aggregation: Aggregation) -> None:
         self.aggregation = aggregation
 
     def __call__(self, items: Iterable[float | None]) -> float | str:
-        """Return the metric's value over these examples; "N/A" if it has none."""
+        """Return the metric's value over the examples; "N/A" if it is not defined."""
         value = self.aggregation.value(_as_scores(items))
         return NO_NUMBER if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Return the value's standard error; "N/A" if it has none, as for fewer than two clusters that count."""
+        """Return the standard error of the value; "N/A" if it is not defined, as for fewer than two clusters."""
         stderr = self.aggregation.stderr(_as_scores(items))
         return NO_NUMBER if stderr is None else stderr
 
@@ -73,7 +79,7 @@ class HarnessAggregation:
 
 
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
-    """Return the scores as arrays; a plain number is the score of an independent example."""
+    """Convert scores to arrays; a plain number counts as the score of an independent example."""
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
     clusters = integer_codes(item.cluster for item in known)
     strata = integer_codes(item.stratum or "" for item in known)

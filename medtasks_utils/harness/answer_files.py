@@ -1,8 +1,8 @@
-"""Files of kept answers, in which a damaged line is as good as absent.
+"""Read and write the files of kept answers. Damaged lines are ignored.
 
-A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. A process that asks a model appends to a file
-of its own, which it locks, so that a file without a lock is one whose process has ended. The lines of runs that have
-ended are appended to an archive, a file of gzip members.
+A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. Each process that sends requests appends to
+its own file and holds a lock on it, so an unlocked file belongs to a process that has ended. The lines of finished runs
+are moved to an archive, which is a sequence of gzip members.
 """
 
 import fcntl
@@ -21,22 +21,22 @@ from pydantic_core import from_json
 from medtasks_utils.errors import logger
 from medtasks_utils.writing import printable, write_whole
 
-_CHECKSUM = slice(2, 10)  # of a line
+_CHECKSUM = slice(2, 10)  # the checksum's position in a line
 _OBJECT = slice(13, -1)
 _GZIP = b"\x1f\x8b\x08"
-"""The beginning of each member of an archive."""
+"""The first bytes of each member of an archive."""
 _MEMBER_LINES = 2_000
-_CHUNK = 256  # bytes; damage can lose so many before it, too
+_CHUNK = 256  # bytes decompressed at once; damage can also lose this many bytes before it
 
 
 def line_of(value: Any) -> bytes:
-    """Return an object as a line, without the line break."""
+    """Encode an object as a line, without the line break."""
     text = printable(json.dumps(value, ensure_ascii=False)).encode()
     return b'["%08x", %b]' % (zlib.crc32(text), text)
 
 
 def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
-    """Yield the whole lines of a file or an archive, with their objects; log how many lines are damaged."""
+    """Yield each intact line of a file or an archive with its object; log the number of damaged lines."""
     damaged = 0
     for line in _lines_in(path):
         if _is_whole(line):
@@ -48,19 +48,19 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return whether a line is as it was written."""
+    """Return whether a line matches its checksum."""
     return line[_CHECKSUM] == b"%08x" % zlib.crc32(line[_OBJECT])
 
 
 def _lines_in(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file or an archive, damaged ones too."""
+    """Yield the lines of a file or an archive, including damaged lines."""
     content = path.read_bytes()
     for text in _members(content) if path.suffix == ".gz" else [content]:
         yield from filter(None, text.split(b"\n"))
 
 
 def _members(content: bytes) -> Iterator[bytes]:
-    """Yield the text of each member of an archive; of a damaged one, the beginning."""
+    """Yield the decompressed content of each member of an archive; for a damaged member, up to the damage."""
     start = content.find(_GZIP)
     while start >= 0:
         stream, end = zlib.decompressobj(zlib.MAX_WBITS | 16), start
@@ -77,7 +77,7 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Within this context, the lock of a file is held; yield whether its process has ended, which releases it."""
+    """Return a context that tries to lock a file, and yields True if its process has ended, which releases the lock."""
     try:
         with path.open("r+b") as file:
             yield lock(file)
@@ -86,7 +86,7 @@ def unlocked(path: Path) -> Iterator[bool]:
 
 
 def lock(file: IO[bytes], wait: bool = False) -> bool:
-    """Return whether this process now holds a file's lock; True where the file system has no locks."""
+    """Lock a file, and return whether that succeeded; always True on file systems without locks."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
@@ -97,12 +97,12 @@ def lock(file: IO[bytes], wait: bool = False) -> bool:
 
 
 def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | None]) -> None:
-    """Move lines of files whose processes have ended into an archive; at each moment every line is in one of them.
+    """Move lines from files of ended processes to an archive, so that a crash at any time loses no line.
 
     Args:
-        target: the archive, which is locked meanwhile.
-        head: an object that precedes the lines in each member.
-        sources: the lines to move of each file, None for all of them. A file without lines left is deleted.
+        target: the archive, which is locked in the meantime.
+        head: an object that is written before the lines in each member.
+        sources: by file, the lines to move, or None for all lines. A file with no lines left is deleted.
     """
     with target.open("ab") as file:
         lock(file, wait=True)

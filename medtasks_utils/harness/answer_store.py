@@ -1,17 +1,17 @@
-"""Keep a run's answers beside its output, so that a run that crashed, or grows later, does not ask for them again.
+"""Keep a run's answers next to its output, so that a restarted or extended run does not request them again.
 
-Each process of a run has one file and writes each reply to it as a line, at once; when the results are saved, the lines
-move to the model's archive (:mod:`.answer_files`)::
+Each process of a run immediately appends each reply to its own file. When the results are saved, the lines move to the
+model's archive (:mod:`.answer_files`)::
 
     results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "settings": {"seed": 1234}, "limit": 2048,
                                                         "at": "2026-11-22 18:20:01", "replies": [{"text": "…",
                                                         "ended": "stop", "tokens": 312, …}]}
     results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
 
-A reply is found by its request as the task made it: method, prompt, settings, seed. Equal requests have a reply each,
-so that repeats stay independent. A run takes over answers of unfinished runs. It takes answers from the archive only
-with ``--extend``, since by then a server may serve other weights under the same name. A reply that ended by itself also
-answers a request with another token limit, if it fits that limit.
+A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
+repeats stay independent. A run reuses answers of unfinished runs. It uses the archive only with ``--extend``, since the
+server may meanwhile serve other weights under the same name. A reply that ended by itself also answers a request with
+another token limit, if it fits within that limit.
 """
 
 import threading
@@ -38,10 +38,10 @@ _WITHOUT_EFFECT = (
     "tensor_parallel_size", "gpu_memory_utilization", "verify_certificate",
     "api_key", "token", "auth_token", "header",
 )  # fmt: skip
-"""Model arguments that do not change the replies, or are secrets."""
+"""Model arguments that are left out of the model's identity, since they do not change replies or are secrets."""
 _METHODS = ("generate_until", "loglikelihood")
 _FIRST_PIECE = 64  # requests
-_PIECE_SECONDS = 120.0  # the most work lost in a crash, for a model that returns all replies of a call at once
+_PIECE_SECONDS = 120.0  # maximum work lost in a crash, for a model that returns all replies of a call at once
 
 
 class _Request(NamedTuple):
@@ -49,8 +49,8 @@ class _Request(NamedTuple):
 
     Attributes:
         prompt: a hash of the method and the prompt.
-        settings: settings by name, without the limit; lists and objects are replaced by hashes.
-        limit: the most tokens that the reply may have; None for no limit.
+        settings: generation settings by name, except the limit; lists and objects are replaced by hashes.
+        limit: maximum number of tokens of the reply; None for no limit.
     """
 
     prompt: str
@@ -63,10 +63,10 @@ class _Kept:
     """The replies of an earlier run to one request.
 
     Attributes:
-        entry: the object on the line of the file.
+        entry: the object in the line of the file.
         source: the file and line, if the run is unfinished; None for an answer in the archive.
-        conversation: the kept replies to all requests of its conversation, if it has several.
-        is_taken: whether this run has used it.
+        conversation: the kept replies to all requests of its conversation, if there are several.
+        is_taken: True if this run has used it.
     """
 
     entry: dict[str, Any]
@@ -75,7 +75,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, request: _Request) -> list[str]:
-        """Return the names of settings by which a request differs; empty if the kept replies are valid for it."""
+        """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
         before, now = self.entry["settings"], request.settings
         names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
         does_fit = all(_fits(kept.entry, request.limit) for kept in (self, *self.conversation))
@@ -83,7 +83,7 @@ class _Kept:
 
 
 def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
-    """Return whether replies would be the same under a limit: it is unchanged, or they ended within it."""
+    """Return whether replies are valid for a token limit: it is unchanged, or they ended by themselves within it."""
     before = entry["limit"]
     if limit == before or limit is None or before is None:
         return bool(limit == before)
@@ -99,12 +99,12 @@ class AnswerStore:
     Args:
         folder: the folder of the results, created with the first reply.
         model: the model's kind, arguments and seeds, which identify it.
-        fresh: whether to ignore what an earlier run kept.
-        extend: whether to also take over answers of finished runs.
+        fresh: True to ignore the answers of earlier runs.
+        extend: True to also reuse answers of finished runs.
 
     Attributes:
-        reused: the number of replies of earlier runs that were used.
-        kept: the number of this model's replies in the folder.
+        reused: number of replies of earlier runs that were used.
+        kept: number of this model's replies in the folder.
     """
 
     def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
@@ -117,7 +117,7 @@ class AnswerStore:
         self._path = folder / f"{self._name}_{self._head['run']}.jsonl"
         self._by_prompt: dict[str, list[_Kept]] = defaultdict(list)
         self._used: dict[Path, list[bytes]] = defaultdict(list)
-        self._first_prompts: dict[str, str] = {}  # of conversations, by the hash of a further prompt
+        self._first_prompts: dict[str, str] = {}  # the first prompt of each conversation, by the hash of a later prompt
         self._missed: Counter[str] = Counter()
         self._extends, self._is_fresh = extend, fresh
         self._seed: int | None = None
@@ -132,7 +132,7 @@ class AnswerStore:
     # ---- answers of earlier runs
 
     def _load_unfinished(self) -> None:
-        """Read the answers of unfinished runs whose process has ended, and log how many there are."""
+        """Read the answers of unfinished runs whose process has ended, and log their number."""
         kept_before: list[_Kept] = []
         for path in self._unfinished():
             with unlocked(path) as has_ended:
@@ -141,15 +141,15 @@ class AnswerStore:
         self._add(kept_before)
         if kept_before:
             times = sorted(kept.entry["at"] for kept in kept_before)
-            message = "reusing %d answers that an earlier run kept in %s, from %s to %s; --fresh asks for them anew"
+            message = "reusing %d answers that an earlier run kept in %s, from %s to %s; use --fresh to ask again"
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
     def _unfinished(self) -> list[Path]:
-        """Return the files of the model's unfinished runs, including running ones."""
+        """Return the files of the model's unfinished runs, including those that are still running."""
         return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
     def _load_archive(self) -> None:
-        """Read the answers of finished runs, the latest run first."""
+        """Read the answers of finished runs, starting with the latest run."""
         runs: dict[str, list[_Kept]] = {}
         run: list[_Kept] = []
         if self._archive.exists():
@@ -164,14 +164,14 @@ class AnswerStore:
             logger.warning("--extend: there are no answers to take over: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
-        """Return why the archive has no answers: no run has finished here, or only runs of another model."""
+        """Return the reason why there is no archive: no run has finished in the folder, or only with other models."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
             head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
             before, now = head["model"], self._head["model"]
             changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
             if changed:
-                return f"the answers in {self.folder} are of a model with other {', '.join(changed)}"
-        return f"no run that ended has kept answers in {self.folder}"
+                return f"the answers in {self.folder} come from a model with different {', '.join(changed)}"
+        return f"no finished run has kept answers in {self.folder}"
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
         """Add the answers of a run, or of all unfinished runs."""
@@ -188,14 +188,14 @@ class AnswerStore:
                 kept.conversation.append(kept)
 
     def _request(self, method: str, arguments: Sequence[Any]) -> _Request:
-        """Return the identity of a request; its settings include a seed that the model sends by itself."""
+        """Return the identity of a request. Its settings include the seed that the model itself adds, if any."""
         prompt, settings = arguments, {}
         if method == "generate_until":
             prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
         limit = settings.pop("max_gen_toks", None)
         if self._seed is not None:
             settings.setdefault("seed", self._seed)
-            if settings.get("do_sample") is True:  # models with a seed of their own are not sent it
+            if settings.get("do_sample") is True:  # models that add a seed themselves do not send do_sample
                 del settings["do_sample"]
         for name, value in settings.items():
             if value and isinstance(value, list | dict):
@@ -203,12 +203,12 @@ class AnswerStore:
         return _Request(digest([method, prompt], 32), settings, limit)
 
     def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
-        """Return the replies that an earlier run kept for a request, at most once each; None if there are none left.
+        """Return the kept replies to a request, and mark them as used; None if no unused ones are left.
 
         Args:
-            method: the method of lm_eval's models.
+            method: the name of the model's method, as lm_eval calls it.
             arguments: the request's arguments.
-            first: the arguments of the first request of the conversation, if this is a further one.
+            first: the arguments of the first request of the conversation, if this is a later one.
         """
         request = self._request(method, arguments)
         candidates = self._by_prompt.get(request.prompt, [])
@@ -228,16 +228,16 @@ class AnswerStore:
         return None
 
     def explain(self) -> None:
-        """Log, under ``--extend``, how many requests are sent, and why no kept answer fits them."""
+        """Log, with ``--extend``, how many requests have to be sent, and why no kept answer fits them."""
         if self._extends and self._missed and self._by_prompt:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
-            logger.warning("--extend: %s taken over; still to ask: %s", counted(self.reused, "answer"), reasons)
+            logger.warning("--extend: %s reused; requests to send: %s", counted(self.reused, "answer"), reasons)
         self._missed.clear()
 
     # ---- answers of this run
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
-        """Append the replies to a request to this process's file, and flush it.
+        """Append the replies to a request to this process's file, and flush the file.
 
         Raises:
             MedtasksError: if the file cannot be written.
@@ -255,12 +255,12 @@ class AnswerStore:
             self.kept += len(replies)
 
     def _open(self) -> IO[bytes]:
-        """Create and lock the file of this process, and warn if another run of the model is under way in the folder."""
+        """Create and lock the file of this process; warn if another run of the model is using the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for path in () if self._has_several_processes else self._unfinished():
             with unlocked(path) as has_ended:
                 if not has_ended:
-                    message = "another run of this model is under way in %s: requests that both need are sent twice"
+                    message = "another run of this model is in progress in %s: requests of both runs are sent twice"
                     logger.warning(message, self.folder)
         file = self._path.open("xb")
         lock(file, wait=True)
@@ -273,12 +273,12 @@ class AnswerStore:
         except OSError as error:
             raise MedtasksError(
                 f"cannot store answers in {self.folder} ({error.strerror or error}): free some space and run the same "
-                "command again, which continues where it stopped, or add --no_keep to store none"
+                "command again to continue where it stopped, or add --no_keep to run without storing answers"
             ) from None
 
     @property
     def way_on(self) -> str:
-        """A sentence on how to continue a run that ended early."""
+        """A sentence that says how to continue a run that ended early."""
         return f"{self.kept} answers are kept in {self.folder}: run the same command again to continue where it stopped"
 
     def close(self) -> None:
@@ -288,15 +288,15 @@ class AnswerStore:
         self._file = None
 
     def end(self) -> None:
-        """Move the answers that this run made or used into the archive, after its results are saved; others stay."""
+        """Move the answers that this run received or used to the archive. Call it after the results are saved."""
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
-        if self._has_several_processes:  # each of which used some of the answers
+        if self._has_several_processes:  # each has used some of the answers
             sources = dict.fromkeys(self._unfinished())
         self._archive_lines(self._head, sources)
 
     def _archive_lines(self, head: Mapping[str, Any], sources: Mapping[Path, list[bytes] | None]) -> None:
-        """Move lines of files into the archive, under the head of one run; None stands for all lines of a file."""
+        """Move lines of files to the archive as a member with the given head; None means all lines of a file."""
         with self._explaining_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             archive(self._archive, head, sources)
@@ -305,8 +305,8 @@ class AnswerStore:
 
     @contextmanager
     def stored_for(self, model: Any) -> Iterator[None]:
-        """Return a context in which a model is asked only for replies that are not stored; it stores the new ones."""
-        # vLLM calls its cache hook with settings that no request had; other models never call it, or only at the end.
+        """Return a context in which the model gets only requests without stored replies, and new replies are stored."""
+        # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
         hook = model.cache_hook
 
@@ -329,17 +329,17 @@ class AnswerStore:
             for method in _METHODS:
                 vars(model).pop(method, None)
             model.set_cache_hook(hook)
-            if self._has_several_processes:  # the first of which ends the run for all
+            if self._has_several_processes:  # the first process ends the run for all
                 self.close()
 
     def _answering(self, model: Any, method: str, calls_hook: bool) -> Callable[..., list[Any]]:
-        """Return a replacement for a model's method that asks only for replies that are not stored.
+        """Return a replacement of a model's method that sends only requests without stored replies.
 
         Args:
             model: the model.
             method: the method's name.
-            calls_hook: whether the model calls its cache hook with each reply as it comes. For other models, requests
-                are sent in pieces of about two minutes each, and replies are stored after each piece.
+            calls_hook: True if the model calls its cache hook as soon as it has a reply. For other models, requests are
+                sent in batches of about two minutes, and replies are stored after each batch.
         """
         ask: Callable[..., list[Any]] = getattr(model, method)
 
@@ -353,7 +353,7 @@ class AnswerStore:
                 size = most_in_any_process(model, len(batch)) if calls_hook else len(batch)
                 padding = [(batch or requests)[-1]] * (size - len(batch))
                 new_replies = ask([*batch, *padding], **settings) if size else []
-                for place, reply in zip(piece, new_replies, strict=False):  # replies to the padding are dropped
+                for place, reply in zip(piece, new_replies, strict=False):  # replies to padding are dropped
                     replies[place] = reply
                     if not calls_hook:
                         self.put(method, requests[place].args, [reply])
@@ -363,14 +363,14 @@ class AnswerStore:
 
 
 def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
-    """Return why no kept answer to the same prompt fits a request, by the settings that differ in the closest one."""
+    """Return why no kept answer fits a request: the settings in which the closest answer to the prompt differs."""
     differences = [kept.differences(request) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
-    return f"with other {', '.join(names)}" if names else "with a prompt to which no answer is left"
+    return f"with different {', '.join(names)}" if names else "with a prompt that has no answer left"
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield indices in pieces whose requests take about two minutes, by the time that the last piece took."""
+    """Yield indices in batches that take about :data:`_PIECE_SECONDS`, estimated from the previous batch."""
     size, begin = _FIRST_PIECE, 0
     while begin < len(places):
         start = time.monotonic()

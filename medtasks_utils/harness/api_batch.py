@@ -1,8 +1,8 @@
-"""Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply is there.
+"""Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
-``TemplateAPI.generate_until`` groups the requests by their settings, sends one group after the other, and returns when
-all are answered. In a run it is replaced by :meth:`ApiBatch.generate_until`, which sends the same requests in order
-over as many connections, and continues every conversation whose reply has come.
+``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
+are answered. A run replaces it by :meth:`ApiBatch.generate_until`, which sends the same requests in order over the same
+number of connections, and continues each conversation without waiting for the others.
 """
 
 import asyncio
@@ -23,40 +23,40 @@ from .models import explaining_failures, refusal_of, request_body, without_thoug
 from .replies import MAX_BODY, Reply, as_reply
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
-"""Sends a prompt with its generation settings, and returns the replies, as many as the setting ``n`` says, or one."""
+"""A function that sends a prompt with generation settings, and returns as many replies as the setting ``n``, or one."""
 NextPrompt = Callable[[Any, Reply], Any]
-"""Returns the next prompt of a request, given the reply to the last one; None if the conversation is over."""
+"""A function of a request and its last reply that returns the next prompt, or None if the conversation is over."""
 
 spent: Counter[str] = Counter()
-"""Tokens that servers reported in this process: ``prompt``, ``completion``; and ``replies``, how many reported them."""
+"""Tokens that servers have reported to this process (``prompt``, ``completion``), and number of such ``replies``."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
-_MIN_THREADS = 32  # for tool calls
-_FIRST_SILENCE = 30.0  # seconds without a reply after which the log says so; then after twice as long, and so on
+_MIN_THREADS = 32  # minimum number of threads for tool calls
+_FIRST_SILENCE = 30.0  # seconds without a reply before the log says so; doubled each time
 
 
 class ApiBatch:
     """The requests of a run to an API model.
 
     Args:
-        model: a model for which :func:`.models.can_be_asked_singly` is true.
+        model: a model for which :func:`.models.can_be_asked_singly` returns True.
         answers: the store of replies; None to store nothing.
     """
 
     def __init__(self, model: Any, answers: AnswerStore | None) -> None:
         self._model = model
         self._answers = answers
-        self._cache_hook = model.cache_hook  # that of --use_cache
+        self._cache_hook = model.cache_hook  # the hook of --use_cache
         self._conversations: dict[str, Any] = {}
         self._answered = 0
 
     def join(self, task: str, turns: Any) -> None:
-        """Register a task with tools, whose conversations its :class:`.tool_turns.ToolTurns` continue."""
+        """Register a task with tools; its :class:`.tool_turns.ToolTurns` continue the conversations."""
         self._conversations[task] = turns
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:
-        """Return the first reply to each request, when the conversations that begin with them are over."""
-        if any(len(request.args) != 2 for request in requests):  # such as pictures
+        """Hold all conversations to their end, and return the first reply to each request."""
+        if any(len(request.args) != 2 for request in requests):  # for example, requests with pictures
             replies = type(self._model).generate_until(self._model, requests, disable_tqdm)
             return list(map(as_reply, replies))
         with ExitStack() as stack:
@@ -64,16 +64,16 @@ class ApiBatch:
             next_prompts = {
                 task: stack.enter_context(turns.conversing()) for task, turns in self._conversations.items()
             }
-            # After a failure, no call may start once the tools close.
+            # After a failure, no call may start while the tools close.
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)
             return asyncio.run(self._converse_all(requests, next_prompts, threads))
 
     async def _converse_all(
         self, requests: Sequence[Instance], next_prompts: Mapping[str, NextPrompt], threads: ThreadPoolExecutor
     ) -> list[Reply]:
-        """Return the first replies when all conversations are over; the first failure ends all of them."""
+        """Hold all conversations concurrently, and return the first replies; the first failure ends all of them."""
         loop = asyncio.get_running_loop()
-        groups: dict[Any, list[Instance]] = defaultdict(list)  # of requests that one request of the server answers
+        groups: dict[Any, list[Instance]] = defaultdict(list)  # generations that are requested together
         for request in requests:
             groups[(request.task_name, request.doc_id) if "n" in request.args[1] else id(request)].append(request)
         first_replies: dict[int, Reply] = {}
@@ -95,28 +95,28 @@ class ApiBatch:
 
                 tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
                 if self._answers is not None:
-                    loop.call_soon(self._answers.explain)  # after each task has looked for its answer
+                    loop.call_soon(self._answers.explain)  # after each conversation has looked for a kept answer
                 try:
                     await self._reporting_silence(asyncio.gather(*tasks))
-                finally:  # otherwise each of the others would fail too, on a connection that is closed
+                finally:  # otherwise the other conversations would fail too, on closed connections
                     for task in tasks:
                         task.cancel()
         return [first_replies[id(request)] for request in requests]
 
     async def _reporting_silence(self, conversations: "asyncio.Future[Any]") -> None:
-        """Wait until the conversations are over; as long as no further reply comes, log how long none has come."""
+        """Wait until the conversations are over; whenever no reply arrives for a while, log for how long."""
         silence = 0.0
         while not conversations.done():
             number, pause = self._answered, silence or _FIRST_SILENCE
             await asyncio.wait([conversations], timeout=pause)
             silence = silence + pause if self._answered == number else 0.0
             if silence and not conversations.done():
-                message = "%s has sent no reply for %.0f s; requests are given up after timeout=%d s (--model_args)"
+                message = "%s has sent no reply for %.0f s; requests time out after %d s (timeout in --model_args)"
                 logger.warning(message, self._model.base_url, silence, self._model.timeout)
         await conversations
 
     async def _replies(self, ask: Ask, request: Any, prompt: Any) -> list[Reply]:
-        """Return the replies to a prompt; an empty one, which ends the conversation, if the prompt is too long."""
+        """Return the replies to a prompt; if the prompt is too long, an empty reply, which ends the conversation."""
         settings = request.args[1]
         arguments = (prompt, settings)
         if self._answers is not None:
@@ -144,7 +144,7 @@ class ApiBatch:
 async def _asking(model: Any) -> AsyncIterator[Ask]:
     """Yield a function that sends one prompt to an API model over a fixed number of connections.
 
-    The model itself builds the body and the headers, and sets the number of attempts and connections.
+    The model determines the body, the headers, and the numbers of attempts and of connections.
     """
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
@@ -182,17 +182,18 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
 def read_replies(
     model: Any, url: str, status: int, sent: str, body: Mapping[str, Any], retry_after: str | None = None
 ) -> list[Reply]:
-    """Return the replies that a server sent, as many as were requested, and count their tokens.
-
-    Raises as :func:`.model_server.read` does.
+    """Return the replies in a server's response, as many as were requested, and count their tokens.
 
     Args:
         model: the model of the run.
-        url: where the request went, for errors.
+        url: the URL of the request, for messages.
         status: the HTTP status.
-        sent: the body of the server's answer.
+        sent: the body of the response.
         body: the body of the request.
-        retry_after: the header of that name.
+        retry_after: the header ``Retry-After`` of the response.
+
+    Raises:
+        MedtasksError: as :func:`.model_server.read` does, and for another number of replies.
     """
     limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
     replies, usage = model_server.read(status, sent, url, model.model, limit, retry_after)
@@ -200,7 +201,7 @@ def read_replies(
         spent.update(replies=1, **usage)
     number = body.get("n", 1)
     if len(replies) < number:
-        raise MedtasksError(f"{url} sent {len(replies)} choices where n={number} were requested")
+        raise MedtasksError(f"{url} sent {len(replies)} choices, but n={number} were requested")
     return [without_thoughts(model, reply) for reply in replies[:number]]
 
 
@@ -208,11 +209,13 @@ async def _read_bounded(response: Any, url: str) -> str:
     """Return the body of a response as text.
 
     Raises:
-        UnableError: for one that is longer than any reply.
+        ServerUnavailable: if the body is longer than :data:`.replies.MAX_BODY`.
     """
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_BODY:
-            raise model_server.ServerUnavailable(f"{url} sends more than {MAX_BODY >> 20} MiB: is base_url right?")
+            raise model_server.ServerUnavailable(
+                f"{url} sends more than {MAX_BODY >> 20} MiB; check that base_url is right"
+            )
     return body.decode(errors="replace")

@@ -1,6 +1,7 @@
-"""Models that are asked through files: they pass all requests of a run to :data:`answering`, which returns the replies.
+"""Define models whose requests and replies go through files, by way of the function :data:`answering`.
 
-Each derives from the API model of lm_eval that would send the requests to a server, so the request bodies are the same.
+Each is derived from the API model of lm_eval that would send the requests to a server, so the request bodies are the
+same.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, m
 from .replies import Reply
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
-"""A function of the model and its requests that returns the reply to each request."""
+"""A function of a model and all of its requests that returns the reply to each request."""
 
 answering: ContextVar[Answering] = ContextVar("answering")
 """The function that answers the requests of the current run."""
@@ -22,7 +23,7 @@ _NO_LIMIT = 1 << 40  # tokens; only the server knows the length of its context
 
 
 class _ReachedByFiles:
-    """A mixin that answers requests by :data:`answering` in place of a server."""
+    """A mixin that gets replies from :data:`answering` instead of a server."""
 
     amodel_call = None  # nothing is sent, so no server needs to be probed
 
@@ -32,13 +33,13 @@ class _ReachedByFiles:
 
 
 class BatchChat(_ReachedByFiles, LocalChatCompletion):  # type: ignore[misc]
-    """A model that makes requests of chat messages."""
+    """A model whose requests contain chat messages."""
 
     url = "/v1/chat/completions"
 
 
 class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[misc]
-    """A model that makes requests of plain prompts, rendered by a tokenizer's chat template if the run applies it."""
+    """A model whose requests contain plain prompts; with ``--apply_chat_template``, a tokenizer renders them."""
 
     url = "/v1/completions"
 
@@ -48,10 +49,10 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
         super().__init__(tokenizer=tokenizer, **settings)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """Return a chat as the tokenizer renders it.
+        """Render a chat with the tokenizer's chat template.
 
         Raises:
-            UsageError: without a tokenizer.
+            UsageError: if no tokenizer is named.
         """
         if self.tokenizer is None:
             raise UsageError("--apply_chat_template: name the model's tokenizer with --model_args tokenizer=NAME")

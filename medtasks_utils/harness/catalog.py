@@ -1,4 +1,4 @@
-"""List the tasks of this pack and of the user from their YAML; read lm_eval's own 16,000 files only if needed."""
+"""Find the tasks of this pack and of the user; read lm_eval's own 16,000 task files only if necessary."""
 
 import logging
 import re
@@ -19,7 +19,7 @@ from .patches.tasks import prepare_harness
 Configuration = dict[str, Any]
 
 _MISSPELT = 0.8
-"""Similarity, 0 to 1, from which a name counts as a misspelling of ours; no name of lm_eval's own reaches 0.75."""
+"""Minimum similarity, 0 to 1, at which a name is a misspelling of ours; names in lm_eval stay below 0.75."""
 
 
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
@@ -30,19 +30,19 @@ def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
 def manager_for(
     names: Sequence[str], include_path: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TaskManager:
-    """Return a task manager that knows this pack's tasks, a further folder's and, if one is named, lm_eval's own.
+    """Return a task manager that knows this pack's tasks, those in ``include_path`` and, if necessary, lm_eval's own.
 
-    Reading lm_eval's 16,000 files takes seconds. Our names come first: a pattern such as ``med*`` that matches some of
-    them stands for our tasks only.
+    lm_eval's 16,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
+    ``med*`` that matches some of our tasks stands for our tasks only.
 
     Args:
-        names: the tasks, groups, tags, patterns and files that are asked for.
-        include_path: a further folder of tasks; they replace our tasks of the same name.
-        metadata: the metadata that tasks are loaded with.
+        names: the requested tasks, groups, tags, patterns and files.
+        include_path: an additional folder of tasks, which replace our tasks of the same name.
+        metadata: the metadata with which tasks are loaded.
 
     Raises:
-        UsageError: for an unknown name, or one that is nearly one of ours, since lm_eval may have a task of that name
-            with other prompts and scores.
+        UsageError: for an unknown name, or one that is similar to one of ours, since lm_eval may have a task of that
+            name with other prompts and scores.
         DataError: for a task file that cannot be read.
     """
     paths = list(map(str, task_folders()))
@@ -56,7 +56,7 @@ def manager_for(
     tasks = list(configurations(manager, manager.match_tasks(list(names))))
     if include_path:
         _check_files(Path(include_path), [*names, *(settings["task"] for settings in tasks)])
-        # A variant inherits the tag of the task that it includes, but the tag stands for our tasks all the same.
+        # A variant inherits the tag of the task that it includes, but the tag still stands for our tasks only.
         ours = our_manager().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
     unknown = [name for name in names if not _is_known(manager, name)]
@@ -69,7 +69,7 @@ def manager_for(
         else:
             suggestion = did_you_mean(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT)
         if suggestion:
-            raise _unknown(name, f"{suggestion}; for lm_eval's own task of that name, use lm_eval run --tasks {name}")
+            raise _unknown(name, f"{suggestion}; to run lm_eval's task of that name, use lm_eval run --tasks {name}")
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
         settings["task"]
@@ -77,7 +77,7 @@ def manager_for(
         if settings["task"] not in manager.task_index and not settings.keys() & defined_here
     ]
     if unknown:
-        logger.warning("Reading lm_eval's own task files too, for %s; this takes a while", ", ".join(unknown))
+        logger.warning("Reading lm_eval's own task files to find %s; this takes a while", ", ".join(unknown))
         manager = TaskManager(include_path=paths, metadata=metadata)
     for name in names:
         if not _is_known(manager, name):
@@ -86,8 +86,8 @@ def manager_for(
 
 
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> None:
-    """Build the tasks, so that mistakes in them show before a model is loaded, and have lm_eval use these objects."""
-    if all(manager.match_tasks([name]) for name in names):  # the others are files
+    """Build the tasks before a model is loaded, so that errors in them show early; lm_eval then uses these objects."""
+    if all(manager.match_tasks([name]) for name in names):  # other names are files
         made = manager.load(manager.match_tasks(list(names)))
         vars(manager)["load"] = lambda tasks: made
 
@@ -101,7 +101,7 @@ def _unknown(name: str, hint: str) -> UsageError:
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
-    """Check that the files in a folder that define these names can be read; lm_eval skips unreadable files silently.
+    """Check that the files in a folder that define these names can be read, since lm_eval skips unreadable files.
 
     Raises:
         DataError: for the first file that cannot be read; the message names the file and line.
@@ -129,9 +129,9 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 
 
 def listings() -> list[tuple[str, str]]:
-    """Return the names of our tasks, groups and tags, each with the comment at the top of its file.
+    """Return the name of each of our tasks, groups and tags, with the comment at the top of its file.
 
-    They are sorted by benchmark, with groups first; the name of a group is followed by an asterisk.
+    The list is sorted by benchmark, groups first. An asterisk follows the name of a group.
     """
     index = our_manager().task_index
     rows = []
@@ -150,12 +150,12 @@ def listings() -> list[tuple[str, str]]:
 def configurations(
     manager: TaskManager, members: Iterable[str | Configuration], overrides: Mapping[str, Any] | None = None
 ) -> Iterator[Configuration]:
-    """Yield the configuration of every task that names and entries stand for, including settings from their groups.
+    """Yield the configuration of every task in the given tasks, groups and tags, including settings of the groups.
 
     Args:
-        manager: the task manager; for a task that it does not know, the configuration has only the name and settings.
-        members: names of tasks, groups and tags, or entries of a group's list.
-        overrides: settings that replace the tasks' own.
+        manager: the task manager; a task that it does not know has a configuration of only its name and settings.
+        members: names of tasks, groups and tags, or entries in the list of a group.
+        overrides: settings that replace the tasks' own settings.
     """
     for member in members:
         entry = member if isinstance(member, dict) else {"task": member}

@@ -1,10 +1,10 @@
-"""Check a run before anything is built; the first mistake is one line that says how to correct it.
+"""Check a run before it starts. The first error is reported in one line that says how to correct it.
 
 1. The tasks and options exist (:func:`requested`).
-2. The flags have sensible values, and flags that depend on others have them (:func:`check_flags`).
-3. The output folder can be written (:func:`try_folder`).
+2. The flags have valid values, and the flags that they depend on are set (:func:`check_flags`).
+3. The output folder is writable (:func:`try_folder`).
 4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
-5. The server answers one request as the run will send it (:func:`.model_server.probe`).
+5. The server answers a request of the form that the run will send (:func:`.model_server.probe`).
 """
 
 import difflib
@@ -37,16 +37,16 @@ from .task_options import defaults_of, info_of, options_of, without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
-_TRIAL_BYTES = 1 << 20  # enough for a full disk to refuse
+_TRIAL_BYTES = 1 << 20  # large enough to fail on a full disk
 _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
 class TaskRequest(NamedTuple):
-    """A task of the run, with its benchmark and options, which are None for a task that is not of this pack.
+    """A task of the run, with its benchmark and options, which are None for a task from outside this pack.
 
     Attributes:
-        length: the most tokens that the task's YAML allows a reply; None if it sets no limit.
+        length: maximum number of tokens of a reply that the task's YAML sets; None if it sets no limit.
     """
 
     info: TaskInfo
@@ -56,15 +56,15 @@ class TaskRequest(NamedTuple):
 
 
 def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False) -> TaskManager:
-    """Make all five checks, and return the task manager that knows the tasks.
+    """Run all five checks, and return the task manager that knows the tasks.
 
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
-        may_be_away: whether the server may be down, since kept answers may suffice.
+        may_be_away: True if the server may be down, since kept answers may suffice.
 
     Raises:
-        MedtasksError: for the first mistake; a UsageError if it is one of the command line.
+        MedtasksError: for the first error; a UsageError if it is in the command line.
     """
     manager, tasks = check_request(config)
     _check_settings(settings, tasks)
@@ -81,7 +81,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
             files.folder(task.benchmark.repository(task.options))
-            task.benchmark.batch_scorer(task.options, task.info)  # raises if what it needs is absent or cannot answer
+            task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
     make_tasks(manager, config.tasks)
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
@@ -90,7 +90,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
         except model_server.ServerUnavailable as error:
             if not may_be_away:
                 raise
-            logger.warning("%s; the run goes on as far as kept answers reach", error)
+            logger.warning("%s; the run continues with the kept answers only", error)
             completion = None
         check_room(lengths, context_of_server(model))
         if completion and any(reply.reasoning for reply in completion.replies):
@@ -101,10 +101,10 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
 
 
 def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:
-    """Check everything that does not depend on the machine; return the task manager and the tasks.
+    """Check everything that does not depend on the machine, and return the task manager and the tasks.
 
     Raises:
-        UsageError: for the first mistake.
+        UsageError: for the first error.
     """
     manager = manager_for(config.tasks, config.include_path, config.metadata)
     tasks = requested(manager, config.tasks, config.metadata)
@@ -113,10 +113,10 @@ def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskReques
 
 
 def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str, Any]) -> list[TaskRequest]:
-    """Return the tasks that names stand for, with their options.
+    """Return the tasks that the names stand for, with their options.
 
     Raises:
-        UsageError: for a bad option, or one that has no effect in any of the tasks.
+        UsageError: for an invalid option, or one that has no effect in any of the tasks.
     """
     requests: list[TaskRequest] = []
     for task in configurations(manager, manager.match_tasks(list(names))):
@@ -134,22 +134,22 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
 
 
 def _check_settings(settings: Sequence[str], tasks: Sequence[TaskRequest]) -> None:
-    """Check that each value of ``--set`` names the benchmark of a task of the run."""
+    """Check that each value of ``--set`` names a benchmark that the run uses."""
     named = {setting.partition(".")[0].strip() for setting in settings}
     unused = named - {task.benchmark.name for task in tasks if task.benchmark}
     if unused:
         names = ", ".join(task.info.name for task in tasks)
-        raise UsageError(f"--set names {', '.join(sorted(unused))}, but none of the tasks belongs to it: {names}")
+        raise UsageError(f"--set names {', '.join(sorted(unused))}, which none of the tasks ({names}) belongs to")
 
 
 # ---- flags
 
 
 def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check the flags that need another one, and find those that would have no effect.
+    """Check for flags that need other flags, or that would have no effect.
 
     Raises:
-        UsageError: for the first mistake.
+        UsageError: for the first error.
     """
     _check_model_is_named(config)
     _check_generation_settings(config)
@@ -163,8 +163,8 @@ def _check_model_is_named(config: EvaluatorConfig) -> None:
     arguments = config.model_args
     if config.model in HF and "pretrained" not in arguments:
         raise UsageError(
-            f"no model is named: give --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
-            "--model hf --model_args pretrained=NAME for a model of the hub"
+            f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
+            "--model hf --model_args pretrained=NAME for a model on the hub"
         )
     if config.model.startswith("local-") and not (arguments.get("model") and arguments.get("base_url")):
         raise UsageError(
@@ -173,16 +173,16 @@ def _check_model_is_named(config: EvaluatorConfig) -> None:
     if not _URL.fullmatch(str(arguments.get("base_url") or "http://any")):
         raise UsageError(
             "--model_args: base_url must look like http://localhost:8000/v1/chat/completions, without user and "
-            "password: results show it, and a key belongs in OPENAI_API_KEY"
+            "password, since results contain it; put a key into OPENAI_API_KEY"
         )
 
 
 def _check_generation_settings(config: EvaluatorConfig) -> None:
-    """Find generation settings that are misplaced, misspelt, or have no effect."""
+    """Check for generation settings that are misplaced, misspelt, or without effect."""
     misplaced = [name for name in SAMPLING if name in config.model_args]
     if misplaced:
         names = " and ".join(misplaced)
-        raise UsageError(f"--model_args: {names} cannot be set for the model: set it in --gen_kwargs instead")
+        raise UsageError(f"--model_args: {names} is no argument of the model: set it in --gen_kwargs instead")
     check_generation(config.gen_kwargs)
     samples = config.gen_kwargs.get("do_sample") or "completions" in config.model
     if config.gen_kwargs.get("temperature") and not samples:
@@ -190,13 +190,13 @@ def _check_generation_settings(config: EvaluatorConfig) -> None:
 
 
 def _check_chat(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check that chats reach the model as such, and that a model which only takes chats gets nothing else."""
+    """Check that chats can be sent to the model as chats, and that a chat model is sent nothing else."""
     arguments = config.model_args
     sends_text = arguments.get("tokenized_requests") is False or arguments.get("tokenizer_backend") in ("None", "none")
     if config.model == "local-completions" and config.apply_chat_template and sends_text:
         raise UsageError(
             "--model local-completions renders a chat only with a tokenizer and tokenized_requests=True: use --model "
-            "local-chat-completions and the server's /v1/chat/completions, or leave --apply_chat_template out"
+            "local-chat-completions and the server's /v1/chat/completions, or omit --apply_chat_template"
         )
     if not config.model.endswith("chat-completions"):
         return
@@ -205,13 +205,13 @@ def _check_chat(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     of_logits = [task.info.name for task in tasks if not task.info.generates]
     if of_logits:
         raise UsageError(
-            f"{', '.join(of_logits)}: log-likelihoods are compared, which chat servers do not return: use --model "
-            "local-completions, vllm or hf, or leave these tasks out"
+            f"{', '.join(of_logits)}: these tasks compare log-likelihoods, which chat servers do not return: use "
+            "--model local-completions, vllm or hf, or omit these tasks"
         )
 
 
 def _check_tools(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check the flags that tasks with tools need."""
+    """Check that the flags that tasks with tools need are set."""
     tools: list[Any] = []
     for task in tasks:
         tools += getattr(task.options, "tools", ())
@@ -219,8 +219,8 @@ def _check_tools(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
         raise UsageError("tools need a conversation with the model: add --apply_chat_template")
     if any(tool.runs_code for tool in tools) and not config.confirm_run_unsafe_code:
         raise UsageError(
-            "code written by the model will run in a sandbox: confirm that with --confirm_run_unsafe_code "
-            "(docs/sandbox.md says what the sandbox stops)"
+            "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
+            "(docs/sandbox.md says what the sandbox prevents)"
         )
 
 
@@ -230,12 +230,12 @@ def _check_examples(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> No
     if others:
         names = ", ".join(task.info.name for task in tasks)
         raise UsageError(
-            f"--samples names {', '.join(map(str, others))}, but the tasks of this run are {names}: give the numbers "
+            f"--samples names {', '.join(map(str, others))}, but the tasks of this run are {names}: give the indices "
             'of the examples by task, as in {"medhallu": [0, 1]}, or a file that contains this'
         )
     if config.limit is not None and config.limit <= 0:
         raise UsageError(
-            f"--limit {config.limit:g}: give a number of examples, or a fraction below 1; leave it out for all examples"
+            f"--limit {config.limit:g}: give a number of examples, or a fraction below 1; omit it for all examples"
         )
 
 
@@ -249,15 +249,15 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 
 def model_name(config: EvaluatorConfig) -> str | None:
-    """Return the model's name in results, which lm_eval chooses among the model's arguments."""
+    """Return the model's name in results, which lm_eval takes from the model's arguments; None if they have none."""
     return GeneralConfigTracker._get_model_name(config.model_args)  # type: ignore[no-any-return]
 
 
 def try_folder(folder: Path, flag: str) -> None:
-    """Check that a folder can be written to, and create it if it does not exist.
+    """Check that a folder is writable, and create it if it does not exist.
 
     Raises:
-        MedtasksError: if that fails.
+        MedtasksError: if the folder cannot be created or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -266,7 +266,7 @@ def try_folder(folder: Path, flag: str) -> None:
     except OSError as error:
         way_out = "Free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Name another folder"
         raise MedtasksError(
-            f"{flag}: cannot write to {folder} ({error.strerror or error}); the model was not asked. {way_out}"
+            f"{flag}: cannot write to {folder} ({error.strerror or error}); no request was sent. {way_out}"
         ) from None
 
 
@@ -274,7 +274,7 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """Check that the kind of model exists, its package is installed, and a model given as a path is there.
+    """Check that the kind of model exists, its package is installed, and the model's folder, if named, exists.
 
     Raises:
         UsageError: for an unknown kind, or a path that does not exist.
@@ -282,7 +282,7 @@ def check_model(config: EvaluatorConfig) -> None:
     """
     path = str(config.model_args.get("pretrained", ""))
     if path.startswith(("/", "~", ".")) and not Path(path).exists():
-        raise UsageError(f"--model_args: pretrained={path}: no such folder (write a path without ~)")
+        raise UsageError(f"--model_args: pretrained={path}: no such folder (~ is not expanded)")
     try:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:
@@ -303,15 +303,15 @@ def check_model(config: EvaluatorConfig) -> None:
 
 
 def check_device(config: EvaluatorConfig, device: str) -> None:
-    """Check that the device exists; an empty string means that none was asked for.
+    """Check that the requested device exists; an empty string means that none was requested.
 
     Raises:
-        UsageError: for a CUDA device where torch finds none, for which lm_eval would take the CPU, or fail.
+        UsageError: for a CUDA device if torch finds none; lm_eval would use the CPU instead, or fail.
     """
     if not (config.model in HF and device.startswith("cuda") and importlib.util.find_spec("torch")):
-        return  # where torch is missing, check_model says how to install it
+        return  # if torch is missing, check_model says how to install it
     if not _has_cuda():
-        raise UsageError(f"--device {device}: torch finds no CUDA device here: leave --device out to use another")
+        raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")
 
 
 def _has_cuda() -> bool:

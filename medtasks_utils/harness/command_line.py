@@ -1,4 +1,4 @@
-"""Turn the flags of ``lm_eval run`` and of ``medtasks eval`` into one configuration."""
+"""Combine the flags of ``lm_eval run`` and of ``medtasks eval`` into one configuration."""
 
 import argparse
 import json
@@ -15,23 +15,23 @@ from .task_options import DATA_KEY
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
-    """Add all flags of ``lm_eval run`` to a parser, and its function as the default of ``func``."""
+    """Add all flags of ``lm_eval run`` to a parser, and set the function that runs it as the default of ``func``."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
 
 
 def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
-    """Return the configuration that the command line and the file of ``--config`` ask for.
+    """Build the configuration from the command line and the file of ``--config``.
 
     Args:
         arguments: the flags of ``lm_eval run``.
-        data: the value of ``--data``, which is put into the metadata.
-        settings: the values of ``--set``, which are put into the metadata.
+        data: the value of ``--data``, which is added to the metadata.
+        settings: the values of ``--set``, which are added to the metadata.
 
     Raises:
-        UsageError: for a value that a flag does not take.
+        UsageError: for an invalid value of a flag.
     """
     flags = {name: value for name, value in vars(arguments).items() if value is not None}
-    file = flags.pop("config", None)  # lm_eval would print it, with its API keys
+    file = flags.pop("config", None)  # lm_eval would print its content, including API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
         config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **flags}))
@@ -49,12 +49,12 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
 
 
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
-    """Return ``--metadata`` with the values of ``--data`` and ``--set``, which win.
+    """Return ``--metadata`` merged with the values of ``--data`` and ``--set``, which take precedence.
 
     Args:
         metadata: the value of ``--metadata``.
         data: the value of ``--data``; None if it is not given.
-        settings: the values of ``--set``. A value that is not JSON is taken as a string.
+        settings: the values of ``--set``. A value that is not valid JSON is a string.
 
     Raises:
         UsageError: if a setting does not have the form ``benchmark.option=value``.
@@ -65,8 +65,8 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         benchmark, _, option = (part.strip() for part in name.partition("."))
         if not (equals and option) or re.search(r"[\s,]\w+\.\w+=", text):
             raise UsageError(
-                f"--set takes one BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}: repeat it "
-                "for a second option"
+                f"--set takes one BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}; repeat "
+                "--set for further options"
             )
         value: Any = text
         with suppress(ValueError):

@@ -1,7 +1,7 @@
-"""Import lm_eval without the libraries that it imports at once and a run of this pack seldom needs.
+"""Import lm_eval without the libraries that it imports immediately but that runs of this pack rarely need.
 
-Hugging Face's ``datasets``, with pandas and pyarrow, takes a third of the time until the first request. It is imported
-at its first use instead.
+Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes a third of the time until the first request. It is
+imported when it is first used instead.
 """
 
 import sys
@@ -10,18 +10,18 @@ from types import ModuleType
 from typing import Any
 
 DEFERRED = {"datasets": "load_dataset", "datasets.utils.metadata": "MetadataConfigs", "pandas": "DataFrame"}
-"""The modules, and the name that lm_eval takes from each with ``from … import``."""
+"""The deferred modules, each with the name that lm_eval imports from it by ``from … import``."""
 
 
 class _DeferredModule(ModuleType):
-    """A stand-in that imports the real module when one of its names is looked up.
+    """A stand-in for a module that imports the real one when an attribute is accessed.
 
     Args:
-        name: the real module.
-        attribute: a function or class of it that importers may take at once; it is looked up when it is called.
+        name: the name of the real module.
+        attribute: a function or class that can be imported from the stand-in; calling it imports the real module.
     """
 
-    __path__: list[str] = []  # noqa: RUF012  # so that its submodules can be imported
+    __path__: list[str] = []  # noqa: RUF012  # allows importing submodules
 
     def __init__(self, name: str, attribute: str) -> None:
         super().__init__(name)
@@ -32,9 +32,9 @@ class _DeferredModule(ModuleType):
 
 
 def import_lm_eval() -> None:
-    """Import the modules of lm_eval that import the deferred ones, with stand-ins for those.
+    """Import those modules of lm_eval that import a deferred module, with stand-ins in its place.
 
-    Later imports of a deferred module get the real one. Where one of them is imported already, nothing is done.
+    Later imports of a deferred module get the real one. If a deferred module is already imported, do nothing.
     """
     if not DEFERRED.keys() & sys.modules.keys():
         sys.modules |= {name: _DeferredModule(name, attribute) for name, attribute in DEFERRED.items()}

@@ -1,6 +1,6 @@
-"""Download what runs need into the caches from which they read it, for ``medtasks fetch``.
+"""Download everything that runs need into their caches, for ``medtasks fetch``.
 
-The list follows from the benchmarks: their repositories and the resources that they name. Runs use the same code.
+The list consists of the repositories and resources that the benchmarks name. Runs use the same code.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from .task_options import DATA_KEY, options_of
 
 
 def items() -> Iterator[Resource]:
-    """Yield everything that runs need; ``load`` downloads what is not in the cache.
+    """Yield everything that runs need; its ``load`` downloads what is not in the cache yet.
 
     If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
@@ -43,6 +43,6 @@ def _rows(benchmark: Benchmark, repository: Repository) -> None:
         if settings.get("benchmark") == benchmark.name:
             options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
             defaults = {name: options.model_fields[name].default for name in options.leave_out}
-            is_whole = options.model_copy(update=defaults) == options  # the others read the same files
+            is_whole = options.model_copy(update=defaults) == options  # tasks over fewer rows read the same files
             if is_whole and benchmark.repository(options) == repository:
                 manager.load(settings["task"])

@@ -1,4 +1,4 @@
-"""Carry out one run of ``medtasks eval``: find mistakes before lm_eval starts, and leave the rest to lm_eval."""
+"""Run ``medtasks eval`` once: check the run first, and then call lm_eval."""
 
 import argparse
 import io
@@ -29,7 +29,7 @@ from .stepwise import ReplayedAnswers
 
 
 class StoppedBeforeReplies(Exception):
-    """Raised to end a run once the model has its requests, if there are no replies to them."""
+    """Raised to end a run after its requests are built, if there are no replies to them."""
 
 
 class Evaluation:
@@ -37,13 +37,13 @@ class Evaluation:
 
     Attributes:
         config: the flags of the run.
-        seconds: how long the run took.
+        seconds: the duration of the run.
         results: lm_eval's results; None in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
-        unsaved: the errors of saving, in their order.
-        problem: why results could not be saved or something was not scored, in a line; None if all is well.
-        against: for each task, how the run compares with the run of ``--against``; empty without it.
-        spent: the tokens that the server reported, and how many answers of an earlier run were reused.
+        unsaved: errors that occurred while saving, in order.
+        problem: a line that says what could not be saved or scored; None if there was no problem.
+        against: by task, how the run compares with the run of ``--against``; empty without this flag.
+        spent: the tokens that the server reported, and the number of reused answers of earlier runs.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class Evaluation:
         Args:
             config: the flags of ``lm_eval run``.
             settings: the values of ``--set``.
-            keep: whether to keep answers beside the output.
-            fresh: whether to ignore the answers of an interrupted run.
-            extend: whether to take over answers of finished runs.
-            saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to ask all examples.
+            keep: True to keep answers next to the output.
+            fresh: True to ignore the answers of an interrupted run.
+            extend: True to reuse answers of finished runs.
+            saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to evaluate all examples.
 
         Raises:
-            MedtasksError: for the first mistake; a UsageError if it is one of the command line.
+            MedtasksError: for the first error; a UsageError if it is in the command line.
         """
         self.config = config
         self.seconds = 0.0
@@ -79,8 +79,8 @@ class Evaluation:
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(
-                "--extend takes over answers that are kept beside the output: add --output_path, and leave --fresh and "
-                "--no_keep out"
+                "--extend reuses answers that are kept next to the output: add --output_path, and omit --fresh and "
+                "--no_keep"
             )
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         self.saved_run = saved_run
@@ -89,7 +89,7 @@ class Evaluation:
         keep = keep and bool(config.output_path)
         if saved_run is not None:
             if config.predict_only:
-                raise UsageError("--against compares scores, and --predict_only makes none")
+                raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
             self.answers = ReplayedAnswers(folder_of(config), model, fresh, extend, keep=keep)
         elif keep:
             self.answers = AnswerStore(folder_of(config), model, fresh, extend)
@@ -100,21 +100,21 @@ class Evaluation:
             saved_run.check([task.info.name for task in requested(self.manager, config.tasks, config.metadata)])
 
     def run(self, harness: Any) -> None:
-        """Run lm_eval, with everything that it prints sent to standard error.
+        """Run lm_eval, and redirect everything that it prints to standard error.
 
         If it fails or is interrupted, the last line of the log says how to continue.
 
         Args:
-            harness: the function behind ``lm_eval run``, which takes its arguments.
+            harness: the function that implements ``lm_eval run``.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
 
         def scrub(record: logging.LogRecord) -> bool:
-            """Remove secrets from a log record, and remember errors of saving."""
+            """Remove secrets from a log record, and note errors that occurred while saving."""
             error = sys.exc_info()[1]
             if error is not None and record.name == of_saving.name:
-                self.note_unsaved(error)  # lm_eval logs it and goes on
+                self.note_unsaved(error)  # lm_eval logs it and continues
             record.msg, record.args = SECRETS.scrub(record.getMessage()), ()
             return True
 
@@ -154,13 +154,13 @@ class Evaluation:
 
     @property
     def _way_on(self) -> str:
-        """A sentence on how to continue a run that ended early."""
+        """A sentence that says how to continue a run that ended early."""
         if self.answers is None:
-            return "no answers were kept: with --output_path, and without --no_keep, a run goes on where it stopped"
+            return "no answers were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.answers.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return lm_eval's results in the form that is saved: with the tokens spent, and without secrets."""
+        """Return lm_eval's results as they are saved: with the numbers of tokens, and without secrets."""
         self.spent = {"tokens": dict(spent)} if spent else {}
         if self.answers and self.answers.reused:
             self.spent["answers_taken_over"] = self.answers.reused
@@ -175,17 +175,21 @@ class Evaluation:
         return folder_of(self.config)
 
     def note_unsaved(self, error: BaseException) -> None:
-        """Remember an error of saving."""
+        """Note an error that occurred while saving."""
         self.unsaved[reason_of(error)] = None
 
     def note_saved(self, date: str) -> None:
-        """Remember the results file, given the date in its name."""
+        """Note the path of the results file.
+
+        Args:
+            date: the date in its name.
+        """
         self.path = next(self.folder.glob(f"*_{date}.json"), None)
 
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:
-    """Return a context in which standard output goes to standard error, in child processes too."""
+    """Return a context in which standard output is redirected to standard error, also in child processes."""
     sys.stdout.flush()
     standard_output = os.dup(1)
     os.dup2(2, 1)
@@ -199,7 +203,7 @@ def only_results_on_standard_output() -> Iterator[None]:
 
 
 def tasks_and_options() -> str:
-    """Return the lists at the end of ``--help``: tasks and groups from the YAML, options from their classes."""
+    """Return the end of ``--help``: a list of tasks and groups, from the YAML, and one of options, from the classes."""
     lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().usable():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]

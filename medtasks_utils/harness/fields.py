@@ -1,6 +1,6 @@
-"""Check the fields of a variant, and register the filter ``medtasks_read``, whose argument is ``reading``.
+"""Check the YAML fields of a task variant, and register the filter ``medtasks_read``.
 
-A field that tasks of this pack do not support raises a one-line error before the model runs.
+Fields that tasks of this pack do not support are errors of one line, raised before the model runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that do not extract an answer: after them alone, the strict reader reads the whole response."""
+"""Filters that do not extract an answer; if there are no others, the strict reader reads the whole response."""
 
 
 @register_filter("medtasks_read")
@@ -73,7 +73,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
     Args:
         reading: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in the response).
-        read: returns the answer, given the reading, a response and its document; set by
+        read: a function of the reading, a response and its document that returns the answer. It is set by
             :class:`medtasks_utils.harness.task.MedTask`, which knows the benchmark and the options.
     """
 
@@ -83,7 +83,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
         self._read = partial(read, reading)
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:
-        """Return the answers in each document's responses."""
+        """Return the answer in each response of each document."""
         answers = []
         for responses, doc in zip(resps, docs, strict=True):
             answers.append([self._read(response, doc) for response in responses])
@@ -91,16 +91,16 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
 
 def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem: str) -> DataError:
-    """Return an error about a field of a task, with the file and line that set it."""
+    """Return an error about a field of a task; its message names the file and line."""
     file = Path(str((settings.get("metadata") or {}).get("config_source")))
     place = f" ({place_of(file, field)})" if file.is_file() else ""
     return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
 def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a variant's fields after checking them, with missing generation settings filled in from the benchmark.
+    """Check a variant's fields, and return them with missing generation settings filled in from the benchmark.
 
-    ``do_sample`` and ``temperature`` belong together: if the variant sets either, neither is filled in.
+    ``do_sample`` and ``temperature`` belong together: if the variant sets one of them, neither is filled in.
 
     Args:
         task: the task.
@@ -108,8 +108,8 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
         settings: the fields of its YAML; ``metadata["config_source"]`` is the file.
 
     Raises:
-        DataError: for a field that does not exist, has the wrong type or would have no effect; the message names it,
-            its line, and what to do instead.
+        DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
+            field, its line, and what to do instead.
     """
     _check_names_and_types(task, settings)
     for chain in settings.get("filter_list") or ():
@@ -127,9 +127,9 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
         raise field_error(task, settings, "output_type", f"{kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}")
     ours = next(configurations(our_manager(), [benchmark.default_task]))
     if settings.get("dataset_name") and not ours.get("dataset_name"):
-        raise field_error(task, settings, "dataset_name", f"{benchmark.name} has no subsets of that kind: leave it out")
+        raise field_error(task, settings, "dataset_name", f"{benchmark.name} has no subsets: omit it")
     if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
-        raise field_error(task, settings, "validation_split", "no effect, since test_split is evaluated: set that")
+        raise field_error(task, settings, "validation_split", "no effect: set test_split, which is evaluated")
     if not task.generates:
         return {**settings}
     metrics = settings.get("metric_list")
@@ -137,8 +137,8 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
     uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
     if uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
         problem = (
-            f"it cannot change what the metrics of {benchmark.name} score against: change {benchmark.truth} in the "
-            "rows by process_docs, or list only other metrics in metric_list"
+            f"it does not change what the metrics of {benchmark.name} score against: change {benchmark.truth} of the "
+            "rows in process_docs, or list only other metrics in metric_list"
         )
         raise field_error(task, settings, "doc_to_target", problem)
     generation, default = settings.get("generation_kwargs") or {}, {**ours.get("generation_kwargs", {})}
@@ -148,7 +148,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
 
 
 def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
-    """Raise DataError for a field that lm_eval does not have, or a value of the wrong type."""
+    """Raise DataError for a field that does not exist in lm_eval, or a value of the wrong type."""
     fewshot = settings.get("fewshot_config")
     for kind, known, names in (
         ("task", [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE], settings),
@@ -165,15 +165,15 @@ def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
-    """Check that a task's templates render on an example, and that its prompt contains a field.
+    """Check that a task's templates can be rendered for an example, and that its prompt contains a field.
 
     Args:
         task: the task.
         settings: the fields of its YAML.
-        doc: the example, with the benchmark's options as ``settings``.
+        doc: an example, with the benchmark's options as ``settings``.
 
     Raises:
-        DataError: for the first template that fails; the message names it, its line and the available fields.
+        DataError: for the first template that fails; the message names the template, its line and the known fields.
     """
     for name in _TEMPLATES:
         template = settings.get(name)
@@ -183,8 +183,8 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
         problem = "is neither a field nor a template" if is_constant else ""
         try:
             env.from_string(template).render(**doc)
-        except Exception as error:  # whatever an expression in a template raises
-            problem = f"does not work: {reason_of(error)}"
+        except Exception as error:  # an expression in a template can raise anything
+            problem = f"cannot be rendered: {reason_of(error)}"
         if problem:
             shown = one_line(template)[:200]
             raise field_error(task, settings, name, f"{shown!r} {problem}; the fields are {', '.join(doc)}")
@@ -193,11 +193,11 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
 def metrics_of(
     task: TaskInfo, benchmark: Benchmark, options: Any, settings: Mapping[str, Any]
 ) -> tuple[list[Metric], list[Mapping[str, Any]]]:
-    """Return our metrics that a task reports, and the entries of ``metric_list`` for other metrics.
+    """Return the metrics of the benchmark that a task reports, and the entries of ``metric_list`` for other metrics.
 
     Raises:
-        DataError: for a metric that is unknown or that the task does not report, or for one of ours with another
-            aggregation or direction.
+        DataError: for a metric that is unknown or that the task does not report, and for one of the benchmark's metrics
+            with another aggregation or direction.
     """
     reported = [*benchmark.metrics_of(task, options)]
     reported += REPLY_METRICS if task.generates else ()
@@ -220,7 +220,7 @@ def metrics_of(
         else:
             problem = (
                 f"{name} is neither a metric of {benchmark.name} ({', '.join(by_name)}) nor one of lm_eval; to define "
-                "your own, give process_results too"
+                "a metric of your own, set process_results too"
             )
         if problem:
             raise field_error(task, settings, "metric_list", problem)
@@ -228,7 +228,7 @@ def metrics_of(
 
 
 def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -> str:
-    """Return why an entry for one of our metrics is invalid; empty if it is valid."""
+    """Return why an entry for one of the benchmark's metrics is invalid; an empty string if it is valid."""
     metric = reported.get(entry["metric"])
     if metric is None:
         return f"{entry['metric']} needs other options; with these, the task reports {', '.join(reported)}"
@@ -236,20 +236,21 @@ def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -
     for field, value in entry.items():
         if facts.get(field) != value:
             return (
-                f"{field} of {metric.name} is {facts.get(field)} and cannot be {value}: leave it out, or define a "
-                "metric of your own with process_results"
+                f"{field} of {metric.name} is {facts.get(field)} and cannot be {value}: omit it, or define a metric of "
+                "your own with process_results"
             )
     return ""
 
 
 def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
-    """Pass our filters their reader, and build each filter once, so that mistakes show before the run.
+    """Set the reader of our filters, and build each filter once, so that errors show before the run.
 
     Args:
         task: the task.
-        repeats: generations per example.
-        ensemble: the filters under one name; its list is replaced.
-        read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document.
+        repeats: number of generations per example.
+        ensemble: the filters under one name, whose list is replaced.
+        read: a function of the reading (``strict`` or ``flexible``), a response and its document that returns the
+            answer.
 
     Raises:
         DataError: for a filter that cannot work in this task.
@@ -266,19 +267,19 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
         if kind is ReadFilter and not task.generates:
             raise DataError(
                 f"{task.name}: filter_list: medtasks_read reads generated text, but with output_type multiple_choice "
-                "the model generates none: set filter_list to null"
+                "the model generates none; set filter_list to null"
             )
         if kind in (MajorityVoteFilter, TakeKFilter) and repeats > 1:
             raise DataError(
                 f"{task.name}: filter_list: {ensemble.name} combines several generations, but with repeats each "
-                "generation is scored by itself and maj@k is reported too: leave that filter out"
+                "generation is scored by itself, and maj@k is reported too; remove this filter"
             )
         bound.append(make_filter)
     ensemble.filters = bound
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return the text of each filter in signatures: ours by name, others with a hash of their definition."""
+    """Return, by filter, its text in signatures: only the name for our filters, with a hash for others."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Make the generations of an example independent, score them together, and score how their replies ended."""
+"""Make the generations of an example independent, compute metrics over them, and score how replies ended."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -22,16 +22,15 @@ def make_independent(
 ) -> None:
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
-    If the model takes a seed, generation j gets the seed that the model would send, plus j. Requests that differ are
-    answered and stored one by one. In one request, all generations of an example instead have the setting ``n``, which
-    is their number.
+    If the model takes a seed, generation j gets the seed that the model would send, plus j. With ``in_one_request``,
+    all requests of an example instead get the setting ``n``, the number of generations.
 
     Args:
         task: the task's name, for the warning.
         instances: the requests of all examples; ``idx`` is the number of the generation.
         model: the model of the run; None if it is not known.
-        have_prompts: whether each generation of an example has a prompt of its own.
-        in_one_request: whether the server is asked once for all generations of an example.
+        have_prompts: True if each generation of an example has its own prompt.
+        in_one_request: True to request all generations of an example at once.
 
     Raises:
         UsageError: if generations cannot be requested at once.
@@ -42,19 +41,19 @@ def make_independent(
     base = seed_of(model, settings) if body is None else body.get("seed")
     if body is not None:  # an API model sends the temperature, and no do_sample
         is_greedy = not body.get("temperature", settings.get("temperature"))
-    else:  # a model in this process samples only if do_sample does not forbid it
+    else:  # a model in this process samples unless do_sample is false
         is_greedy = settings.get("do_sample") is False or not settings.get("temperature")
     if in_one_request:
         _check_choices(task, model, have_prompts, is_greedy, {**settings, "n": number})
     elif is_greedy and not have_prompts:
         logger.warning(
-            "%s: repeats is above 1, but decoding is greedy, so that all generations of an example are the same; "
-            "sample with --gen_kwargs do_sample=true,temperature=0.7",
+            "%s: repeats is above 1, but decoding is greedy, so all generations of an example will be the same; "
+            "add --gen_kwargs do_sample=true,temperature=0.7 to sample",
             task,
         )
     for instance in instances:
         prompt, settings = instance.args
-        # These models do not send do_sample, and lm_eval ignores its cache where it is true.
+        # These models do not send do_sample, and lm_eval does not use its cache if it is true.
         cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
         if in_one_request:
             instance.arguments = (prompt, {**cacheable, "n": number})
@@ -63,19 +62,19 @@ def make_independent(
 
 
 def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, settings: dict[str, Any]) -> None:
-    """Check that a server gives as many different choices as are requested, by a question with many answers.
+    """Check, with a question that has many answers, that a server returns as many different choices as requested.
 
     Raises:
-        UsageError: if it does not, or none could differ.
+        UsageError: if it does not, or if the choices of a request could not differ.
     """
     problem = ""
     if not can_be_asked_singly(model):
-        problem = "only API models that are sent one prompt in a request take it"
+        problem = "only API models that send one prompt per request support it"
     elif have_prompts:
-        problem = "each generation has a prompt or a conversation of its own"
+        problem = "each generation has its own prompt or conversation"
     elif is_greedy:
         problem = (
-            "decoding is greedy, so that all choices are the same: add --gen_kwargs do_sample=true,temperature=0.7"
+            "decoding is greedy, so all choices would be the same; add --gen_kwargs do_sample=true,temperature=0.7"
         )
     else:
         completion = model_server.probe(probe_of(model, settings, 32, _MANY_ANSWERS), model.model, model.max_retries)
@@ -86,7 +85,7 @@ def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, s
             problem = f"{model.base_url} sent n={settings['n']} equal choices"
     if problem:
         raise UsageError(
-            f"{task}: repeats_in_one_request: {problem}; without this option, each generation is a request of its own"
+            f"{task}: repeats_in_one_request: {problem}; without this option, each generation is a separate request"
         )
 
 
@@ -98,13 +97,13 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
     - ``maj@k``: 1 if the most frequent answer is right (Wang et al., arXiv:2203.11171); in a tie, the fraction of the
       tied answers that are right. A generation without an answer has no vote.
-    - ``all@k``, ``any@k``: 1 if all generations are right, or any of them.
+    - ``all@k``, ``any@k``: 1 if all generations, or at least one, are right.
     - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
       with no other.
 
     Args:
         answers: the answer of each generation, None for no answer, shape ``(k,)``. Equal answers are equally right.
-        right: whether each generation is right, shape ``(k,)``.
+        right: True for each generation that is right, shape ``(k,)``.
     """
     votes = Counter(answer for answer in answers if answer is not None)
     most_frequent = [answer for answer, count in votes.items() if count == max(votes.values())]
@@ -119,13 +118,13 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
 
 def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score]:
-    """Return the metrics of a generation that say how its reply ended, which :data:`REPLY_METRICS` lists.
+    """Return the metrics in :data:`REPLY_METRICS`, which say how the reply of a generation ended.
 
     Args:
         ended: ``stop``, ``length``, ``filter`` or ``unknown``.
         acc: the generation's accuracy; None if the benchmark has none.
-        any_is_known: whether any reply of the task says how it ended. If so, an unknown end counts as not cut, since a
-            server that reports ends reports every cut.
+        any_is_known: True if at least one reply of the task says how it ended. Then an unknown end counts as not cut,
+            since a server that reports how replies end reports every cut.
     """
     return {
         "cut": float(ended == "length") if any_is_known else None,

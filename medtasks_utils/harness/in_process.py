@@ -1,7 +1,7 @@
-"""Models of transformers and vLLM in this process: how each reply ended is read from the tokens they generate.
+"""Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
 
-They hand over texts alone. Each calls its cache hook with a prompt and its text in the order in which it generated
-them, so that what was seen of the tokens is put to the text there.
+These models return only texts. They call their cache hook with each prompt and text, in the order of generation. The
+hook attaches what the generated tokens show to each text.
 """
 
 from collections import defaultdict, deque
@@ -15,7 +15,7 @@ from .replies import Reply, as_reply
 
 @contextmanager
 def knowing_ends(model: Any) -> Iterator[None]:
-    """Within this, what the model generates is a :class:`.replies.Reply`, where it is one of these models."""
+    """Return a context in which such a model returns :class:`.replies.Reply` objects; others are left unchanged."""
     kinds = {kind.__name__ for kind in type(model).__mro__}
     read = _facts_of_transformers if "HFLM" in kinds else _facts_of_vllm if "VLLM" in kinds else None
     if read is None:
@@ -59,9 +59,9 @@ def knowing_ends(model: Any) -> Iterator[None]:
 
 
 def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is known of each reply of a batch, whose rows go on with anything after an end-of-text token.
+    """Yield the attributes of each reply in a batch. Tokens in a row after an end-of-text token have no meaning.
 
-    A stop string ends a row too; how many tokens it had by then is not known.
+    A stop string ends a row too; the number of tokens before it is not known.
     """
     if "context" not in settings:  # log-likelihoods
         return
@@ -84,7 +84,7 @@ def _holds(text: str, stops: Sequence[str] | None) -> bool:
 
 
 def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what vLLM says of each reply."""
+    """Yield the attributes of each reply as vLLM reports them."""
     for request in output if settings.get("generate") else ():
         (reply,) = request.outputs
         known = reply.finish_reason in ("stop", "length")

@@ -1,14 +1,14 @@
-"""The one door to lm_eval: every name of it that this package uses, and what each is for.
+"""Provide every name of lm_eval that this package uses, and record what each is used for.
 
-No other module imports lm_eval (import-linter and ``tests/harness/test_lm_eval_names.py`` hold it to that). A name is
-looked up when it is imported from here, so that each room loads only what it needs::
+No other module imports lm_eval; import-linter and ``tests/harness/test_lm_eval_names.py`` enforce this. A name is
+looked up when it is imported from here, so that each package loads only what it needs::
 
     from .lm_eval_names import Instance
 
-The table ``lm_eval_names.csv`` also lists the attributes on which the package relies without lm_eval documenting them.
-Its last column says what lm_eval 0.5.0.dev1, the draft of the next version, has in place of a name. That draft cannot
-run these tasks: a task has one scorer for each filter there, which holds the filters, the metrics and their
-aggregations, so :class:`.task.MedTask` has to hand its aggregations to scorers and to score in ``process_instances``.
+The table ``lm_eval_names.csv`` also lists undocumented attributes that this package relies on. Its last column says
+what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: there a
+task has one scorer for each filter, which holds the filters, the metrics and their aggregations, so
+:class:`.task.MedTask` would have to pass its aggregations to scorers, and score in ``process_instances``.
 :func:`missing` lists what the installed release lacks; continuous integration runs it and the self-check on the newest
 pre-release.
 """
@@ -31,7 +31,7 @@ class Name(NamedTuple):
     Attributes:
         module: the module that defines it, below ``lm_eval``.
         purpose: what this package uses it for.
-        in_0_5: what 0.5.0.dev1 has in its place; empty where it has the name too.
+        in_0_5: what replaces it in 0.5.0.dev1; empty if that version has the name too.
     """
 
     module: str
@@ -41,11 +41,11 @@ class Name(NamedTuple):
 
 with (Path(__file__).parent / "lm_eval_names.csv").open(encoding="utf-8", newline="") as _file:
     NAMES = {row.pop("name"): Name(**row) for row in csv.DictReader(_file)}
-"""The table ``lm_eval_names.csv``, by name; an attribute follows its class after a dot."""
+"""The rows of ``lm_eval_names.csv`` by name; an attribute is written as ``Class.attribute``."""
 
 
 def owner_of(name: str) -> Any:
-    """Return the module, or for an attribute the class, that has a name of :data:`NAMES`."""
+    """Return the module that defines a name of :data:`NAMES` or, for an attribute, its class."""
     import_lm_eval()
     module = import_module(f"lm_eval.{NAMES[name].module}")
     kind, dot, _ = name.partition(".")
@@ -55,8 +55,8 @@ def owner_of(name: str) -> Any:
 def missing() -> list[str]:
     """Return a line for each name that the installed lm_eval lacks.
 
-    Names whose module needs a package that is not installed, such as torch, are passed over. An attribute that only
-    instances have is looked for in the source of its class.
+    Names whose module needs a package that is not installed, such as torch, are skipped. An attribute that only
+    instances have is looked up in the source of its class.
     """
     lines = []
     for name, known in NAMES.items():
@@ -72,10 +72,10 @@ def missing() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return what lm_eval has under a name.
+    """Return the object that lm_eval has under a name.
 
     Raises:
-        MedtasksError: where the installed lm_eval lacks it.
+        MedtasksError: if the installed lm_eval lacks it.
     """
     if name not in NAMES:
         raise AttributeError(f"{name} is not in the table of names of lm_eval")

@@ -1,4 +1,4 @@
-"""Understand what a model's server replies: an answer, an error, or a request that is too long for the model."""
+"""Interpret the responses of a model's server: a completion, an error, or the refusal of a prompt that is too long."""
 
 import re
 import time
@@ -13,11 +13,11 @@ from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger, reason
 from .replies import Completion, NoReplyError, read_completion, words_of
 
 _CONNECTION_TIMEOUT = 5  # seconds
-_PROBE_TIMEOUT = 30  # seconds; a slower server is taken to be busy
-_MAX_QUOTED = 300  # characters of a server's message that are quoted
-_BACKOFF = 1.0  # seconds before the second attempt; twice as long before each that follows, up to ten times
+_PROBE_TIMEOUT = 30  # seconds; a slower server is assumed to be busy
+_MAX_QUOTED = 300  # maximum characters of a server's message that are quoted
+_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times
 LONGEST_PAUSE = 120
-"""Seconds to wait before a request is sent again, at most, whatever a server asks for."""
+"""Maximum seconds to wait before a request is sent again, even if the server asks for more."""
 _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
@@ -35,8 +35,8 @@ class ServerUnavailable(MedtasksError):
 
     Attributes:
         words: the server's message.
-        is_busy: whether it says that it is only busy.
-        retry_after: seconds that it asks to wait for; 0 where it names none.
+        is_busy: True if the server says that it is only busy.
+        retry_after: seconds that the server asks to wait; 0 if it does not say.
     """
 
     def __init__(self, message: str, words: str = "", is_busy: bool = False, retry_after: float = 0.0) -> None:
@@ -47,16 +47,20 @@ class ServerUnavailable(MedtasksError):
 def read(
     status: int, body: str, url: str, model: str, limit: int | None = None, retry_after: str | None = None
 ) -> Completion:
-    """Return the completion that a server sent.
+    """Return the completion in a server's response.
 
     Args:
-        limit: tokens that were asked for at most.
-        retry_after: the header of that name.
+        status: the HTTP status.
+        body: the body of the response.
+        url: the URL of the request, for messages.
+        model: the model's name, for messages.
+        limit: the requested maximum number of tokens.
+        retry_after: the header ``Retry-After``.
 
     Raises:
-        PromptTooLong: for a request that is refused for its length.
-        ServerUnavailable: for a server that is busy or broken, or sends no reply.
-        MedtasksError: for every other refusal, with the server's message.
+        PromptTooLong: if the request is refused for its length.
+        ServerUnavailable: if the server is busy or broken, or the response contains no reply.
+        MedtasksError: for any other refusal, with the server's message.
     """
     if status < 400:
         try:
@@ -66,37 +70,37 @@ def read(
     else:
         words = in_brackets(words_of(body))
     if status < 400:
-        raise ServerUnavailable(f"{url} sent a reply without an answer{words}: check that base_url is right", words)
+        raise ServerUnavailable(f"{url} sent a response without a reply{words}: check that base_url is right", words)
     problem = f"{url} answered with status {status} for the model {model}{words}"
     if status == 413 or (status in (400, 422) and _TOO_LONG.search(body)):
         raise PromptTooLong(problem)
     if status >= 500 or status in _BUSY:
-        message = f"{problem}: the server cannot answer now; its log should say why"
+        message = f"{problem}: the server cannot answer now; see its log for the reason"
         raise ServerUnavailable(message, words, status in _BUSY, _seconds_of(retry_after))
     hint = HINTS_BY_STATUS.get(status)
     raise MedtasksError(f"{problem}: {hint}" if hint else problem)
 
 
 def in_brackets(words: str) -> str:
-    """Words of a server in a line, in brackets; empty if there are none."""
+    """Return a server's message in parentheses, on one line; an empty string if there is none."""
     line = " ".join(words.split())
     return f" ({line[:_MAX_QUOTED]})" if line else ""
 
 
 def pause_before(attempt: int, error: ServerUnavailable) -> float:
-    """Return the seconds to wait before a retry: what the server asks for, else more with each attempt.
+    """Return the seconds to wait before a retry: what the server asks for, or else more with each attempt.
 
     Args:
-        attempt: the number of the attempt that comes, from 2.
-        error: what came of the one before.
+        attempt: the number of the next attempt, from 2.
+        error: the error of the previous attempt.
     """
     if error.retry_after > LONGEST_PAUSE:
-        logger.warning("%s; it asks to wait for %.0f s, and is asked after %d", error, error.retry_after, LONGEST_PAUSE)
+        logger.warning("%s; it asks to wait %.0f s; retrying after %d s", error, error.retry_after, LONGEST_PAUSE)
     return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
 
 
 def _seconds_of(retry_after: str | None) -> float:
-    """Return the seconds from now that a header ``Retry-After`` names, as a number or a date; 0 for none."""
+    """Return the seconds from now that a ``Retry-After`` header gives, as a number or a date; 0 if there is none."""
     try:
         return max(0.0, float(retry_after or 0))
     except ValueError:
@@ -106,14 +110,19 @@ def _seconds_of(retry_after: str | None) -> float:
 
 
 def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion | None:
-    """Send one request for one token in the form that the run will use, with as many attempts.
+    """Send a request for one token, in the form that the run will use.
+
+    Args:
+        request: the arguments of ``requests.post``.
+        model: the model's name, for messages.
+        attempts: the maximum number of attempts.
 
     Returns:
-        The completion; without a reply if one token is too few, as for a model that reasons. None if the server is slow
-        or busy, so that the run may start.
+        The completion, which has no reply if one token is too few, as for a reasoning model. None if the server is slow
+        or busy; the run may then start.
 
     Raises:
-        MedtasksError: if no request of this run can be answered.
+        MedtasksError: if the server cannot answer any request of this run.
     """
     url = request["url"]
     problem = ServerUnavailable("")
@@ -126,11 +135,11 @@ def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion 
                 return Completion([], {})
             return read(reply.status_code, reply.text, url, model, 1, reply.headers.get("Retry-After"))
         except requests.exceptions.ReadTimeout:
-            logger.warning("%s did not answer within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
+            logger.warning("%s did not respond within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
             return None
         except requests.exceptions.RequestException as error:
             cause = reason_of(error).rpartition(": ")[2].strip("'\")")
-            problem = ServerUnavailable(f"no server answers at {url} ({cause}): start the server, or correct base_url")
+            problem = ServerUnavailable(f"no server responds at {url} ({cause}): start the server, or correct base_url")
         except ServerUnavailable as error:
             problem = error
     if problem.is_busy:
@@ -139,14 +148,14 @@ def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion 
 
 
 def context_of(url: str, model: str, **settings: Any) -> int | None:
-    """Return how many tokens of prompt and reply together a server accepts; None if it does not say.
+    """Return the context length of a server's model, in tokens of prompt and reply together; None if it is unknown.
 
-    vLLM and SGLang say it in the list of models, llama.cpp in its properties, for each of its slots.
+    vLLM and SGLang report it in the list of models, llama.cpp in its properties, for each slot.
 
     Args:
-        url: of completions.
-        model: its name.
-        settings: of ``requests.get``, such as headers.
+        url: the URL of completions.
+        model: the model's name.
+        settings: further arguments of ``requests.get``, such as headers.
     """
     base = re.sub("(/chat)?/completions/?$", "", url)
     for place in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):

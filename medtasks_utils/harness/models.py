@@ -1,4 +1,4 @@
-"""Read what this package needs to know of a model: its kind, what it sends, and how many processes share it."""
+"""Provide what this package needs to know about a model: its kind, its requests, its context and its processes."""
 
 import asyncio
 import atexit
@@ -19,14 +19,14 @@ from .replies import Reply
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
 HF = ("hf", "hf-auto", "huggingface")
-"""The names that ``--model`` takes for a model of transformers."""
+"""The values of ``--model`` for transformers models."""
 
 
 # ---- kinds of models
 
 
 def can_be_asked_singly(model: Any) -> bool:
-    """Return whether a model is an API model that sends one prompt a request by lm_eval's own methods."""
+    """Return whether a model is an API model that sends one prompt per request, by lm_eval's own methods."""
     kind = type(model)
     return (
         _replies_are_known(model)
@@ -37,17 +37,17 @@ def can_be_asked_singly(model: Any) -> bool:
 
 
 def runs_in_process(model: Any) -> bool:
-    """Return whether a model generates in this process, with a tokenizer and a context that are known."""
+    """Return whether a model generates in this process, with a known tokenizer and context."""
     return not {"HFLM", "VLLM", "SGLangLM"}.isdisjoint(kind.__name__ for kind in type(model).__mro__)
 
 
 def _replies_are_known(model: Any) -> bool:
-    """Whether it is an API model of lm_eval, and none of a user's own, which may read replies in a form of its own."""
+    """Return whether a model is an API model of lm_eval itself; a user's class may parse replies differently."""
     return isinstance(model, TemplateAPI) and type(model).parse_generations.__module__.startswith("lm_eval.")
 
 
 def read_by_ours(model: Any) -> None:
-    """Let requests of several prompts, which lm_eval makes itself, have their replies read as all others are."""
+    """Make an API model parse replies as this package does, when lm_eval itself sends several prompts per request."""
     if not _replies_are_known(model):
         return
 
@@ -63,9 +63,9 @@ def read_by_ours(model: Any) -> None:
 
 
 def number_processes(model: Any) -> None:
-    """Give each process of ``accelerate launch`` its number among the processes of all machines.
+    """Set a model's rank to the number of its process among all machines, under ``accelerate launch``.
 
-    ``HFLM`` takes the number on its own machine, and on a machine with fewer than two GPUs behaves as if it were alone.
+    ``HFLM`` uses the number on its own machine and, on a machine with fewer than two GPUs, ignores other machines.
     """
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
@@ -76,7 +76,7 @@ def number_processes(model: Any) -> None:
 def _leave_the_group() -> None:
     """Leave the process group when this process ends.
 
-    Torch may abort a process that ends within the group, and the launcher then kills the others, of which the first is
+    Torch may abort a process that ends inside the group. The launcher then kills the others, although the first is
     still scoring and saving.
     """
     from torch import distributed
@@ -86,9 +86,9 @@ def _leave_the_group() -> None:
 
 
 def most_in_any_process(model: Any, count: int) -> int:
-    """Return the largest count of all processes, each of which must call this.
+    """Return the largest ``count`` of all processes; every process must call this.
 
-    Some models exchange data while they generate, so that every process must send equally many requests.
+    Some models exchange data while they generate, so every process must send the same number of requests.
     """
     if model.world_size == 1:
         return count
@@ -105,11 +105,11 @@ _rendering = threading.RLock()
 
 @contextmanager
 def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Iterator[None]:
-    """Within this context, make a model's tokenizer render chats with tools, which ``HFLM`` does not pass on to it.
+    """Return a context in which a model's tokenizer renders chats with tools, which ``HFLM`` does not pass to it.
 
     Args:
         model: a model in this process, with a tokenizer.
-        schemas: the tools, as native calls declare them.
+        schemas: the JSON schemas of the tools.
     """
     tokenizer = model.tokenizer
     with _rendering:
@@ -127,7 +127,8 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
 def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the body that an API model would send for a prompt; None for any other model.
 
-    Only ``TemplateAPI._create_payload`` knows whether a backend takes a seed, and which seed and temperature it sends.
+    Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
+    sent.
     """
     if not isinstance(model, TemplateAPI):
         return None
@@ -141,10 +142,10 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
 
 
 def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
-    """Return the seed that a model uses with a request; None if it takes none, or draws one."""
+    """Return the seed that a model uses for a request; None if it takes no seed, or draws one at random."""
     if isinstance(model, TemplateAPI):
         seed = settings.get("seed", model._seed)
-    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # whose sampling parameters have a seed
+    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # its sampling parameters have a seed
         seed = settings.get("seed", model.model_args.get("seed"))
     else:
         seed = None
@@ -152,7 +153,7 @@ def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
 
 
 def without_thoughts(model: Any, reply: Reply) -> Reply:
-    """A reply of a server without what stands before the model argument ``think_end_token``, which is reasoning."""
+    """Remove the reasoning from a server's reply: everything up to the model argument ``think_end_token``."""
     token = getattr(model, "think_end_token", None)
     if not isinstance(token, str) or token not in reply:
         return reply
@@ -163,28 +164,28 @@ def without_thoughts(model: Any, reply: Reply) -> Reply:
 # ---- prompts that fit
 
 
-_UNSET = 2047  # TemplateAPI.max_length, where no argument says it
+_UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
 _NO_LIMIT = 1 << 40
 
 
 def is_api(kind: type) -> bool:
-    """Return whether models of a class are behind an HTTP API, by lm_eval's own code."""
+    """Return whether a class is one of lm_eval's own models behind an HTTP API."""
     return issubclass(kind, TemplateAPI) and kind.__module__.startswith("lm_eval.")
 
 
 def context_of_server(model: Any) -> int | None:
-    """Return how many tokens of prompt and reply an API model takes, as its server says; None if it does not."""
+    """Return an API model's context length in tokens, as its server reports it; None if it does not."""
     verify = model.ca_cert_path or model.verify_certificate
     return model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
 
 
 def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
-    """Return how many tokens a model in this process takes: as its arguments say, else its configuration.
+    """Return the context length of a model in this process, in tokens, from its arguments or else its configuration.
 
-    None for other models, and where neither says it.
+    Return None for other models, and if neither states it.
 
     Raises:
-        MedtasksError: for a model of transformers that is neither a folder nor on the hub or in its cache.
+        MedtasksError: for a transformers model that is neither a folder, nor on the hub, nor in the hub's cache.
     """
     if kind not in ("hf", "vllm"):
         return None
@@ -202,20 +203,20 @@ def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
         if kind == "vllm" or "gguf_file" in arguments:
             return None
         raise MedtasksError(
-            f"--model_args: pretrained={name} cannot be loaded ({reason_of(error)}). Name a model of the hub or "
-            "a folder; without network access, a model that is in the cache"
+            f"--model_args: pretrained={name} cannot be loaded ({reason_of(error)}). Name a model on the hub or a "
+            "folder; without network access, a model in the hub's cache"
         ) from None
-    except (ValueError, ImportError, AttributeError):  # which the model's own loading explains better
+    except (ValueError, ImportError, AttributeError):  # loading the model explains these better
         return None
 
 
 def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
-    """Check that a model's tokenizer can be loaded, and renders chats if it has to.
+    """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
 
     Args:
-        kind: the name that ``--model`` takes.
+        kind: the value of ``--model``.
         arguments: the model's arguments.
-        needs_template: whether the run applies a chat template.
+        needs_template: True if the run applies a chat template.
 
     Raises:
         MedtasksError: if the tokenizer cannot be loaded.
@@ -236,26 +237,26 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
             return
     except OSError as error:
         raise MedtasksError(
-            f"--model_args: the tokenizer {name} cannot be loaded: {reason_of(error)} Name one as tokenizer=NAME, a "
-            "folder or a model of the hub; a server needs none with tokenizer_backend=none"
+            f"--model_args: the tokenizer {name} cannot be loaded: {reason_of(error)} Name a folder or a model on the "
+            "hub as tokenizer=NAME; a server needs no tokenizer with tokenizer_backend=none"
         ) from None
-    except (ValueError, ImportError):  # which the model's own loading explains better
+    except (ValueError, ImportError):  # loading the model explains these better
         return
     if needs_template and getattr(tokenizer, "chat_template", "") is None:
         raise UsageError(
-            f"--apply_chat_template: the tokenizer {name} has no chat template: leave the flag out, as base models "
-            "need, or name the tokenizer of a model that chats as tokenizer=NAME"
+            f"--apply_chat_template: the tokenizer {name} has no chat template: omit the flag, as for base models, or "
+            "name the tokenizer of a chat model as tokenizer=NAME"
         )
 
 
 def learn_context(model: Any) -> None:
-    """Let an API model that is sent tokens know how many its server takes; without it, lm_eval takes 2,047."""
+    """Set the context length of an API model that is sent tokens, as its server reports it; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = context_of_server(model) or _NO_LIMIT
 
 
 class NotAsked(NamedTuple):
-    """Stands in for the log-likelihood of a continuation that does not fit into the model's context with its prompt.
+    """A substitute for the log-likelihood of a continuation that, with its prompt, exceeds the model's context.
 
     Attributes:
         log_likelihood: None.
@@ -269,14 +270,14 @@ class NotAsked(NamedTuple):
 
 
 def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:
-    """Return why a prompt is not sent: prompt and reply exceed the model's context; None if they fit.
+    """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
 
-    It is also None if only the server can count the tokens.
+    Return None too if only the server can count the tokens.
 
     Args:
         model: the model.
         prompt: the prompt.
-        reply: the generation settings, or the continuation whose log-likelihood is asked for.
+        reply: the generation settings, or the continuation whose log-likelihood is requested.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):
@@ -301,7 +302,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
 
 
 def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tasks: Collection[str]) -> None:
-    """Have a model's method ask no prompt of certain tasks that does not fit into the context.
+    """Replace a model's method by one that does not send prompts of certain tasks that exceed the context.
 
     Args:
         model: the model.
@@ -327,7 +328,7 @@ def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tas
 
 @contextmanager
 def explaining_failures(model: Any) -> Iterator[None]:
-    """Within this context, raise failures of an API model's connection as :class:`.model_server.ServerUnavailable`."""
+    """Return a context that turns an API model's connection errors into :class:`.model_server.ServerUnavailable`."""
     if not isinstance(model, TemplateAPI):
         yield
         return
@@ -339,37 +340,36 @@ def explaining_failures(model: Any) -> Iterator[None]:
     except (ClientError, RequestException, asyncio.TimeoutError) as error:
         message = f": {reason_of(error)}" if str(error) else ""
         raise model_server.ServerUnavailable(
-            f"{model.base_url} does not answer ({type(error).__name__}{message}): its log may say why; in "
-            f"--model_args, timeout (now {model.timeout} s) gives replies more time, and max_retries (now "
-            f"{model.max_retries}) more attempts"
+            f"{model.base_url} does not respond ({type(error).__name__}{message}): its log may say why; with "
+            f"--model_args, you can increase timeout (now {model.timeout} s) and max_retries (now {model.max_retries})"
         ) from None
 
 
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
-    """Return a model with which to probe the server, loaded without tokenizer; None if the server cannot be probed.
+    """Return a model, without a tokenizer, with which to probe the server; None if the server cannot be probed.
 
     Args:
-        kind: the name that ``--model`` takes.
+        kind: the value of ``--model``.
         arguments: the model's arguments.
 
     Raises:
-        MedtasksError: for a key that is missing.
+        MedtasksError: if the API key is missing.
     """
     model_class = get_model(kind)
     if not issubclass(model_class, TemplateAPI) or model_class.amodel_call is not TemplateAPI.amodel_call:
-        return None  # such as litellm, which sends requests by itself
+        return None  # for example litellm, which sends requests itself
     without_tokenizer = {"tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
     model = model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
     try:
         model.header  # noqa: B018 - reads the key, which lm_eval keeps from then on
     except ValueError:
         variable = "ANTHROPIC_API_KEY" if kind.startswith("anthropic") else "OPENAI_API_KEY"
-        raise MedtasksError(f"--model {kind} needs a key: export {variable}=…") from None
+        raise MedtasksError(f"--model {kind} needs an API key: export {variable}=…") from None
     return model
 
 
 def probe_of(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> dict[str, Any]:
-    """Return the arguments of ``requests.post`` that ask an API model for few tokens, as the run will ask it."""
+    """Return the arguments of ``requests.post`` for a short request to an API model, in the form of the run."""
     is_chat = "Chat" in type(model).__name__
     prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
     return {

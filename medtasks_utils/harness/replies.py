@@ -1,7 +1,7 @@
-"""Read the body of an endpoint's answer: the text of each reply, how it ended, its tokens, and its reasoning.
+"""Parse the body of an endpoint's response: the text of each reply, how it ended, its tokens, and its reasoning.
 
-:func:`read_completion` is total. Whatever a body holds, it returns replies or raises :class:`NoReplyError`. An error
-never becomes an empty reply.
+For any body, :func:`read_completion` returns replies or raises :class:`NoReplyError`. An error never becomes an empty
+reply.
 """
 
 import json
@@ -14,7 +14,7 @@ from medtasks_utils.tools.native import as_one_text
 from medtasks_utils.writing import printable
 
 MAX_BODY = 64 << 20
-"""Maximum size of a body, in bytes; a longer one is an error."""
+"""Maximum size of a body in bytes; a longer body is an error."""
 
 End = Literal["stop", "length", "filter", "unknown"]
 
@@ -29,7 +29,7 @@ _ENDS: dict[str, str] = {
     "spii moderation guardrail_intervened",
     "error": "error abort aborted cancelled canceled failed network_error timeout insufficient_system_resource",
 }
-"""The words that servers use for each way in which a reply ends, in lower case."""
+"""By way in which a reply ends, the words that servers use for it, in lower case."""
 
 _FIELDS_OF_END = ("finish_reason", "finishReason", "stop_reason", "done_reason", "stop_type", "finish_details")
 _PROMPT_TOKENS = ("prompt_tokens", "input_tokens", "prompt_eval_count", "tokens_evaluated")
@@ -43,10 +43,10 @@ _NOT_AN_ERROR = (0, "0", 200, "200", "success", "ok")
 
 
 class NoReplyError(Exception):
-    """Raised for a body without a reply; the message is the server's own, empty if it gives none.
+    """Raised for a body without a reply, with the server's message, which may be empty.
 
     Attributes:
-        status: the HTTP status that an error in the body names; None if it names none.
+        status: the HTTP status that an error in the body states, or None.
     """
 
     def __init__(self, words: str = "", status: int | None = None) -> None:
@@ -60,7 +60,8 @@ class Reply(str):
     It is a string, so that it passes unchanged through the harness and its caches.
 
     Attributes:
-        ended: ``stop``, the model's own end; ``length``, the limit on tokens; ``filter``, the server's content filter.
+        ended: ``stop`` (the model ended it), ``length`` (the limit on tokens), ``filter`` (the server's content
+            filter), or ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent apart from the text; None if it sent none.
         refusal: the reason why a prompt that does not fit into the context was not answered; None for a reply.
@@ -79,14 +80,14 @@ class Reply(str):
         reasoning: str | None = None,
         refusal: str | None = None,
     ) -> "Reply":
-        """Create a reply; facts that are not given are unknown."""
+        """Create a reply; attributes that are not given are unknown."""
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
         return self
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything but the text, as keyword arguments of :class:`Reply`."""
+        """All attributes except the text, as keyword arguments of :class:`Reply`."""
         return dict(vars(self))
 
     @property
@@ -96,13 +97,13 @@ class Reply(str):
 
 
 OF_EACH_REPLY = ("ended", "tokens")
-"""Facts that samples have for each reply."""
+"""Attributes of each reply that every sample has."""
 IF_ANY = ("reasoning", "refusal")
-"""Facts that samples have only where a reply has them."""
+"""Attributes of replies that samples have only if a reply has them."""
 
 
 def as_reply(reply: Any, text: str | None = None) -> Reply:
-    """Return a reply, made of a plain text if necessary, with another text if one is given."""
+    """Convert a text or reply to a :class:`Reply`, with another text if one is given."""
     facts = reply.facts if isinstance(reply, Reply) else {}
     return Reply(str.__str__(reply or "") if text is None else text, **facts)
 
@@ -111,11 +112,11 @@ def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
     """Yield remarks for readers of a task's results: how many replies are empty or filtered."""
     if not any(reply.strip() for reply in replies):
         ends = Counter(reply.ended for reply in replies)
-        yield f"every reply is empty ({', '.join(f'{count} ended by {end}' for end, count in ends.items())})"
+        yield f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())})"
         return
     empty = sum(reply.is_empty for reply in replies)
     if empty:
-        yield f"{empty} of {len(replies)} replies are empty, though nothing cut or filtered them"
+        yield f"{empty} of {len(replies)} replies are empty, although they were neither cut nor filtered"
     filtered = sum(reply.ended == "filter" for reply in replies)
     if filtered:
         yield f"{filtered} of {len(replies)} replies were stopped by the server's content filter"
@@ -126,7 +127,7 @@ class Completion(NamedTuple):
 
     Attributes:
         replies: one reply per choice.
-        usage: tokens by ``prompt`` and ``completion``, where the server counts them.
+        usage: numbers of tokens, ``prompt`` and ``completion``, if the server reports them.
     """
 
     replies: list[Reply]
@@ -134,19 +135,19 @@ class Completion(NamedTuple):
 
 
 def read_completion(body: str, limit: int | None = None) -> Completion:
-    """Return the replies in the body of a completion, in the order of its choices, whatever their ``index``.
+    """Parse the body of a completion into replies, in the order of its choices.
 
-    Two forms are read: chat and plain completions as OpenAI sends them, and a message in the body itself, without
-    ``choices``, as Anthropic, Ollama and llama.cpp send it. Native calls of tools are put into the text
+    Two forms are known: chat and plain completions in OpenAI's format, and a message in the body itself, without
+    ``choices``, as Anthropic, Ollama and llama.cpp send it. Native tool calls are put into the text
     (:func:`.native.as_one_text`).
 
     Args:
-        body: the text that the server sent.
-        limit: the requested maximum of tokens. A reply with as many tokens that does not say why it ended counts as
-            cut.
+        body: the body of the response.
+        limit: the requested maximum number of tokens. A reply with this many tokens that does not say how it ended
+            counts as cut.
 
     Raises:
-        NoReplyError: for an error in any form and at any level, and for anything other than a completion.
+        NoReplyError: for an error in any form and at any level, and for anything that is not a completion.
     """
     try:
         return _completion(json.loads(body), limit)
@@ -155,7 +156,7 @@ def read_completion(body: str, limit: int | None = None) -> Completion:
 
 
 def _completion(body: Any, limit: int | None) -> Completion:
-    """Read a parsed body; raise :class:`NoReplyError` for an error in it."""
+    """Convert a parsed body to a completion; raise :class:`NoReplyError` for an error in it."""
     if not isinstance(body, dict):
         raise NoReplyError(_words(body))
     _raise_error(body)
@@ -172,7 +173,7 @@ def _completion(body: Any, limit: int | None) -> Completion:
 
 
 def _choices(body: _Json) -> list[Any]:
-    """Return the choices; a body without ``choices`` may be one itself.
+    """Return the choices in a body; a body without ``choices`` may itself be a choice.
 
     Raises:
         NoReplyError: if there is no choice.
@@ -188,7 +189,7 @@ def _choices(body: _Json) -> list[Any]:
 
 
 def _is_choice(choice: Any) -> bool:
-    """Return whether an object is a choice that holds a reply, even one without text."""
+    """Return whether an object is a choice with a reply, even if the reply has no text."""
     if not isinstance(choice, dict):
         return isinstance(choice, str)
     has_message = any(isinstance(choice.get(name), dict | str) for name in ("message", "delta"))
@@ -197,7 +198,7 @@ def _is_choice(choice: Any) -> bool:
 
 
 def _message(choice: _Json) -> _Json:
-    """Return the part of a choice with the content: its message or, in plain completions, the choice itself."""
+    """Return the part of a choice that contains the text: its message or, in plain completions, the choice itself."""
     message = next((choice[name] for name in ("message", "delta") if choice.get(name)), None)
     if isinstance(message, dict):
         holds_nothing = message.get("content") is None and isinstance(choice.get("text"), str)
@@ -206,12 +207,12 @@ def _message(choice: _Json) -> _Json:
 
 
 def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
-    """Return a choice of a response body as a reply.
+    """Convert a choice to a reply.
 
     Args:
-        choice: an object or a text.
-        tokens: the tokens of the reply; None if unknown.
-        limit: the most tokens that the reply may have; None if unknown.
+        choice: the choice, an object or a text.
+        tokens: the number of tokens in the reply; None if unknown.
+        limit: the maximum number of tokens of the reply; None if unknown.
     """
     if isinstance(choice, str):
         return Reply(printable(choice), tokens=tokens)
@@ -237,12 +238,12 @@ def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
 
 
 def _first_filled(fields: _Json, names: Iterable[str]) -> Any:
-    """Return the first field that is not empty (0 is not empty); None if all are."""
+    """Return the first of the named fields that is not empty (0 is not empty); None if all are empty."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "", [])), None)
 
 
 def _text(content: Any) -> str:
-    """Return the text of content: a string, a list of parts, or any other JSON."""
+    """Return the text of a message's content, which may be a string, a list of parts, or any other JSON value."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list):
@@ -255,25 +256,25 @@ def _text(content: Any) -> str:
 
 
 def _reasoning(value: Any) -> str:
-    """Return the text of reasoning; empty for settings that a server repeats under the same name."""
+    """Return the text of a ``reasoning`` field; an empty string if the server repeats settings under that name."""
     return _text(value) if isinstance(value, str | list) else ""
 
 
 def _end(value: Any) -> str:
-    """Return the end that a server's word stands for, or ``unknown``."""
+    """Convert a server's word for how a reply ended to one of ours, or to ``unknown``."""
     word = value.get("type") if isinstance(value, dict) else value
     known = [end for end, words in _ENDS.items() if isinstance(word, str) and word.lower() in words.split()]
     return known[0] if known else "unknown"
 
 
 def _first_count(places: Sequence[_Json], names: Iterable[str]) -> int | None:
-    """Return the first number of tokens under one of the names, or None."""
+    """Return the first number of tokens under any of the names, or None."""
     counts = (_whole_number(place.get(name)) for place in places for name in names)
     return next((count for count in counts if count is not None), None)
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return a number of tokens as an int; None for anything else."""
+    """Convert a number of tokens to an int; return None for any other value."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return int(value) if is_number and 0 <= value < 1 << 40 and value == int(value) else None
 
@@ -282,7 +283,7 @@ def _whole_number(value: Any) -> int | None:
 
 
 def _raise_error(part: _Json) -> None:
-    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is not one."""
+    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is no error."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
         if error and not _says_nothing(error):
@@ -293,12 +294,12 @@ def _raise_error(part: _Json) -> None:
 
 
 def _says_nothing(error: Any) -> bool:
-    """Return True if the value of ``error`` says that there was none."""
+    """Return True if the value of ``error`` means that there was no error."""
     return isinstance(error, dict) and (not any(error.values()) or error.get("code") in _NOT_AN_ERROR)
 
 
 def _status(error: _Json) -> int | None:
-    """Return the HTTP status that an error names, or None."""
+    """Return the HTTP status in an error, or None."""
     for name in ("code", "status", "status_code", "http_status"):
         value: Any = error.get(name)
         if re.fullmatch("[45][0-9][0-9]", str(value)):
@@ -309,7 +310,7 @@ def _status(error: _Json) -> int | None:
 
 
 def words_of(body: str) -> str:
-    """Return a body's message for people: that of an error, or the text of a page; empty if there is none."""
+    """Return the readable message in a body: that of an error, or the text of an HTML page; empty if there is none."""
     try:
         return _words(json.loads(body))
     except (ValueError, RecursionError):
@@ -317,7 +318,7 @@ def words_of(body: str) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return the message inside nested error objects; empty if there is none."""
+    """Return the message in nested error objects; an empty string if there is none."""
     for _ in range(9):
         if isinstance(value, dict):
             value = next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), "")

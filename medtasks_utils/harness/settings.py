@@ -1,4 +1,4 @@
-"""Check the arguments of a model and the generation settings: names, types, and room for a prompt."""
+"""Check a model's arguments and the generation settings: their names, their types, and the room for a prompt."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,14 @@ NUMBERS = ("temperature", "top_p", "top_k", "min_p", "presence_penalty")
 SAMPLING = ("until", "do_sample", *NUMBERS)
 GENERATION = ("max_gen_toks", *SAMPLING)
 FOR_REASONING = 4096
-"""Tokens that a model that reasons should be given at least."""
+"""Minimum ``max_gen_toks`` recommended for a reasoning model."""
 
 
 def check_generation(settings: Mapping[str, Any]) -> None:
-    """Check the names and types of ``--gen_kwargs``; a setting that is not known is the backend's.
+    """Check the names and types in ``--gen_kwargs``; unknown settings are passed to the backend.
 
     Raises:
-        UsageError: for the first mistake.
+        UsageError: for the first error, such as a likely misspelling.
     """
     for name, value in settings.items():
         suggestion = "" if name in GENERATION else did_you_mean(name, GENERATION, 0.85)
@@ -37,16 +37,17 @@ def check_generation(settings: Mapping[str, Any]) -> None:
 def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api: bool) -> None:
     """Check the names and types of a model's arguments.
 
-    An API model ignores those that it does not know; any other may pass them on, so that only likely typos are refused.
+    An API model ignores unknown arguments, so they are errors. Other models may pass them on, so only likely
+    misspellings are errors.
 
     Args:
         kind: the model's class.
-        name: that ``--model`` takes.
-        arguments: of ``--model_args``.
-        is_api: whether the model is behind an HTTP API.
+        name: the value of ``--model``.
+        arguments: the content of ``--model_args``.
+        is_api: True if the model is behind an HTTP API.
 
     Raises:
-        UsageError: for the first mistake.
+        UsageError: for the first error.
     """
     parameters: dict[str, inspect.Parameter] = {}
     for parent in reversed(kind.__mro__):
@@ -73,25 +74,25 @@ def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
     """Check that replies leave room for a prompt in the model's context.
 
     Args:
-        lengths: the tasks' names, with the most tokens of a reply.
-        context: tokens of prompt and reply together; None if they are not known.
+        lengths: pairs of a task's name and the maximum number of tokens in a reply.
+        context: the model's context in tokens; None if it is not known.
 
     Raises:
-        UsageError: for the first task of which no prompt can fit.
+        UsageError: for the first task for which no prompt fits.
     """
     for task, length in lengths:
         if context and length >= context:
             raise UsageError(
                 f"{task}: max_gen_toks={length:,} leaves no room for a prompt in the model's context of {context:,} "
-                "tokens: lower it in --gen_kwargs, or give the model a larger context"
+                "tokens: lower it in --gen_kwargs, or increase the model's context"
             )
 
 
 def remark_on_reasoning(task: str, length: int) -> str:
-    """Return what to say before a run in which a model that reasons may be cut; an empty string where it has room."""
+    """Return a warning that a reasoning model's replies may be cut; an empty string if the limit is high enough."""
     if length >= FOR_REASONING:
         return ""
     return (
-        f"{task}: the model reasons, and max_gen_toks={length:,} may cut it before it answers: "
-        f"--gen_kwargs max_gen_toks={2 * FOR_REASONING} gives it room (docs/engines.md)"
+        f"{task}: the model reasons, and max_gen_toks={length:,} may cut its replies before the answer: "
+        f"use --gen_kwargs max_gen_toks={2 * FOR_REASONING} (docs/engines.md)"
     )

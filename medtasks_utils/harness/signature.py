@@ -1,4 +1,6 @@
-"""Signatures of results, after sacreBLEU's: one line with everything that comparable numbers must share.
+"""Create and compare signatures of results: one line with everything that comparable results must share.
+
+The idea and the form come from sacreBLEU.
 
 ::
 
@@ -6,12 +8,12 @@
     shots:0|gen:max_gen_toks=1024|repeats:1|scorers:-|filter:strict-match|v:1.0|medtasks:0.1.0|lm_eval:0.4.13
 
 ============  ====================================================================================================
-task name     comes first, without a key
+(none)        the name of the task comes first, without a key
 ``data``      the source of the rows: ``hub@<commit>``, ``sample``, or ``files`` for a directory
 ``rows``      hash of the evaluated documents, in order: equal for equal rows, whatever their source
 ``n``         number of documents
 ``select``    options that choose rows and are not at their default; irrelevant if the rows are equal
-``opts``      other options that are not at their default, could change a score, and show in no other field
+``opts``      other options that are not at their default, can change a score, and affect no other field
 ``prompt``    hash of the templates, the system message and the few-shot examples
 ``chat``      whether the model's chat template was applied
 ``shots``     number of few-shot examples
@@ -22,7 +24,7 @@ task name     comes first, without a key
 ``v``         the task's version, then the versions of packages that scores depend on
 ============  ====================================================================================================
 
-It contains no path, address or key: a value that is long, or has more than letters and digits, shows as its hash.
+It contains no path, address or key: values that are long, or contain more than letters and digits, become hashes.
 """
 
 import hashlib
@@ -35,7 +37,7 @@ from typing import Any, NamedTuple
 from medtasks_utils.benchmarks.options import Options
 
 NO_VALUE = "-"
-"""The value of a field that has none."""
+"""The value of an empty field."""
 
 _GREEDY = {"do_sample": False, "temperature": 0}
 _PLAIN = re.compile(r"[\w.+-]{0,24}")
@@ -54,7 +56,7 @@ _WORTH_A_WARNING = {
     "gen": "the generation settings differ",
     "repeats": "the generations per example differ",
 }
-_IRRELEVANT = {"task", "data", "select"}  # what matters of them shows in rows
+_IRRELEVANT = {"task", "data", "select"}  # "rows" covers what matters in these
 
 
 def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> str:
@@ -72,7 +74,7 @@ def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> 
 
 
 def parse(text: str) -> dict[str, str]:
-    """Return the fields of a signature by key, with the task's name under ``task``."""
+    """Parse a signature into its fields by key; the task's name is under ``task``."""
     task, *fields = text.split("|")
     parsed = {"task": task}
     for field in fields:
@@ -88,18 +90,18 @@ def digest(value: Any, length: int = 8) -> str:
 
 
 def as_signed(template: Any) -> Any:
-    """Return a template; for a function, its name and a hash of its code, which are equal in every process."""
+    """Return a template unchanged; for a function, return its name and a hash of its code, equal in every process."""
     code = getattr(template, "__code__", None)
     if code is None:
         return template
-    # The text of an inner function would show its address in memory.
+    # The repr of an inner function contains its address in memory.
     constants = [repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")]
     code_hash = digest([code.co_code.hex(), repr(code.co_names), constants])
     return f"{template.__module__}.{template.__qualname__}#{code_hash}"
 
 
 def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return a hash of documents in their order, whatever the order of their fields."""
+    """Return a hash of documents, which depends on their order but not on the order of their fields."""
     whole = hashlib.sha256()
     for row in rows:
         whole.update(json.dumps(row, sort_keys=True, default=str).encode() + b"\n")
@@ -107,7 +109,7 @@ def digest_of_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def options_as_signed(options: Options) -> dict[str, str]:
-    """Return the fields ``select`` and ``opts``: options that differ from their defaults, as in ``seed=3``."""
+    """Return the fields ``select`` and ``opts``, which list options with other values than the default."""
     values, defaults = options.model_dump(), type(options)().model_dump()
     changed = {name for name in values if values[name] != defaults[name]}
     return {
@@ -117,7 +119,7 @@ def options_as_signed(options: Options) -> dict[str, str]:
 
 
 def generation_as_signed(settings: Mapping[str, Any]) -> str:
-    """Return the field ``gen``: settings without empty ones and those of greedy decoding: ``max_gen_toks=1024``."""
+    """Return the field ``gen``: generation settings, except empty ones and those of greedy decoding."""
     changed = {name for name, value in settings.items() if value not in (None, "", [], (), _GREEDY.get(name))}
     return _pairs(settings, changed)
 
@@ -133,7 +135,7 @@ def _shown(value: Any) -> str:
 
 
 class SignatureDifference(NamedTuple):
-    """A field in which two signatures differ; ``refuse`` if the results then measure different things."""
+    """A field in which two signatures differ; ``refuse`` is True if such results must not be compared."""
 
     field: str
     message: str
@@ -141,11 +143,11 @@ class SignatureDifference(NamedTuple):
 
 
 def incompatibilities(first: str | None, second: str | None) -> list[SignatureDifference]:
-    """Return the differences that make a comparison of two results unfair; none for equal rows and settings.
+    """Return the differences that make a comparison of two results unfair; empty for equal rows and settings.
 
     The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
-    signature has counts as a difference, so that signatures of different versions cause at least a warning. Without one
-    of the signatures, nothing is known to differ.
+    signature has counts as a difference, so that signatures of different versions cause at least a warning. If one of
+    the signatures is missing, the list is empty.
     """
     if not first or not second:
         return []

@@ -1,11 +1,11 @@
-"""Find the files of a benchmark: on the hub, in a directory, or in the bundled sample.
+"""Find the files of a benchmark on the hub, in a directory, or in the bundled sample.
 
-A hub repository is downloaded to the hub's own cache and then read like any directory, so that the same code reads a
-snapshot copied to a machine without internet, files converted by hand, and the hub itself.
+A hub repository is downloaded to the hub's own cache and then read like any directory, so the same code reads the hub,
+a snapshot that was copied to a machine without internet, and files that were converted by hand.
 
 Files of a GitHub repository at one commit are downloaded once by pooch, which checks their SHA-256, to the cache
 ``$XDG_CACHE_HOME/medtasks/data`` (``~/.cache`` by default). ``MEDTASKS_GITHUB`` names a mirror of
-``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` prevents these downloads as it does the hub's.
+``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` prevents these downloads as well as the hub's.
 """
 
 import os
@@ -26,8 +26,8 @@ ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
 _HOW_TO_GET_FILES = (
-    "run medtasks fetch on a machine with internet and copy the cache, or set MEDTASKS_DATA to a directory with the "
-    'files, or to "sample" for the bundled sample'
+    "run medtasks fetch on a machine with internet access and copy the cache, or set MEDTASKS_DATA to a directory with "
+    'the files, or to "sample" for the bundled sample'
 )
 
 
@@ -37,12 +37,12 @@ def source_of(metadata: Mapping[str, Any]) -> str:
 
 
 class BenchmarkFiles:
-    """The files of one benchmark at a source; each repository is looked for once, when it is needed.
+    """The files of one benchmark at a source. Each repository is located once, when it is needed.
 
     Args:
         name: the source: ``hub``, ``sample`` or a directory.
         benchmark: the benchmark.
-        revision: replaces the pinned revision of the repository that is needed first; None for the pinned one.
+        revision: a revision that replaces the pinned one of the repository that is needed first; None to keep it.
     """
 
     def __init__(self, name: str, benchmark: Benchmark, revision: str | None = None) -> None:
@@ -53,11 +53,11 @@ class BenchmarkFiles:
 
     @property
     def commit(self) -> str:
-        """The commit of the repository that was needed first; empty if none was."""
+        """The commit of the repository that was needed first; an empty string if none was needed."""
         return next((folder.name for folder in self._folders.values()), "")
 
     def folder(self, repository: Repository) -> Path:
-        """Return the folder with a repository's files, which are downloaded to the cache if they are not there.
+        """Return the folder with a repository's files; download them to the cache if necessary.
 
         Raises:
             DataError: if there is no such folder, or the files can neither be downloaded nor found in the cache.
@@ -90,10 +90,10 @@ class BenchmarkFiles:
 
 
 def _download(repository: str, revision: str | None) -> Path:
-    """Return the folder of a hub repository in the hub's cache, downloaded if need be.
+    """Return the folder of a hub repository in the hub's cache; download it if necessary.
 
     Raises:
-        DataError: if it is neither in the cache nor can be downloaded.
+        DataError: if it is not in the cache and cannot be downloaded.
     """
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -101,7 +101,11 @@ def _download(repository: str, revision: str | None) -> Path:
     patterns = [f"*{suffix}" for suffix in SUFFIXES]
     try:
         folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=patterns)
-    except (OSError, HFValidationError, *HfHubHTTPError.__bases__) as error:  # of any HTTP library that the client uses
+    except (
+        OSError,
+        HFValidationError,
+        *HfHubHTTPError.__bases__,
+    ) as error:  # errors of any HTTP library that the client uses
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(error)
         raise DataError(
             f"{repository} at revision {revision} is not in the hub's cache on this machine and cannot be downloaded "
@@ -117,10 +121,10 @@ def cached_folder(repository: Repository) -> Path:
 
 
 def download_pinned(repository: Repository) -> Path:
-    """Return the folder with a repository's pinned files, downloaded if they are not in the cache.
+    """Return the folder with a repository's pinned files; download them if they are not in the cache.
 
     Raises:
-        DataError: if a file cannot be downloaded, or has another checksum.
+        DataError: if a file cannot be downloaded, or has the wrong checksum.
     """
     import pooch
     from huggingface_hub import constants

@@ -1,7 +1,7 @@
-"""Evaluate tasks batch by batch, until it is decided how the run compares with a saved one (``--against``).
+"""Evaluate tasks batch by batch until the comparison with a saved run is decided (``--against``).
 
-Each batch is evaluated by itself, without explanation metrics. At the end, all examples that were asked are evaluated
-together on the stored replies, so the results are those of a run of these examples.
+Each batch is evaluated by itself, without explanation metrics. At the end, all examples of these batches are evaluated
+together from the stored replies, so the results are those of an ordinary run on these examples.
 """
 
 from collections import defaultdict
@@ -16,18 +16,18 @@ from .lm_eval_names import get_sample_size
 
 
 class ReplayedAnswers(AnswerStore):
-    """An answer store that can replay this run's replies, in the order in which they came.
+    """An answer store that can replay this run's replies, in the order in which they arrived.
 
     Args:
         folder: the folder of the results.
         model: the model's kind, arguments and seeds, which identify it.
-        fresh: whether to ignore what an earlier run stored.
-        extend: whether to also take over answers of finished runs.
-        keep: whether to store answers in the folder, not only in memory.
+        fresh: True to ignore the answers of earlier runs.
+        extend: True to also reuse answers of finished runs.
+        keep: True to store answers in the folder, and not only in memory.
 
     Attributes:
-        is_whole: whether the run asked all examples. If not, its answers are not archived at the end, so that the same
-            command can go on.
+        is_whole: True if the run evaluated all examples. Otherwise its answers are not archived at the end, so that the
+            same command can continue the run.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ReplayedAnswers(AnswerStore):
         self._again: dict[str, list[Any]] = {}
 
     def rewind(self) -> None:
-        """Replay all replies so far: the next requests get them again."""
+        """Replay all replies so far: equal requests get the same replies again."""
         self._again, self._passed = self._passed, defaultdict(list)
 
     def take(  # noqa: D102
@@ -76,14 +76,17 @@ def evaluate_in_steps(
     saved: Any,
     answers: ReplayedAnswers,
 ) -> tuple[Any, dict[str, Any]]:
-    """Evaluate the tasks batch by batch until each is decided; return the results, and each task's standing.
+    """Evaluate the tasks batch by batch until the comparison of each task is decided.
 
     Args:
         evaluate: lm_eval's ``evaluate``, called with ``task_dict`` and the settings.
         tasks: lm_eval's ``task_dict``.
         settings: the other arguments of ``evaluate``.
         saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
-        answers: the store that holds the replies of this run.
+        answers: the store with the replies of this run.
+
+    Returns:
+        The results of ``evaluate``, and by task the outcome of the comparison.
 
     Raises:
         MedtasksError: if the runs cannot be compared.
@@ -92,7 +95,7 @@ def evaluate_in_steps(
     by_name = tasks["tasks"]
     others = [name for name, task in by_name.items() if not hasattr(task, "with_batch_scores")]
     if others:
-        raise UsageError(f"--against works with tasks of this package, not with {', '.join(others)}")
+        raise UsageError(f"--against works only with tasks of this package, not with {', '.join(others)}")
     comparisons = {
         name: saved.begin(name, task.eval_docs, _numbers(name, task, settings)) for name, task in by_name.items()
     }
@@ -123,7 +126,7 @@ def evaluate_in_steps(
 
 
 def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
-    """Return the indices of a task's examples that ``--samples`` or ``--limit`` select; all without them."""
+    """Return the indices of the examples that ``--samples`` or ``--limit`` selects; without them, all indices."""
     samples: Sequence[int] = (settings.get("samples") or {}).get(name, ())
     limited: Sequence[int] = task.benchmark.first(task.eval_docs, get_sample_size(task, settings.get("limit")))
     return samples or limited

@@ -5,7 +5,7 @@ lm_eval calls, in this order::
     __init__             checks options, loads and checks rows
     build_all_requests   makes the prompts
     (the model)
-    apply_filters        runs further turns with tools and the filters; scores what is best scored in a batch
+    apply_filters        holds conversations with tools, applies the filters, and computes batch scores
     process_results      returns the metrics of one example under one filter
 """
 
@@ -56,7 +56,11 @@ from .tool_turns import ToolTurns
 
 
 class Rows(Sequence[Any]):
-    """The examples of a split, as lm_eval uses a data set: ``features`` has the names of the fields."""
+    """The examples of a split, with the interface that lm_eval expects of a data set.
+
+    Attributes:
+        features: the names of the fields.
+    """
 
     def __init__(self, rows: Sequence[Example]) -> None:
         self._rows = rows
@@ -66,12 +70,12 @@ class Rows(Sequence[Any]):
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a copy of an example, or of several, since functions of the user may change it."""
+        """Return a copy of an example, or of several, since functions of the user may modify it."""
         return deepcopy(self._rows[index])
 
 
 def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of lm_eval that renders templates, which then can also use the options, as ``settings``."""
+    """Wrap a method of lm_eval that renders templates, so that they can also use the options as ``settings``."""
 
     def render(self: Any, doc: Example, *template: Any) -> Any:
         return method(self, {**doc, "settings": self.options}, *template)
@@ -82,16 +86,17 @@ def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
 class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A task of lm_eval that runs a benchmark.
 
-    In YAML, ``benchmark`` names it, ``dataset_kwargs`` sets its options, and prompts are Jinja templates over the
-    example's fields and ``settings``, the options. All other fields are lm_eval's, and work as in any task.
+    In the YAML, ``benchmark`` is the benchmark's name and ``dataset_kwargs`` sets its options. Prompts are Jinja
+    templates over the example's fields and ``settings``, the options. All other fields work as in any task of lm_eval.
 
     Raises:
-        UsageError: for options that do not exist or have bad values.
-        DataError: for rows that cannot be downloaded, read or understood, or a field that this pack does not support.
+        UsageError: for options that do not exist or have invalid values.
+        DataError: for rows that cannot be downloaded, read or understood, and for fields that this pack does not
+            support.
     """
 
     model: LM | None = None  # set when requests are built
-    with_batch_scores = True  # False for a batch of examples whose scores of explanations are not needed yet
+    with_batch_scores = True  # False while the scores of explanations are not needed yet
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
@@ -133,11 +138,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(line)
 
     def _add_metrics(self, metrics: Sequence[Metric]) -> None:
-        """Add our metrics with their own aggregations, which lm_eval would look up by name."""
+        """Add our metrics with their own aggregations; lm_eval itself finds aggregations only by name."""
         self._ours = {metric.name: HarnessAggregation(metric.aggregation) for metric in metrics}
         self._aggregation_list |= self._ours
         self._higher_is_better |= {metric.name: metric.higher_is_better for metric in metrics}
-        if not self.info.generates:  # lm_eval computes them
+        if not self.info.generates:  # lm_eval computes their scores
             self._metric_fn_list |= dict.fromkeys(self._ours)
         for metric in metrics:
             entry = {"aggregation": self._ours[metric.name], "higher_is_better": metric.higher_is_better}
@@ -146,14 +151,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows; lm_eval calls this when it makes the task."""
+        """Load and check the rows; lm_eval calls this when it creates the task."""
         rows = self._data_of(self.split)
         if self.config.process_docs is None:
             check_templates(self.info, vars(self.config), {**rows[0], "settings": self.options})
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
-        """Return the examples of a split; if it is the evaluated one, remarks on it go into the results."""
+        """Return the examples of a split; for the evaluated split, put remarks on them into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for line in report.warnings():
@@ -169,12 +174,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 self.config.metadata["rows_left_out"] = dict(report.left_out)
         if self.config.process_docs is None and self.fewshot_cfg.process_docs is None:
             return Rows(rows)
-        from datasets import Dataset  # with pandas and pyarrow, half a second
+        from datasets import Dataset  # takes half a second, since it imports pandas and pyarrow
 
-        return Dataset.from_list(rows)  # process_docs calls its methods
+        return Dataset.from_list(rows)  # process_docs may call its methods
 
     def remark(self, text: str) -> None:
-        """Log a remark that readers of the results need, and put it into the results."""
+        """Log a remark that readers of the results need, and add it to the results."""
         logger.warning("%s: %s", self.info.name, text)
         self.config.metadata.setdefault("remarks", []).append(text)
 
@@ -186,24 +191,24 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     doc_to_prefix = _with_settings(ConfigurableTask.doc_to_prefix)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
-        """Return a field of the document, or a template rendered over it."""
+        """Return a field of the document, or a template rendered with its fields."""
         text = super().resolve_field({**doc, "settings": self.options}, field)
         if text and field == self.config.description and not self._has_chat_template:
-            text += self.config.fewshot_delimiter  # lm_eval puts nothing between it and the question
+            text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
         return text
 
     def fewshot_docs(self) -> None:
-        """Return None: few-shot rows are read by :meth:`build_all_requests`, only if the run uses them."""
+        """Do nothing, since :meth:`build_all_requests` loads few-shot rows, and only if the run uses them."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Store the seed for the sampler, which is created later."""
         self._fewshot_seed = seed
 
     def _prepare_fewshot(self) -> None:
-        """Load the rows from which few-shot examples are drawn, and make the sampler, if the run has few-shot examples.
+        """Load the few-shot rows and create the sampler, if the run uses few-shot examples.
 
         Raises:
-            UsageError: if there are only the rows that are evaluated, or too few.
+            UsageError: if there are too few rows, or only those that are evaluated.
         """
         if not self.config.num_fewshot:
             return
@@ -212,19 +217,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if split is None or (split == self.split and hasattr(self.options, "split")):
                 raise UsageError(
                     f"{self.info.name} has no rows for few-shot examples other than those that are evaluated "
-                    f"(fewshot_split: {split}). Leave --num_fewshot out"
+                    f"(fewshot_split: {split}). Omit --num_fewshot"
                 )
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(self._fewshot_rows):
-            raise UsageError(f"--num_fewshot: {self.info.name} has {len(self._fewshot_rows):,} rows to draw from")
+            raise UsageError(f"--num_fewshot: {self.info.name} has only {len(self._fewshot_rows):,} few-shot rows")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = make_sampler(self._fewshot_rows, rnd=self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the prompts; with ``--cache_requests``, the key covers everything that a prompt depends on."""
+        """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of_the_run.get()
         if self.turns is not None:
@@ -264,23 +269,23 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return ((number, examples[number]) for number in islice(numbers, rank, None, world_size))
 
     def _check_prompts(self) -> None:
-        """Check that no prompt is empty and that replies leave room for prompts; warn about problems with the model.
+        """Check that no prompt is empty and that the maximum length of replies leaves room for prompts.
 
         Raises:
-            DataError: for a prompt that is empty.
-            UsageError: for a length of replies that leaves no room.
+            DataError: for an empty prompt.
+            UsageError: for a maximum length that leaves no room.
         """
         name = self.info.name
         for instance in self.instances:
             text = str(getattr(instance.args[0], "prompt", instance.args[0]))
             if not text.strip() or text.endswith('"content": ""}]'):
-                raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty: doc_to_text gives no text")
+                raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
         model: Any = self.model
         if model is None or not runs_in_process(model) or not self.info.generates:
             return
         template = str(getattr(model.tokenizer, "chat_template", None) or "")
         if template and not self._has_chat_template:
-            logger.warning("%s: the model has a chat template, which is not used: add --apply_chat_template", name)
+            logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
         length = (self.config.generation_kwargs or {}).get("max_gen_toks")
         if isinstance(length, int):
             check_room([(name, length)], model.max_length)
@@ -289,7 +294,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def _reordered(self) -> ChoiceBenchmark | None:
-        """The benchmark, if each generation of an example shows the choices in another order; else None."""
+        """The benchmark, if each generation shows the choices in a different order; else None."""
         varies = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
         return self.benchmark if varies and isinstance(self.benchmark, ChoiceBenchmark) else None
 
@@ -309,7 +314,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return prompts
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
-        """Return the requests of an example; if text is generated, one for each generation, numbered by ``idx``."""
+        """Return the requests of an example; for generated text, one for each generation, numbered by ``idx``."""
         if not self.info.generates:
             return super().construct_requests(doc, ctx, **kwargs)
         task, doc_id, _ = kwargs.pop("metadata")
@@ -324,7 +329,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
-        """Put the signature of the results under each filter into the metadata.
+        """Add the signature of the results to the metadata, for each filter.
 
         Args:
             settings: the arguments of :meth:`build_all_requests`.
@@ -354,7 +359,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata["scorers"] = scorers
 
     def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
-        """Return the documents that all processes evaluate, without the fields that a signature leaves out."""
+        """Return the documents that all processes together evaluate, without fields that the signature ignores."""
         left_out = {KNOWN_ISSUES, *self.benchmark.unsigned_fields}
         documents = []
         for _, doc in self.doc_iterator(samples=settings.get("samples")):
@@ -362,7 +367,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return documents
 
     def _signed_prompt(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return everything that determines the prompts, besides documents and options."""
+        """Return everything that determines the prompts, except documents and options."""
         config = self.config
         prompt: dict[str, Any] = {
             "templates": list(map(as_signed, (config.description, config.doc_to_text, config.doc_to_choice))),
@@ -385,19 +390,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def filter_names(self) -> list[str]:
-        """The filters under which answers are scored."""
+        """The names of the filters whose answers are scored."""
         return [ensemble.name for ensemble in self._filters]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
-        """Return the answer in a response, without its tool calls, by the ``strict`` or ``flexible`` reading."""
+        """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = response if self.turns is None else self.turns.without_calls(response)
         return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
 
     def apply_filters(self) -> None:
-        """Run further turns with tools, apply the filters, and score what is best scored in a batch.
+        """Hold conversations with tools, apply the filters, and compute the scores that need a batch.
 
         Raises:
-            MedtasksError: if no request of a task without tools has an answer.
+            MedtasksError: if no request of a task without tools was answered.
         """
         if not self.info.generates:
             super().apply_filters()
@@ -448,9 +453,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(f"{len(refusals)} of {count} {what} were not answered: {refusals[0]}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
-        """Return the answer that the last filter gave.
+        """Return the answer from the last filter.
 
-        A text of another filter is read as the strict reader reads the content of a box or tag.
+        The strict reader reads the text of a filter that is not ours, as if it were the content of a box or tag.
         """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""
@@ -469,11 +474,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     @property
     def predict_only(self) -> bool:
-        """Whether lm_eval runs without scoring (``--predict_only``)."""
+        """True if lm_eval runs without scoring (``--predict_only``)."""
         return "bypass" in self.aggregation()
 
     def process_results(self, doc: Example, results: list[Any]) -> dict[str, Any]:
-        """Return the metrics of one example under one filter, each the mean over its generations, and details.
+        """Return the metrics of one example under one filter, as means over its generations, and its details.
 
         Args:
             doc: the example.
@@ -508,7 +513,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
 
 def _details(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the details of an example's answers for its sample; in lists if there are several, always for replies."""
+    """Return the details of an example's answers for its sample.
+
+    With several answers, each detail is a list. Attributes of replies are always lists.
+    """
     details = {}
     for name, first in answers[0].details.items():
         values = [answer.details[name] for answer in answers]

@@ -1,4 +1,4 @@
-"""Read a benchmark's options from lm_eval's merged metadata, and find those that have no effect."""
+"""Read a benchmark's options from lm_eval's merged metadata, and find options that have no effect."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from medtasks_utils.errors import UsageError, did_you_mean
 DATA_KEY = "medtasks_data"
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
-"""Names that may stand at the top level: lm_eval merges the model's arguments into the same object."""
+"""Names that are allowed at the top level, since lm_eval merges the model's arguments into the same object."""
 
 
 def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
-    """Return a benchmark's options: those of the task's YAML, overridden by those of the user.
+    """Return a benchmark's options: the options in the task's YAML, overridden by the user's.
 
     Args:
         benchmark: the benchmark.
@@ -23,7 +23,7 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         metadata: lm_eval's merged metadata, with the user's options under the benchmark's name.
 
     Raises:
-        UsageError: for a misspelt or misplaced option or a bad value; the message lists what is valid.
+        UsageError: for a misspelt or misplaced option, or an invalid value; the message lists what is valid.
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
@@ -42,13 +42,13 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
 
 
 def info_of(settings: Mapping[str, Any]) -> TaskInfo:
-    """Return what a benchmark needs to know of a task, given the task's YAML."""
+    """Return what a benchmark needs to know about a task, given the settings in the task's YAML."""
     generates = settings.get("output_type", "generate_until") == "generate_until"
     return TaskInfo(str(settings["task"]), settings.get("dataset_name"), generates)
 
 
 def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
-    """Return the options that a task's YAML sets, in ``dataset_kwargs`` or as lm_eval's own ``repeats`` and split."""
+    """Return the options that a task's YAML sets in ``dataset_kwargs``, or as ``repeats`` or the name of the split."""
     split = settings.get("test_split") or settings.get("validation_split")
     return {
         **({"repeats": settings["repeats"]} if settings.get("repeats") is not None else {}),
@@ -61,9 +61,9 @@ def without_effect(options: Sequence[Options], user_options: Mapping[str, Any], 
     """Return a line for each of the user's options that has no effect in any of a benchmark's tasks.
 
     Args:
-        options: the options of each of the tasks, at least one.
-        user_options: the options that the user sets; false and null set nothing.
-        generates: whether the model writes an answer in any of the tasks.
+        options: the options of each task; at least one task.
+        user_options: the options that the user sets; false and null do not count as set.
+        generates: True if the model writes an answer in at least one of the tasks.
     """
     kind = type(options[0])
     lines = []
@@ -71,7 +71,7 @@ def without_effect(options: Sequence[Options], user_options: Mapping[str, Any], 
         if name not in kind.needs or value in (None, False):
             continue
         if not generates:
-            lines.append(f"{name} applies to generated answers, but the tasks score logits: leave it out")
+            lines.append(f"{name} applies only to generated answers, but the tasks score logits: omit it")
         elif not any(of_task.has_effect(name) for of_task in options):
-            lines.append(f"{name} has no effect without {kind.needs[name]}: set that too, or leave it out")
+            lines.append(f"{name} has no effect without {kind.needs[name]}: set that too, or omit {name}")
     return lines

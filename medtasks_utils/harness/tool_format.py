@@ -1,4 +1,4 @@
-"""Decide how a run's tools are called: natively, in fields beside the text, or within the text."""
+"""Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -15,19 +15,20 @@ from .models import probe_of, tools_in_template
 
 
 class ToolFormat:
-    """How the tools of a task are called in a run.
+    """The form in which the tools of a task are called in a run.
 
     Args:
         model: the model of the run; None if it is not known.
         tools: the tools, by name.
         option: the option ``tool_format``.
-        settings: the task's ``generation_kwargs``, with which the server is tried.
+        settings: the task's ``generation_kwargs``, for a trial request to the server.
 
     Attributes:
         name: ``native`` or ``text``.
-        reason: why it is that one.
-        read: reads the calls in a reply.
-        most_by_template: calls that a reply may have, if the model's chat template writes tools and calls; else 0.
+        reason: the reason for this choice.
+        read: a function that reads the calls in a reply.
+        most_by_template: maximum number of calls in a reply for which the model's chat template can write them; 0 if
+            it cannot write tools and calls at all.
 
     Raises:
         UsageError: for ``native`` if the model does not support tools.
@@ -42,15 +43,15 @@ class ToolFormat:
         if option == "native" and refusal:
             raise UsageError(f"tool_format=native: {refusal}: leave tool_format out, or set it to text")
         self.name = "text" if refusal else "native"
-        self.reason = refusal or "the model takes tools"
+        self.reason = refusal or "the model supports tools"
 
     @property
     def schemas(self) -> list[dict[str, Any]]:
-        """The JSON schemas of the tools, as servers and chat templates take them."""
+        """The JSON schemas of the tools, for servers and chat templates."""
         return [tool.schema() for tool in self._tools.values()]
 
     def in_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings of a request, with the tools if a server gets them, so that cache keys have them."""
+        """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 
@@ -61,26 +62,26 @@ class ToolFormat:
     # ---- whether the model supports tools
 
     def _refusal(self, settings: Mapping[str, Any]) -> str:
-        """Return why calls cannot be native; an empty string if they can."""
+        """Return the reason why calls cannot be native; an empty string if they can."""
         if isinstance(self._model, LocalChatCompletion):
             return self._refusal_of_server(settings)
         if not hasattr(getattr(self._model, "tokenizer", None), "apply_chat_template"):
-            return "the model does not take tools beside its prompt"
+            return "the model does not take tools separately from its prompt"
         for number, most in ((2, MAX_CALLS), (1, 1)):
             if all(self._template_writes(tool, number) for tool in self._tools.values()):
                 self.most_by_template = most
                 return ""
         self.read = read_calls
-        return "the model's chat template has no tool calls, or none in a form that can be read"
+        return "the model's chat template does not write tool calls in a form that can be read"
 
     def _template_writes(self, tool: type[Tool], number: int) -> bool:
-        """Return whether the chat template shows a tool, its calls in a form that can be read, and their results.
+        """Return whether the chat template writes the tool, its calls in a readable form, and their results.
 
-        Sets :attr:`read` to a reader of the template's own form if the usual one does not read the calls.
+        If the usual reader cannot read the calls, set :attr:`read` to a reader of the template's own form.
 
         Args:
             tool: the tool.
-            number: how many calls the trial reply has.
+            number: the number of calls in the trial reply.
         """
         trial_calls = [Call(tool.name, f'"{index}"\n + 1.5') for index in range(number)]
         calls: list[dict[str, Any]] = []
@@ -96,7 +97,7 @@ class ToolFormat:
             with tools_in_template(self._model, self.schemas):
                 first = str(apply([question], add_generation_prompt=False))
                 text = str(apply([question, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
-        except Exception:  # templates raise all kinds of errors for messages that they do not know
+        except Exception:  # templates raise all kinds of errors for messages that they do not support
             return False
         if tool.name not in first or "2.25" not in text:
             return False
@@ -109,9 +110,9 @@ class ToolFormat:
         return self.read(reply, self._tools)[0] == trial_calls
 
     def _refusal_of_server(self, settings: Mapping[str, Any]) -> str:
-        """Return why a server does not support tools; an empty string if it does.
+        """Return the reason why a server does not support tools; an empty string if it does.
 
-        Some servers accept tools but leave them out of the model's prompt, which shows in the number of prompt tokens.
+        Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
         """
         model, refusal = self._model, ""
         plain = probe_of(model, settings)
@@ -119,7 +120,7 @@ class ToolFormat:
             asking_with_tools = {**plain, "json": {**plain["json"], "tools": self.schemas}}
             with_tools = probe(asking_with_tools, model.model, model.max_retries)
         except ServerUnavailable as error:
-            if "tool" not in error.words.lower():  # it has not said that it takes none
+            if "tool" not in error.words.lower():  # the error has another reason
                 raise
             refusal = str(error)
         except MedtasksError as error:
@@ -129,8 +130,8 @@ class ToolFormat:
             return refusal
         if with_tools is None or without is None:
             raise ServerUnavailable(
-                f"{model.base_url} did not say in time whether it takes tools: try again, or set tool_format to native "
-                "or text"
+                f"{model.base_url} did not respond in time to a trial request with tools: try again, or set "
+                "tool_format to native or text"
             )
         tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
         ignored = tokens_with is not None and tokens_with == tokens_without

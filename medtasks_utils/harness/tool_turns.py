@@ -1,4 +1,4 @@
-"""Run the further turns of a task with tools, between generation and filters, and record them."""
+"""Hold the conversations of a task with tools, between generation and filters, and record them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -22,14 +22,14 @@ from .tool_format import ToolFormat
 
 
 class TaskWithTools(Protocol):
-    """The attributes of a task that its conversations use; a :class:`.task.MedTask` with tools has them.
+    """The part of a task that conversations need; :class:`.task.MedTask` implements it.
 
     Attributes:
         task_name: the task's name, for messages.
-        benchmark: tells which reply gives the final answer.
+        benchmark: the benchmark, which recognises a reply with a final answer.
         options: the benchmark's options.
         config: lm_eval's configuration of the task.
-        instances: the requests, once they are built.
+        instances: the requests, after they are built.
         model: the model of the run; None until requests are built.
     """
 
@@ -41,14 +41,14 @@ class TaskWithTools(Protocol):
     model: Any
 
     def remark(self, text: str) -> None:
-        """Log something that readers of the results have to know, and put it into the results."""
+        """Log a remark that readers of the results need, and add it to the results."""
 
 
 class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
-    The last reply of each conversation is scored, and shown in ``resps``; filters read it without its calls. The
-    sample's ``transcript`` has the whole conversation.
+    The last reply of each conversation is scored and logged in ``resps``; filters ignore the calls in it. The sample's
+    ``transcript`` has the whole conversation.
     """
 
     _format: ToolFormat  # set when requests are built
@@ -68,17 +68,18 @@ class ToolTurns:
             chat_template: lm_eval's function that renders messages; None if there is none.
 
         Returns:
-            Metadata of the results: ``tool_format``, ``native`` or ``text``, and a description of the ``sandbox``. And
-            a chat template that remembers the messages, which further turns need; lm_eval gives a task only the text.
+            Metadata for the results, with ``tool_format`` (``native`` or ``text``) and a description of the
+            ``sandbox``; and a chat template that records the messages, which later turns need, since lm_eval passes
+            only the text to the task.
 
         Raises:
-            UsageError: if there is no chat template, or the model does not support the format that is set.
+            UsageError: if there is no chat template, or the model does not support the requested format.
         """
         task = self._task
         if chat_template is None:
             raise UsageError(
-                f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template "
-                f"(or switch {' and '.join(map(switch_of, self._tools))} off)"
+                f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template, or turn off "
+                f"{' and '.join(map(switch_of, self._tools))}"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
@@ -97,11 +98,11 @@ class ToolTurns:
         return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
 
     def add_messages(self, request: Instance) -> None:
-        """Give a request the messages of the last prompt, which the request cache then stores with it."""
+        """Attach the messages of the last prompt to a request, so that the request cache stores them too."""
         request.chat = [dict(message) for message in self._rendered]
 
     def requests_are_built(self) -> None:
-        """Begin a conversation for each request, and let the batch of an API model continue it."""
+        """Begin a conversation for each request, and register them with the batch of an API model."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
@@ -114,7 +115,7 @@ class ToolTurns:
     # ---- further turns
 
     def finish(self) -> None:
-        """Run the calls in all replies and ask the model again, until every conversation is over."""
+        """Run the calls in replies and send the results to the model until every conversation is over."""
         batch = api_batch.get()
         if batch is None:
             self._in_batches()
@@ -127,7 +128,7 @@ class ToolTurns:
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
-        """Within this context, tools are open; yield a function that continues one conversation."""
+        """Return a context in which tools are open, and which yields a function that continues one conversation."""
 
         def next_prompt(instance: Any, reply: Reply) -> Any:
             instance.replies.append(as_reply(reply))
@@ -169,7 +170,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        """Within this context, tools are open; yield what runs calls and decides whether conversations go on."""
+        """Return a context in which tools are open, and which yields the rules by which conversations continue."""
         with ExitStack() as stack:
             yield Dialogue(
                 {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
@@ -181,7 +182,7 @@ class ToolTurns:
 
     @cached_property
     def _opened(self) -> dict[str, Tool]:
-        """The tools, by name; :meth:`prepare` starts them, and the same ones run the calls."""
+        """The open tools by name; :meth:`prepare` starts them, and conversations use them."""
         options = self._task.options
         return {
             name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox)
@@ -191,7 +192,7 @@ class ToolTurns:
     # ---- answers and samples
 
     def without_calls(self, response: str) -> str:
-        """Return a response without the text of its calls, in which no answer is looked for."""
+        """Return a response without the text of its calls, which cannot contain the answer."""
         return self._format.read(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: Instance) -> None:
@@ -203,7 +204,7 @@ class ToolTurns:
 
 
 def _in_all(text: str, replies: Sequence[Reply]) -> Reply:
-    """Return the last of a conversation's replies, with the tokens and the reasoning of all."""
+    """Return the last reply of a conversation, with the tokens and the reasoning of all of its replies."""
     last, counts = replies[-1], [reply.tokens for reply in replies]
     tokens = None if None in counts else sum(count or 0 for count in counts)
     reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)

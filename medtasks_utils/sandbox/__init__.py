@@ -3,8 +3,8 @@
 =========================  ===========================================================================================
 :mod:`.sandbox`            the interface, :class:`Sandbox`; decides which sessions have a process
 :mod:`.capacity`           how many processes and how much memory the machine can spare
-:mod:`.workers`            the forking process and a session's worker process, as seen from outside; timeouts
-:mod:`.execution_result`   a process's output as text of bounded length
+:mod:`.workers`            starts, controls and ends the forking process and the workers; enforces timeouts
+:mod:`.execution_result`   turns a process's output into text of limited length
 :mod:`.layout`             the files that code may read, linked under neutral paths
 :mod:`.inside`             the code that runs inside the boundary
 =========================  ===========================================================================================

@@ -1,4 +1,7 @@
-"""How many processes and how much memory the machine can spare: open files, processes of the user, cgroup limits."""
+"""Determine how many processes and how much memory the machine can spare.
+
+The limits that count are those on open files, on the user's processes, and on the memory of control groups.
+"""
 
 import resource
 import sys
@@ -7,29 +10,29 @@ from pathlib import Path
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _CGROUP_FILES = {"": ("memory.max", "anon"), "memory": ("memory.limit_in_bytes", "total_rss")}
-"""By controller ("" for cgroup version 2): the file with a group's limit, and the key of its use in memory.stat."""
+"""By controller ("" for cgroup version 2): the file with the memory limit, and the key of the usage in memory.stat."""
 
 
 def most_sessions(wanted: int) -> int:
-    """Return how many live sessions there may be, at most ``wanted``.
+    """Return how many sessions may have a process at the same time, at most ``wanted``.
 
-    They use no more than half of the open files and of the user's processes that are allowed. The soft limit on open
-    files is raised as far as it is needed and can be.
+    Sessions use at most half of the open files and half of the processes that the user is allowed. The soft limit on
+    open files is raised as far as necessary and permitted.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = max(soft, min(hard, 4 * wanted))  # a session takes two
+    files = max(soft, min(hard, 4 * wanted))  # a session needs two
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     processes, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     return max(1, min(wanted, files // 4, wanted if processes < 0 else processes // 2))
 
 
 def is_memory_short(wanted: int) -> bool:
-    """Return True if less memory is free than wanted, and less than an eighth of the total.
+    """Return True if free memory is below both ``wanted`` and an eighth of the total.
 
-    The machine and every control group that this process is in are looked at.
+    Checks the whole machine, and every control group that this process belongs to.
 
     Args:
-        wanted: bytes.
+        wanted: the memory needed, in bytes.
     """
     if sys.platform != "linux":
         return False
@@ -47,5 +50,5 @@ def is_memory_short(wanted: int) -> bool:
 
 
 def _numbers(file: Path) -> dict[str, int]:
-    """Return the numbers in a file of lines such as ``MemTotal: 123 kB``, by name."""
+    """Parse a file with lines such as ``MemTotal: 123 kB`` into numbers by name."""
     return {name: int(value) for name, value, *_ in map(str.split, file.read_text().splitlines())}

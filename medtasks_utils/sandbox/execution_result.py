@@ -1,4 +1,4 @@
-"""A process's output as text of bounded length: decoded, cleaned and cut on the trusted side."""
+"""Turn a process's output into text: decode it, remove paths and limit its length, outside the sandbox."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,9 +9,9 @@ class ExecutionResult(NamedTuple):
 
     Attributes:
         text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback if it
-            failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the middle, where it says
-            how much is left out.
-        failed: True if the code raised an exception, does not compile or timed out, or its process ended.
+            failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the middle, with a note
+            of how many characters were removed.
+        failed: True if the code raised an exception, did not compile or timed out, or if its process ended.
     """
 
     text: str
@@ -23,9 +23,9 @@ def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> 
 
     Args:
         data: the bytes that the process wrote.
-        limit: most characters of the text, the error included; a longer output is cut in the middle.
+        limit: maximum number of characters, including the error; longer output is cut in the middle.
         paths: paths of this machine to remove from the output, longest first.
-        error: the last line, if any; shorter than the limit.
+        error: the error message, which becomes the last line; empty if there is none. Must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n")
     for path in paths:

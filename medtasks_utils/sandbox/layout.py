@@ -1,4 +1,4 @@
-"""The files that code may read, linked into a separate folder so that paths reveal nothing of the machine."""
+"""Link the files that code may read into a separate folder, so that their paths reveal nothing about the machine."""
 
 import importlib.util
 import os
@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "pytz", "tzdata", "sympy", "mpmath")
-"""The packages that code can import beside the standard library, as far as they are installed."""
+"""Packages that code can import in addition to the standard library, if they are installed."""
 
-_SANDBOX_PACKAGES = ("pyseccomp", "RestrictedPython")  # for the sandbox itself; code cannot import them
+_SANDBOX_PACKAGES = ("pyseccomp", "RestrictedPython")  # used by the sandbox itself; code cannot import them
 _TIME_ZONES = "/usr/share/zoneinfo"
 
 
@@ -19,9 +19,9 @@ class Layout:
     """A folder of links that serves as ``PYTHONHOME`` of the sandbox's interpreter.
 
     Attributes:
-        folder: its path; ``bin/python3`` in it is the interpreter.
-        entries: what code may read, as pairs of the path inside and the real path.
-        paths: paths of this machine that must not show in any output, longest first.
+        folder: its path; the interpreter is ``bin/python3`` in it.
+        entries: the files and folders that code may read, as pairs of the path in the sandbox and the real path.
+        paths: paths of this machine that must be removed from all output, longest first.
 
     Raises:
         OSError: if the folder cannot be made.
@@ -30,7 +30,7 @@ class Layout:
     def __init__(self) -> None:
         base = "/tmp" if os.access("/tmp", os.W_OK) else tempfile.gettempdir()  # TMPDIR may contain the user's name
         self.folder = tempfile.mkdtemp(prefix="medtasks-python-", dir=base)
-        os.chmod(self.folder, 0o755)  # the interpreter reads it as nobody if the run is root's
+        os.chmod(self.folder, 0o755)  # if root runs this, the interpreter reads the folder as the user nobody
         library = sysconfig.get_path("stdlib")
         contents = {
             "/".join(Path(library).parts[-2:]): [
@@ -50,18 +50,18 @@ class Layout:
         folders = {sys.base_prefix}
         for inside, outside in self.entries:
             folders |= {os.path.dirname(inside), os.path.dirname(outside)}
-        telling = [path for path in folders if path.count("/") > 2]  # short ones such as /usr/local reveal nothing
+        telling = [path for path in folders if path.count("/") > 2]  # short paths such as /usr/local reveal nothing
         self.paths = [*sorted(telling, key=len, reverse=True), self.folder]
         if os.path.isdir(_TIME_ZONES):
             self.entries.append((_TIME_ZONES, _TIME_ZONES))
 
     def remove(self) -> None:
-        """Delete the folder; what its links point to stays."""
+        """Delete the folder, but not the files that its links point to."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _locations(names: tuple[str, ...]) -> list[Path]:
-    """Return the folder or file of each installed package, and the folder of shared libraries that its wheel brings."""
+    """Return the folder or file of each installed package, and the shared-library folder that came with its wheel."""
     locations = []
     for name in names:
         spec = importlib.util.find_spec(name)

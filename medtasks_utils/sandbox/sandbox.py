@@ -1,4 +1,4 @@
-"""The interface of the sandbox: it keeps the sessions, and decides which of them have a process."""
+"""Provide :class:`Sandbox`, which keeps sessions and decides which of them have a process."""
 
 import os
 import threading
@@ -14,21 +14,21 @@ from .workers import PATIENCE, Session, Zygote
 
 
 class Sandbox:
-    """A sandbox that runs Python code and keeps each session's variables.
+    """A sandbox that runs Python code and keeps the variables of each session.
 
-    A context manager. It starts on the first call; :meth:`close` ends all of its processes, and so does the end of the
-    process that made it. It is thread-safe: calls run in the order in which they are made, ``processes`` at a time.
-    When processes or memory run out, the idle session that holds most memory loses its process and variables, and calls
-    wait.
+    Use it as a context manager. It starts on the first call. All of its processes end with :meth:`close`, or when the
+    process that created it ends. It is thread-safe: calls start in the order in which they are made, ``processes`` at a
+    time. When processes or memory run out, the idle session that uses the most memory loses its process and variables,
+    and new calls wait.
 
     Args:
-        timeout: most seconds of wall-clock time that a call may take.
-        memory_mb: megabytes of memory that a session's code may use.
-        processes: how many calls run at the same time; default: the number of cores.
-        max_output: most characters of a result's text.
-        alive: most sessions that keep a process between calls; fewer if the machine has no room for them.
-        weak: True to run RestrictedPython if the kernel cannot confine plain Python. That is no security boundary: only
-            for models that you trust.
+        timeout: maximum wall-clock time of a call, in seconds.
+        memory_mb: maximum memory of a session's code, in MiB.
+        processes: number of calls that run at the same time; by default, the number of cores.
+        max_output: maximum number of characters in a result's text.
+        alive: maximum number of sessions that keep a process between calls; the machine may allow fewer.
+        weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not
+            a security boundary; use it only with models that you trust.
         _off: layers to leave out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
         _anyway: True to run plain Python even if layers are off, for tests.
     """
@@ -63,13 +63,13 @@ class Sandbox:
     # ---- the interface
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[ExecutionResult]:
-        """Run calls: different sessions in parallel, the calls of one session in order.
+        """Run code in sessions: different sessions in parallel, the calls of one session in order.
 
         Args:
-            calls: pairs of a session's key and code.
+            calls: pairs of a session's key and the code to run.
 
         Returns:
-            One result per call, in the order of the calls. Code that fails is a result, not an exception.
+            One result per call, in the order of the calls. Code that fails gives a result, not an exception.
 
         Raises:
             MedtasksError: if the sandbox cannot start.
@@ -87,11 +87,11 @@ class Sandbox:
         return results
 
     def forget(self, session: str) -> None:
-        """End a session once its current call has ended; its process and variables are gone."""
+        """End a session, with its process and variables, after its current call."""
         self._sessions.pop(session, Session()).end()
 
     def close(self) -> None:
-        """End all processes, those of running calls included. The next call starts the sandbox again."""
+        """End all processes, including those with running calls. The next call starts the sandbox again."""
         if self._zygote:
             self._zygote.end()
         self._zygote = None
@@ -100,11 +100,11 @@ class Sandbox:
 
     @property
     def layers(self) -> dict[str, str]:
-        """The reason why each layer is off, or an empty string if it is on; starts the sandbox if needed."""
+        """By layer, the reason why it is off, or an empty string if it is on. Starts the sandbox if necessary."""
         return self.started().layers
 
     def started(self) -> Zygote:
-        """Return the forking process, which is started if needed.
+        """Return the forking process; start it if necessary.
 
         Raises:
             MedtasksError: if it cannot start, or if the kernel cannot confine plain Python and ``weak`` is False.
@@ -121,7 +121,7 @@ class Sandbox:
     # ---- one call
 
     def _call(self, key: str, code: str) -> ExecutionResult:
-        """Run code in a session, and end the session's process if it cannot go on."""
+        """Run code in a session, and end the session's process if it can no longer be used."""
         session = self._sessions.setdefault(key, Session())
         with session.lock:
             data, failed, problem = b"", True, session.evicted
@@ -129,7 +129,7 @@ class Sandbox:
                 if session.connection is None and not problem:
                     self._spawn(session)
             except OSError as error:
-                problem = f"no process could be started for the code: {error}"
+                problem = f"could not start a process for the code: {error}"
             if not problem:
                 data, failed, problem = session.run(code, self._timeout)
             if problem:
@@ -138,10 +138,10 @@ class Sandbox:
         return ExecutionResult(readable(data, self._max_output, self._paths, problem), failed)
 
     def _spawn(self, session: Session) -> None:
-        """Start a process for a session as soon as there is room for one.
+        """Start a process for a session; if there is no room, wait until there is.
 
         Raises:
-            OSError: if there is no room within a minute.
+            OSError: if there is still no room after :data:`.workers.PATIENCE` seconds.
         """
         deadline = time.monotonic() + PATIENCE
         with self._spawning:
@@ -153,7 +153,7 @@ class Sandbox:
                 try:
                     return zygote.spawn(session)
                 except ConnectionError:
-                    logger.warning("sandbox: its process was lost and is started again")
+                    logger.warning("sandbox: the forking process ended unexpectedly; starting it again")
                     self._zygote = None
                     zygote.end()
                 except OSError:
@@ -163,11 +163,14 @@ class Sandbox:
                         time.sleep(0.02)
 
     def _evict(self) -> bool:
-        """End the idle process that holds most memory, which its session's next call reports; False if none is idle."""
+        """End the idle process that uses the most memory, and return True; return False if no process is idle.
+
+        The next call of its session returns an error that says so.
+        """
         for session in sorted(self._sessions.values(), key=lambda session: session.memory, reverse=True):
             if session.connection and session.lock.acquire(blocking=False):
                 session.end()
-                session.evicted = "there was no room for all processes, and this one was ended"
+                session.evicted = "the process was ended to make room for others"
                 session.lock.release()
                 return True
         return False

@@ -1,4 +1,4 @@
-"""The forking process and a session's worker process, as seen from outside the sandbox."""
+"""Start and control the forking process and the sessions' worker processes from outside the sandbox."""
 
 import json
 import os
@@ -19,17 +19,17 @@ from .inside.worker import HEADER, MARK
 from .layout import Layout
 
 MAX_BYTES = 16 << 20
-"""Most bytes that a call may write before it is ended."""
+"""Maximum number of bytes that a call may write; a call that writes more is ended."""
 
-_WEAK = "WEAK: RestrictedPython, which is not a boundary: only for models you trust"
+_WEAK = "WEAK: RestrictedPython, which is not a security boundary (only for models you trust)"
 _MISSING = (
     "the Python tool needs a kernel that can confine it by seccomp, limits, and namespaces or Landlock; "
     "missing here: {}. Use Linux 5.4 or later with libseccomp and with namespaces or Landlock (Docker's default "
-    "profile is enough), or set weak_sandbox=true to run RestrictedPython, which is not a boundary: only for models "
-    "you trust"
+    "profile is enough), or set weak_sandbox=true to run RestrictedPython, which is not a security boundary (only for "
+    "models you trust)"
 )
 PATIENCE = 60.0
-"""Seconds to wait for a worker, which takes a moment unless the machine is full."""
+"""Seconds to wait for a worker. It starts within milliseconds unless the machine has no room."""
 
 _START = """
 import sys
@@ -38,7 +38,7 @@ from inside.zygote import main
 main(int(sys.argv[1]))
 """
 
-# numpy must not start threads, which neither survive a fork nor are allowed; local time is UTC on every machine.
+# numpy must not start threads: they do not survive a fork, and the sandbox forbids them. Local time is UTC.
 _ENVIRONMENT = {
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"),
     "LC_ALL": "C.UTF-8",
@@ -52,15 +52,15 @@ class Zygote:
     Args:
         settings: arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, without ``folder`` and
             ``entries``.
-        accepts_weak: True to run RestrictedPython if the kernel cannot confine plain Python.
+        accepts_weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python.
 
     Attributes:
-        layers: the reason why each layer is off, or an empty string if it is on.
-        missing: the layers that plain Python needs and that are off; empty if plain Python runs.
+        layers: by layer, the reason why it is off, or an empty string if it is on.
+        missing: names of the layers that are off although plain Python needs them; empty if plain Python runs.
         paths: paths of this machine to remove from outputs.
 
     Raises:
-        MedtasksError: if it cannot start, or cannot confine plain Python and must not run RestrictedPython.
+        MedtasksError: if it cannot start, or if it cannot confine plain Python and ``accepts_weak`` is False.
     """
 
     def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
@@ -93,7 +93,11 @@ class Zygote:
         self._next = self._order()
 
     def _greet(self, settings: dict[str, Any]) -> Any:
-        """Send the settings; return the layers that the zygote reports, or raise with what it printed instead."""
+        """Send the settings to the zygote, and return its report as a dict with ``layers`` and ``missing``.
+
+        Raises:
+            MedtasksError: with the last line of the zygote's output, if there is no report.
+        """
         line = "it ended"
         with suppress(BrokenPipeError), cast(IO[str], self._process.stdin) as stdin:
             json.dump(settings, stdin)
@@ -105,12 +109,12 @@ class Zygote:
 
     @property
     def description(self) -> str:
-        """A sentence on what runs the code and which layers confine it."""
+        """A short text that says what runs the code and which layers confine it."""
         on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
         return f"{_WEAK if self.missing else 'plain Python'}, confined by {on}"
 
     def _order(self) -> socket.socket:
-        """Ask the zygote for a worker; return the socket on which the worker will answer."""
+        """Ask the zygote for a worker, and return the socket on which the worker will answer."""
         ours, theirs = socket.socketpair()
         with theirs, open(os.devnull, "r+b", buffering=0) as null:
             socket.send_fds(self._control, [b"."], [theirs.fileno(), null.fileno()])
@@ -127,14 +131,14 @@ class Zygote:
         connection, self._next = self._next, self._order()  # the next worker is forked while this one runs
         answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if not answer:
-            raise BlockingIOError("the system allows no further process")
+            raise BlockingIOError("the system does not allow another process")
         session.connection, session.process = connection, descriptors[0] if descriptors else None
 
     def end(self) -> None:
         """End the zygote and all of its workers."""
         self._control.close()
         with self._process:
-            self._process.kill()  # the kernel ends its children with it, and their children
+            self._process.kill()  # the kernel then ends all of its descendants
         self._layout.remove()
 
 
@@ -144,9 +148,9 @@ class Session:
     Attributes:
         lock: held while a call runs.
         connection: the socket to the process; None before the first call and after the process has ended.
-        process: the process's descriptor (pidfd); None without a process, and in weak mode on systems without pidfds,
-            where the process ends itself.
-        evicted: the message for the next call if the process was ended to make room; else an empty string.
+        process: the process's descriptor (pidfd); None if there is no process, and in weak mode on systems without
+            pidfds, where the process ends itself on a timeout.
+        evicted: the error of the next call if the process was ended to make room; else an empty string.
     """
 
     def __init__(self) -> None:
@@ -156,10 +160,11 @@ class Session:
         self.evicted = ""
 
     def run(self, code: str, seconds: float) -> tuple[bytes, bool, str]:
-        """Run code for at most so many seconds. The caller holds the lock.
+        """Run code for at most ``seconds``. The caller must hold the lock.
 
         Returns:
-            The bytes written, whether the code failed, and why the process cannot go on (empty if it can).
+            The bytes that the code wrote, whether it failed, and the reason why the process can no longer be used
+            (an empty string if it can).
         """
         connection, data, mark = cast(socket.socket, self.connection), bytearray(), os.urandom(MARK)
         deadline, problem = time.monotonic() + seconds, ""
@@ -178,22 +183,22 @@ class Session:
                     raise ConnectionResetError
                 data += received
                 if len(data) > MAX_BYTES:
-                    problem = "the output had no end"
+                    problem = f"the output exceeded {MAX_BYTES >> 20} MiB"
                     break
             self._signal(signal.SIGSTOP)
         except TimeoutError:
             problem = f"timed out after {seconds:g} s"
         except OSError:
-            problem = "the Python process ended: it crashed, left, or was out of memory"
+            problem = "the Python process ended: it crashed, exited, or ran out of memory"
         if not problem and not data.startswith(mark):
-            return b"", True, "the Python process wrote after its last answer"
+            return b"", True, "the Python process wrote output between two calls"
         if problem:
             return bytes(data[MARK:]), True, problem
         return bytes(data[MARK : -MARK - 1]), data[-1:] != b"0", ""
 
     @property
     def memory(self) -> int:
-        """Pages of memory that the process does not share; 0 without a process, or if that cannot be read."""
+        """Memory that the process does not share, in pages; 0 if there is no process or its memory cannot be read."""
         with suppress(OSError):
             info = Path(f"/proc/self/fdinfo/{self.process}").read_text()
             pid = info.partition("Pid:")[2].split()[0]
@@ -202,7 +207,7 @@ class Session:
         return 0
 
     def end(self) -> None:
-        """Kill the process once its current call has ended, and close its descriptors."""
+        """Kill the process after its current call, and close its descriptors."""
         with self.lock:
             self._signal(signal.SIGKILL)
             if self.process:

@@ -1,4 +1,4 @@
-"""Tools that a model may call while it answers, and the conversations in which it does; independent of benchmarks.
+"""Tools that a model may call while it answers, and the conversations in which it calls them.
 
 ==================  =======================================================================================
 :mod:`.tool`        the base class of tools
@@ -7,7 +7,7 @@
 :mod:`.calls`       calls that a reply contains as text
 :mod:`.template`    calls in the form of a chat template, which is learned from the template
 :mod:`.native`      native calls, in fields beside the text
-:mod:`.loop`        conversations: replies, calls and results in turn, for all examples at once
+:mod:`.loop`        conversations of replies, calls and results, advanced for all examples at once
 ==================  =======================================================================================
 """
 

@@ -1,4 +1,4 @@
-"""The calculator tool: evaluates an arithmetic expression whose size, and so its time, is bounded."""
+"""Define the calculator tool, which evaluates arithmetic expressions in bounded time."""
 
 import ast
 import math
@@ -24,7 +24,7 @@ _MODULE_PREFIX = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
 
 
 class CalculatorError(ValueError):
-    """An expression that has no value; the message says why, and the model reads it."""
+    """Raised for an expression that cannot be evaluated. The message, which the model reads, gives the reason."""
 
 
 def calculate(expression: str) -> Number:
@@ -39,14 +39,14 @@ def calculate(expression: str) -> Number:
         expression: at most :data:`MAX_EXPRESSION` characters.
 
     Raises:
-        CalculatorError: if this is not such an expression, or its value is not a real, finite number of at most 1,024
-            bits.
+        CalculatorError: if the expression is not of this form, or its value is not a real, finite number of at most
+            1,024 bits.
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)
     """
     if len(expression) > MAX_EXPRESSION:
-        raise CalculatorError(f"the expression has {len(expression):,} characters, at most {MAX_EXPRESSION:,} are read")
+        raise CalculatorError(f"the expression has {len(expression):,} characters; the limit is {MAX_EXPRESSION:,}")
     text = _MODULE_PREFIX.sub("", " ".join(expression.translate(_NOTATION).split()))
     if not text:
         raise CalculatorError("the expression is empty")
@@ -60,13 +60,18 @@ def calculate(expression: str) -> Number:
         raise CalculatorError("the result is too large") from None
     except InvalidExpression as error:
         known = ", ".join([*_FUNCTIONS, *_NAMES])
-        raise CalculatorError(f"{str(error)[:80]}; known are + - * / // % ** (), {known}") from None
+        raise CalculatorError(f"{str(error)[:80]}; allowed: + - * / // % ** (), {known}") from None
     except (ArithmeticError, ValueError, TypeError) as error:
         raise CalculatorError(str(error)) from None
 
 
 def _value(text: str) -> Number:
-    """Return the value of an expression in Python's notation; raise whatever it or simpleeval raises."""
+    """Evaluate an expression in Python's notation.
+
+    Raises:
+        CalculatorError: for commas outside calls, values that are not numbers, and results that are not finite.
+        Exception: whatever the parser, the operations or simpleeval raise.
+    """
     tree = ast.parse(text, mode="eval").body
     for node in ast.walk(tree):
         if isinstance(node, ast.Tuple):
@@ -92,7 +97,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
     "round": rounded,
-    "min": lambda *numbers: min(numbers),  # also of a single number
+    "min": lambda *numbers: min(numbers),  # also for a single number
     "max": lambda *numbers: max(numbers),
 }
 _NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
@@ -100,14 +105,14 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword)
 
 
 def written(value: Number) -> str:
-    """Return a value as Python writes it, except that a whole float has no ``.0``: ``3.0`` is ``3``."""
+    """Format a value as Python does, but a whole float without ``.0``: ``3.0`` becomes ``3``."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
 
 
 class CalculatorTool(Tool):
-    """A tool that evaluates arithmetic expressions; it keeps nothing between calls."""
+    """A tool that evaluates arithmetic expressions. It keeps no state between calls."""
 
     name = "calculator"
     argument = "expression"
@@ -119,7 +124,7 @@ class CalculatorTool(Tool):
     offers = "evaluate arithmetic expressions"
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Return the value of each expression, or the error."""
+        """Evaluate each expression, and return its value or an error message."""
         return [self._outcome(expression) for _, expression in calls]
 
     @staticmethod

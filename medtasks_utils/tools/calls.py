@@ -1,15 +1,15 @@
-"""Tool calls in the text of a reply, in the forms in which models write them.
+"""Find tool calls in the text of a reply, in the forms in which models write them:
 
 - ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the last may lack its closing tag.
-- Such a JSON object alone: at the start of a line, or in a fenced code block (``json``, or without a language).
-- Such objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.
+- The same JSON object alone: at the start of a line, or in a fenced code block (``json``, or without a language).
+- The same objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.
 - A fenced code block in the language of a tool (``python``, ``py``, ``tool_code``).
 
-Also accepted: a list of objects, the object under ``function`` (as OpenAI writes it), ``parameters`` in place of
+Also accepted: a list of objects, the object under ``function`` (as in OpenAI's format), ``parameters`` instead of
 ``arguments``, arguments as a JSON string or as the bare argument, line breaks within a JSON string, and a Python
-literal in place of JSON (single quotes, trailing commas). An attempt at a call that cannot be understood is a call with
-a ``problem``, which the model reads. Calls within reasoning (``<think>``) do not count. Reading takes time linear in
-the length of the reply, and evaluates no part of it.
+literal instead of JSON (single quotes, trailing commas). A malformed call is returned as a call with a ``problem``,
+which the model reads. Calls within reasoning (``<think>``) are ignored. Parsing takes time linear in the length of the
+reply, and does not evaluate any of it.
 """
 
 import ast
@@ -24,7 +24,7 @@ from medtasks_utils.writing import printable
 from .tool import Tool
 
 MAX_CALLS = 16
-"""Most calls of one reply that are run; any more are reported to the model as one failed call."""
+"""Maximum number of calls of one reply that are run; the rest is reported to the model as one failed call."""
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
@@ -37,12 +37,12 @@ _NEXT_TAG = re.compile("<(?P<closes>/?)tool_call>", re.IGNORECASE)
 _NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
 JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
-_MOST_OBJECTS = 100  # objects outside tags and fences that are read; a bound, so that no reply takes quadratic time
-_MAX_LITERAL = 20_000  # characters read as a Python literal
+_MOST_OBJECTS = 100  # objects parsed outside tags and fences; limited, so that no reply takes quadratic time
+_MAX_LITERAL = 20_000  # maximum length of a Python literal, in characters
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
-_LARGEST = 1e308  # absolute value of a number that is accepted as an argument
+_LARGEST = 1e308  # largest absolute value of a number that is accepted as an argument
 _FORM = '{"name": ..., "arguments": {...}}'
 
 
@@ -54,9 +54,9 @@ class Call(NamedTuple):
     """A call in a reply.
 
     Attributes:
-        name: the tool's name; if there is no such tool, the name that the reply gives.
-        argument: the argument; if there is a problem, the text that cannot be read, or an empty string.
-        problem: why the call cannot be run, for the model to read; None if it can.
+        name: the tool's name; the name as written if no tool has it.
+        argument: the argument; if there is a problem, the text that could not be parsed, or an empty string.
+        problem: the reason why the call cannot be run, as a message to the model; None if it can be run.
     """
 
     name: str
@@ -65,18 +65,18 @@ class Call(NamedTuple):
 
 
 ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
-"""A function such as :func:`read_calls`."""
+"""The type of :func:`read_calls`."""
 LocatedCalls = tuple[list[Call], int, int]
-"""Calls that stand together in a text, the position of their first character, and that after their last."""
+"""Adjacent calls in a text, with the positions where they start and end."""
 
 
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
-    """Return the calls in a reply, in order, and the reply without them. The reply includes its reasoning."""
+    """Return the calls in a reply, in order, and the reply without them, but with its reasoning."""
     return take_out(reply, lambda text: _located(text, tools))
 
 
 def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tuple[list[Call], str]:
-    """Return the calls that ``locate`` finds in a reply's text after its reasoning, and the reply without them."""
+    """Return the calls that ``locate`` finds in a reply after its reasoning, and the reply without them."""
     begin, end = final_span(reply)
     text, done = reply[begin:end], 0
     calls: list[Call] = []
@@ -89,7 +89,7 @@ def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tup
 
 
 def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
-    """Yield the calls in each tag, code block and object, with where they start and stop."""
+    """Yield the calls of each tag, code block and object, with their position."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
@@ -109,7 +109,7 @@ def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
 
 
 def _at_most(calls: list[Call]) -> list[Call]:
-    """Return the calls, with those beyond :data:`MAX_CALLS` replaced by one call whose problem says so."""
+    """Keep the first :data:`MAX_CALLS` calls, and replace the others by one call with a problem."""
     if len(calls) <= MAX_CALLS:
         return calls
     problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
@@ -117,7 +117,7 @@ def _at_most(calls: list[Call]) -> list[Call]:
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls after an opening tag, and where they end: at the closing tag or, without one, after the JSON."""
+    """Return the calls after an opening tag, and where they end: after the closing tag, or else after the JSON."""
     following = _NEXT_TAG.search(text, start)
     content = text[start : following.start() if following else len(text)]
     calls, length = _calls_at_head(content, tools)
@@ -129,9 +129,10 @@ def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
 
 
 def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls in a fenced code block, and where it ends.
+    """Return the calls in a fenced code block, and the position where it ends.
 
-    A block that is neither a call nor closed ends with its opening line, so that calls in the text after it are found.
+    If the block is not closed and its language belongs to no tool, it ends with its opening line, so that calls in the
+    text after it are found.
     """
     language = opening["language"].lower()
     name = next((tool.name for tool in tools.values() if language in tool.languages), None)
@@ -150,7 +151,7 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
 
 
 def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls at the beginning of a text, and where they end; malformed ones end with their paragraph."""
+    """Return the calls at the beginning of a text, and where they end: a malformed call ends with its paragraph."""
     values: list[Any] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
     try:
@@ -168,7 +169,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
 
 
 def understood(value: Any, tools: Tools) -> Call:
-    """Return the call that a JSON value stands for."""
+    """Convert a parsed JSON value into a call."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
     if not isinstance(value, dict):
@@ -183,12 +184,12 @@ def understood(value: Any, tools: Tools) -> Call:
 
 
 def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
-    """Return the argument of this name among a call's arguments, and the problem with it, if any."""
+    """Return the named argument among a call's arguments, and its problem; the problem is None if there is none."""
     if isinstance(arguments, str):
         try:
             parsed = JSON.decode(arguments)
         except (ValueError, RecursionError) as error:
-            if arguments.lstrip().startswith("{"):  # else it is the bare argument
+            if arguments.lstrip().startswith("{"):  # otherwise it is the bare argument
                 return arguments, not_json(error)
             parsed = None
         arguments = parsed if isinstance(parsed, dict) else {name: arguments}
@@ -203,7 +204,7 @@ def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
 
 
 def _literal(content: str) -> Any:
-    """Return the value of a Python list or dict literal, or None if the text is none."""
+    """Parse a Python list or dict literal; return None if the text is not one."""
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None
     try:
@@ -213,6 +214,6 @@ def _literal(content: str) -> Any:
 
 
 def not_json(error: Exception) -> str:
-    """Return the problem of a call that is not valid JSON, for the model to read."""
+    """Return the message to the model for a call that is not valid JSON."""
     why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
     return f"the call is not valid JSON ({why}); write {_FORM}, with quotes and backslashes in strings escaped"

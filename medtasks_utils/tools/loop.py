@@ -1,9 +1,9 @@
-"""Conversations with tools: the model replies, its calls are run, and it gets their results.
+"""Hold conversations with tools: the model replies, its calls are run, and it gets their results.
 
-A conversation ends with the first reply that contains a final answer (calls beside it are not run) or no call, and with
-reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role ``tool``. Results of
-calls in the text go back in one user message, each in ``<tool_response>`` tags: every chat template knows the role
-``user``, many reject ``tool``, and some insist that user and assistant alternate.
+A conversation ends with the first reply that contains no call, or a final answer (calls in the same reply are not run),
+and with reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role ``tool``.
+Results of calls in the text go back in one user message, each in ``<tool_response>`` tags, because every chat template
+knows the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +20,9 @@ Message = dict[str, Any]
 a message with results also has ``calls``."""
 
 MAX_RESULT = 3_000
-"""Most characters of one result that the model reads."""
+"""Maximum number of characters of one result that the model gets."""
 MAX_RESULTS = 12_000
-"""Most characters of all results of one reply together."""
+"""Maximum number of characters of all results of one reply together."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
@@ -32,13 +32,13 @@ class Conversation:
 
     Attributes:
         key: the conversation's name, unique in a run.
-        transcript: all messages, beginning with the prompt's. A message with results has ``calls``: a list of ``name``,
-            ``argument`` and ``failed``, in the order of the results.
+        transcript: all messages, beginning with the prompt. A message with results has ``calls``: a list of dicts with
+            ``name``, ``argument`` and ``failed``, in the order of the results.
         reply: the text of the last reply.
         turns: number of replies so far.
-        tool_calls: number of calls so far, malformed ones included.
-        tool_errors: number of calls that failed or were malformed.
-        calls: the calls of the last reply, which are to be run; empty once the conversation is over.
+        tool_calls: number of calls so far, including malformed ones.
+        tool_errors: number of calls so far that failed or were malformed.
+        calls: the calls of the last reply that are to be run; empty when the conversation is over.
     """
 
     key: str
@@ -63,7 +63,12 @@ class Conversation:
         return messages
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
-        """Add the outcomes of the calls; ``is_last`` tells the model that it must answer now."""
+        """Add the outcomes of the calls to the transcript.
+
+        Args:
+            outcomes: one outcome for each call.
+            is_last: True to tell the model that it must answer now.
+        """
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(outcomes), MAX_CALLS + 1))
         results = [_result_text(outcome, limit) for outcome in outcomes]
         calls = [
@@ -90,9 +95,9 @@ class Dialogue(NamedTuple):
     Attributes:
         tools: the tools by name.
         has_answer: returns True if a reply, without its calls, contains a final answer.
-        max_turns: most replies in a conversation.
+        max_turns: maximum number of replies in a conversation.
         most_by_template: see :func:`medtasks_utils.tools.native.understand`.
-        read: see there.
+        read: see :func:`medtasks_utils.tools.native.understand`.
     """
 
     tools: Mapping[str, Tool]
@@ -102,12 +107,12 @@ class Dialogue(NamedTuple):
     read: ReadCalls = read_calls
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
-        """Add a reply to each conversation, run all of their calls, and add the results.
+        """Add a reply to each conversation, run all calls in the replies, and add their results.
 
-        Thread-safe, if threads work on different conversations.
+        It is thread-safe if each thread works on different conversations.
 
         Returns:
-            The conversations that are not over, each ready for the next reply.
+            The conversations that are not over; each is ready for the next reply.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
             self._add_reply(conversation, reply)
@@ -120,7 +125,7 @@ class Dialogue(NamedTuple):
         return unfinished
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
-        """Add a reply to a conversation; if that ends it, the tools forget its session."""
+        """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""
         understood = understand(
             reply,
             self.tools,
@@ -138,7 +143,7 @@ class Dialogue(NamedTuple):
                 tool.forget(conversation.key)
 
     def _outcomes(self, calls: Sequence[tuple[str, Call]]) -> list[Outcome]:
-        """Return the outcomes of pairs of a session's key and a call; each tool runs all of its calls at once."""
+        """Run calls, given as pairs of a session's key and the call; each tool runs all of its calls at once."""
         outcomes = [Outcome(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             indices = [i for i, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
@@ -149,7 +154,7 @@ class Dialogue(NamedTuple):
 
 
 def _result_text(outcome: Outcome, limit: int) -> str:
-    """Return a result for the model; a long one is cut in the middle, where it says how much is left out."""
+    """Return a result as the model gets it; a long one is cut in the middle, with a note of how much is left out."""
     text = outcome.text or "(no output)"
     if len(text) <= limit:
         return text

@@ -1,7 +1,7 @@
-"""Native function calls, which are passed in fields beside a message's text.
+"""Convert between replies as text and native function calls, which a message holds in the field ``tool_calls``.
 
-Servers return them as ``tool_calls``. For a model in this process, the chat template takes them in that field, but the
-model's reply is a single text that contains the calls in the template's form.
+Servers return native calls in this field. For a model in this process, the chat template accepts them in this field,
+but the model's reply is a single text that contains the calls in the template's form.
 """
 
 import json
@@ -18,14 +18,14 @@ _START, _END = "<tool_calls>", "</tool_calls>"
 
 
 class ParsedReply(NamedTuple):
-    """A reply of the model, taken apart.
+    """A reply of the model, split into text and calls.
 
     Attributes:
-        text: its text.
-        rest: its text without calls.
-        calls: the calls in order: those beside the text or, if there are none, those in it.
+        text: the text of the reply.
+        rest: the text without calls.
+        calls: the native calls or, if there are none, the calls in the text, in order.
         message: the message that goes back to the model. It has ``tool_calls``, one for each call, if the calls go back
-            natively; else its text contains them.
+            natively; otherwise its text contains them.
     """
 
     text: str
@@ -35,9 +35,9 @@ class ParsedReply(NamedTuple):
 
 
 def as_one_text(text: str, calls: Sequence[Any]) -> str:
-    """Return a server's reply as one text, since the harness and its caches take a string; see :func:`understand`.
+    """Join a reply's text and native calls into one string, as the harness and its caches need it.
 
-    ``<`` is escaped in the calls, so that nothing in them is taken for a tag.
+    :func:`understand` takes it apart again. ``<`` is escaped in the calls, so that they cannot contain tags.
     """
     encoded = printable(json.dumps(calls, ensure_ascii=False)).replace("<", r"\u003c")
     return f"{text}{_START}{encoded}{_END}"
@@ -46,14 +46,14 @@ def as_one_text(text: str, calls: Sequence[Any]) -> str:
 def understand(
     reply: str, tools: Tools, *, most_by_template: int, calls_before: int, read: ReadCalls = read_calls
 ) -> ParsedReply:
-    """Return a reply's text and calls.
+    """Split a reply into text and calls.
 
     Args:
         reply: a text, or the result of :func:`as_one_text`.
-        tools: the available tools.
-        most_by_template: calls in the text go back as ``tool_calls``, which the chat template renders, if there are at
-            most so many of them; 0 if they always go back as text.
-        calls_before: how many calls the conversation has had, from which ids are made where the reply gives none.
+        tools: the available tools by name.
+        most_by_template: if a text has at most this number of calls, they go back as ``tool_calls``, which the chat
+            template renders; otherwise they go back as text. 0 means always as text.
+        calls_before: number of earlier calls in the conversation; ids for calls without one count on from it.
         read: the function that finds calls in a text.
     """
     text, native_calls = _parts(reply)
@@ -79,7 +79,7 @@ def understand(
 
 
 def _parts(reply: str) -> tuple[str, list[Any]]:
-    """Return the text and the native calls that :func:`as_one_text` put together."""
+    """Return the text and the native calls that :func:`as_one_text` has joined."""
     text, start, calls = reply.rpartition(_START)
     if not (start and calls.endswith(_END)):
         return reply, []
@@ -91,7 +91,11 @@ def _parts(reply: str) -> tuple[str, list[Any]]:
 
 
 def _native(native_call: Any, tools: Tools) -> tuple[Call, JsonObject]:
-    """Return a call of ``tool_calls``, and the entry that goes back: valid even if the server's own is not."""
+    """Parse an entry of ``tool_calls``.
+
+    Returns:
+        The call, and the entry that goes back to the server, with whatever was invalid in it replaced.
+    """
     entry: JsonObject = native_call if isinstance(native_call, dict) else {}
     function: JsonObject = entry["function"] if isinstance(entry.get("function"), dict) else {}
     call, arguments = understood(function, tools), function.get("arguments")

@@ -1,4 +1,4 @@
-"""The Python tool: runs code in :mod:`medtasks_utils.sandbox`, and returns its output and last expression."""
+"""Define the Python tool, which runs code in :mod:`medtasks_utils.sandbox`."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -10,8 +10,8 @@ class PythonTool(Tool):
     """A tool that runs Python code in a sandbox, which keeps variables within a session.
 
     Args:
-        timeout: most seconds of wall-clock time that a call may take.
-        weak_sandbox: True to run RestrictedPython if the kernel cannot confine plain Python.
+        timeout: maximum wall-clock time of a call, in seconds.
+        weak_sandbox: True to fall back to RestrictedPython if the kernel cannot confine plain Python.
     """
 
     name = "python"
@@ -39,11 +39,11 @@ class PythonTool(Tool):
 
     @property
     def description_of_machine(self) -> str:
-        """A sentence on what runs the code and which layers confine it."""
+        """A short text that says what runs the code and which layers confine it."""
         return self._sandbox.started().description
 
     def forget(self, session: str) -> None:
-        """End a session: its variables are lost."""
+        """End a session and discard its variables."""
         self._sandbox.forget(session)
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
-"""The form in which a chat template writes calls, learned from a call that it wrote; and calls of that form in a reply.
+"""Learn the form of calls from a model's chat template, and find calls of this form in a reply.
 
-Many models are trained on call formats of their own (``<function=python><parameter=code>…</parameter>``,
-``[TOOL_CALLS]python[ARGS]{…}``, ``python<arg_key>code</arg_key><arg_value>…</arg_value>``). The text before the tool's
-name, between the name and the argument, and after the argument is taken from the template itself, so no format has to
-be known in advance.
+Many models are trained on special call formats (``<function=python><parameter=code>…</parameter>``,
+``[TOOL_CALLS]python[ARGS]{…}``, ``python<arg_key>code</arg_key><arg_value>…</arg_value>``). No format has to be known
+in advance: the template renders an example call, and the text before the tool's name, between the name and the
+argument, and after the argument becomes the pattern.
 """
 
 import json
@@ -20,7 +20,7 @@ class CallForm:
         written: the text that the template renders for a reply with a call.
         name: the name of the called tool.
         argument: the name of the tool's argument.
-        value: the argument itself, which the text contains verbatim or in a JSON object.
+        value: the value of the argument, which the text contains verbatim or in a JSON object.
         key: the call's id.
 
     Raises:
@@ -37,7 +37,7 @@ class CallForm:
         between = written[name_start + len(name) : value_start].rstrip()
         closing = re.match(r"\s*([^>]*>)", written[value_start + len(rendered) :])
         if "assistant" in opening or not (self._is_json or (between.endswith(">") and closing)):
-            raise ValueError("the call is in the message header, which no model writes, or nothing marks its end")
+            raise ValueError("the call is in the message header, which models do not write, or its end is not marked")
         self._closing = closing[1] if closing and not self._is_json else ""
         before = _pattern(opening, key) or r"(?m:^)"
         after = _pattern(between, key).replace(argument, r"(?P<argument>\w{1,64})", 1)
@@ -46,13 +46,13 @@ class CallForm:
     def read(self, reply: str, tools: Tools) -> tuple[list[Call], str]:
         """Return the calls in a reply, in order, and the reply without them.
 
-        If there is none of this form, calls of the forms of :func:`.read_calls` are returned.
+        If there is no call of this form, calls in the forms of :func:`.read_calls` are returned.
         """
         calls, rest = take_out(reply, lambda text: self._located(text, tools))
         return (calls, rest) if calls else read_calls(reply, tools)
 
     def _located(self, text: str, tools: Tools) -> Iterator[LocatedCalls]:
-        """Yield each call with where it starts and stops."""
+        """Yield each call with its position."""
         position = 0
         while head := self._head.search(text, position):
             try:
@@ -69,7 +69,7 @@ class CallForm:
 
 
 def _pattern(text: str, key: str) -> str:
-    """Return a pattern that matches a text with any numbers, white space and call id in place of its own."""
+    """Return a regular expression for a text in which numbers, white space and the call's id may differ."""
     varying = rf"(?P<key>{re.escape(key)})|(?P<number>\d+)|(?P<space>\s+)|."
     others = {"key": r"[\w-]{0,64}", "number": r"\d{1,9}", "space": r"\s{0,20}"}
     return re.sub(varying, lambda part: others.get(part.lastgroup or "") or re.escape(part[0]), text)

@@ -1,4 +1,4 @@
-"""The base class of tools: a name, one argument, a description for the model, and a way to run many calls at once."""
+"""Define the base class of tools."""
 
 import json
 from abc import ABC, abstractmethod
@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """The outcome of a call: its result or, if it failed, an error message; the model reads either."""
+    """The outcome of a call. The text is the result or, if the call failed, an error message; the model reads both."""
 
     text: str
     failed: bool
 
 
 class Tool(ABC):
-    """A tool with one argument, a string. Close it after use.
+    """A tool with a single string argument. Call :meth:`close` after use.
 
     Attributes:
         name: the name that calls use.
@@ -23,8 +23,8 @@ class Tool(ABC):
         argument: the name of the argument.
         description: the description that the model reads.
         example: an example of the argument, escaped as in a JSON string.
-        offers: what the tool lets a model do, for the help text of the option that adds it.
-        runs_code: True if the tool runs code that the model writes, which the user has to confirm.
+        offers: what the tool allows a model to do, for the help text of the option that adds it.
+        runs_code: True if the tool runs code that the model writes; the user then has to confirm.
     """
 
     name: ClassVar[str]
@@ -37,7 +37,7 @@ class Tool(ABC):
     runs_code: ClassVar[bool] = False
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
-        """Take the options of all tools (``timeout`` in seconds); a tool uses those that concern it."""
+        """Accept the options of all tools (``timeout`` in seconds); each tool uses the options that concern it."""
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -50,15 +50,15 @@ class Tool(ABC):
 
     @abstractmethod
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Run calls and return their outcomes in the same order.
+        """Run calls, and return their outcomes in the same order.
 
-        Calls of one session run in order and share their state; different sessions share nothing.
+        The calls of one session run in order and share state. Different sessions share nothing.
 
         Args:
             calls: pairs of a session's key and an argument.
 
         Raises:
-            MedtasksError: if the tool itself cannot run. A call that fails is an outcome.
+            MedtasksError: if the tool itself cannot run. A call that fails does not raise; its outcome says so.
         """
 
     def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do
@@ -66,7 +66,7 @@ class Tool(ABC):
 
     @property
     def description_of_machine(self) -> str:
-        """A description of what results depend on in this machine; empty if they depend on nothing."""
+        """A description of what the results depend on in this machine; empty if they do not depend on it."""
         return ""
 
     def close(self) -> None:  # noqa: B027

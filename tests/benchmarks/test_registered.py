@@ -38,22 +38,22 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkey
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"name": "medhalu"}, "name is 'medhalu', and it is registered as 'medhallu'"),
-        ({"title": ""}, "title is empty (the name that its authors write)"),
-        ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not among metrics (f1, acc"),
+        ({"name": "medhalu"}, "name is 'medhalu', but it is registered as 'medhallu'"),
+        ({"title": ""}, "title is empty (the name as its authors write it)"),
+        ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not in metrics (f1, acc"),
         ({"headline_metrics": ("accc",)}, "headline_metrics names accc (did you mean acc?)"),
         ({"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}, "the breakdown 'kind' names exact"),
         ({"metrics": (ACC, *MedHallu.metrics)}, "metrics has acc 2 times"),
-        ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, and the metric mean"),
+        ({"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}, "stratum is missing, but the metric mean"),
         (
             {"abstention": Abstention("maybe", "unsure_rate")},
-            "abstention.answer is 'maybe', which is not among answers",
+            "abstention.answer is 'maybe', which is not in answers",
         ),
         ({"abstention": Abstention("2", "unsure")}, "abstention names unsure (did you mean unsure_rate?)"),
         ({"rewarded": "prize"}, "rewarded names prize"),
         ({"marks": {"tool_error": "failed"}}, "marks names tool_error"),
-        ({"written": "answer"}, "written is 'answer', and has to have %s once"),
-        ({"sample": Path("nowhere")}, "sample is nowhere, and there is no such folder"),
+        ({"written": "answer"}, "written is 'answer'; it must contain %s once"),
+        ({"sample": Path("nowhere")}, "sample is nowhere, but there is no such folder"),
     ],
     ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
 )
@@ -74,7 +74,7 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
 @pytest.mark.parametrize("attribute", ["truth", "cluster", "stratum", "told_apart_by"])
 def test_a_field_that_the_examples_lack_ends_loading(attribute, monkeypatch):
     monkeypatch.setattr(MedHallu, attribute, "questoin")
-    with pytest.raises(DataError, match=r"names 'questoin', and its examples have no such field \(did you mean q"):
+    with pytest.raises(DataError, match=r"names 'questoin', but its examples have no such field \(did you mean q"):
         load("medhallu")
 
 
@@ -94,7 +94,7 @@ BROKEN = {
     "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
 }
 PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: ModuleNotFoundError: No module named"
-HALF = "benchmark halfbench: name is 'medhallu', and it is registered as 'halfbench'"
+HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbench'"
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said):
     listed = said["help"].out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = listed[2].splitlines()
     assert "\noptions of medmcqa " in listed[0] and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; headline_metrics names acccc (did you mean acc?), which is not among metrics" in half
+    assert "; headline_metrics names acccc (did you mean acc?), which is not in metrics" in half
     assert "acc" in said["another"].out and "pubmed" not in said["another"].errors
 
 
@@ -150,7 +150,5 @@ def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said):
     assert (
         said["misspelt"]
         .errors.splitlines()[-1]
-        .startswith(
-            "medtasks: error: mine: benchmark names the benchmark 'medhalu', and there is none (did you mean medhallu?)"
-        )
+        .startswith("medtasks: error: mine: benchmark: there is no benchmark 'medhalu' (did you mean medhallu?)")
     )

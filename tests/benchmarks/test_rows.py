@@ -169,7 +169,7 @@ def test_the_order_of_the_choices_is_fixed_for_ever(data):
 def test_a_split_out_of_train_is_marked_wherever_results_are_read(data, warnings_of_harness):
     write_rows(medmcqa_rows(40), data / "medmcqa" / "train.jsonl")
     results = evaluate("medmcqa_openmed", data=data)
-    said = "there is no validation split: a tenth of train is held out instead"
+    said = "there is no validation split, so a tenth of train is held out as one"
     assert [line for line in warnings_of_harness() if said in line]
     assert results["configs"]["medmcqa_openmed"]["metadata"]["remarks"] == [said]
     assert any(said in problem for problem in problems([as_run(results, Path("run"))]))
@@ -286,7 +286,7 @@ def test_without_a_calculators_example(data):
     with pytest.raises(DataError, match=r"no example for calculator 69"):
         made(data, "medcalc_bench", *map(calculation, (2, 69, 13)), one_shot=True)
     (data / "medcalc_bench" / "one_shot.csv").unlink()
-    with pytest.raises(DataError, match=r"has no file one_shot\..*; it has test\.csv"):
+    with pytest.raises(DataError, match=r"has no file one_shot\..*; it contains test\.csv"):
         made(data, "medcalc_bench", calculation(2), one_shot=True)
 
 

@@ -149,7 +149,7 @@ def test_the_largest_subset_on_which_style_is_at_chance(style_known):
 
 def test_rows_whose_style_is_not_known_are_one_error(rows):
     for data in (rows, "sample"):
-        with pytest.raises(DataError, match="style_balanced is known for the 1,000 rows of pqa_labeled alone"):
+        with pytest.raises(DataError, match="style_balanced works only with the 1,000 rows of pqa_labeled"):
             load("medhallu_style_balanced", data)
 
 

@@ -191,7 +191,7 @@ def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path, caplog):
     assert "another run of this model" not in caplog.text
     put(two, "p", "two")
     put(two, "q", "of another task")
-    assert caplog.text.count(f"another run of this model is under way in {tmp_path}") == 1
+    assert caplog.text.count(f"another run of this model is in progress in {tmp_path}") == 1
     one.end()
     put(two, "r", "later")
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
@@ -234,8 +234,8 @@ GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
     "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
     "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
     "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with other temperature"),
-    "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt to which no"),
-    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with other seeds"),
+    "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt that has no"),
+    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with different seeds"),
 }
 
 
@@ -280,7 +280,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
         assert "next: " not in capsys.readouterr().out
         expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
-    assert "as far as kept answers reach" in errors
+    assert "continues with the kept answers only" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 

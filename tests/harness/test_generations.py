@@ -187,7 +187,7 @@ def test_all_generations_are_requested_at_once():
         (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 choices"),
         (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal choices"),
         (choices, "max_gen_toks=64", {}, "decoding is greedy"),
-        (choices, SAMPLED, {"vary_order": True}, "a prompt or a conversation of its own"),
+        (choices, SAMPLED, {"vary_order": True}, "its own prompt or conversation"),
         (refusal(400, "n must be 1"), SAMPLED, {}, "n must be 1"),
     ],
     ids=["fewer", "equal", "greedy", "orders", "refused"],
@@ -218,6 +218,6 @@ def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, c
     with LocalServer(choices) as server:
         assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 3
         assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2
-        assert "12 answers taken over" in capsys.readouterr().err
+        assert "12 answers reused" in capsys.readouterr().err
         assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
         assert "5 with other n" in capsys.readouterr().err

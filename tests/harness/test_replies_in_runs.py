@@ -147,7 +147,7 @@ def test_samples_and_metrics_say_how_replies_ended(data):
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
     remarks = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
     assert remarks == [
-        "1 of 8 replies are empty, though nothing cut or filtered them",
+        "1 of 8 replies are empty, although they were neither cut nor filtered",
         "1 of 8 replies were stopped by the server's content filter",
     ]
 

@@ -101,7 +101,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings
     assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
     assert (sample["judge"]["score"], sample["judge"]["failure"]) == (None, "unreadable")
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
-    assert warning.startswith(f"{TASK}: the judge failed on {lost}, left out of the means (unreadable: ")
+    assert warning.startswith(f"{TASK}: the judge failed on {lost}, which the means leave out (unreadable: ")
 
 
 def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):

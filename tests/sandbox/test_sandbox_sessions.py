@@ -114,7 +114,7 @@ def test_output_is_bounded_and_says_how_much_was_cut(sandbox, code):
 
 
 def test_endless_output_ends(sandbox):
-    assert "the output had no end" in run(sandbox, "while True: print('x' * 100_000)")[0]
+    assert "the output exceeded 16 MiB" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
 @pytest.mark.parametrize(("code", "text"), table("sandbox_texts"))
@@ -186,7 +186,7 @@ def test_a_session_without_room_says_that_it_is_lost():
         sessions = [str(n) for n in range(8)]
         sandbox.run([(session, f"x = {session}") for session in sessions])
         again = sandbox.run([(session, "x") for session in sessions])
-        assert sum("no room" in each.text and "all variables were lost" in each.text for each in again) == 5
+        assert sum("to make room" in each.text and "all variables were lost" in each.text for each in again) == 5
         assert all(
             each == ExecutionResult(session, False)
             for session, each in zip(sessions, again, strict=True)
@@ -203,7 +203,7 @@ def test_short_memory_ends_the_idle_process_that_holds_most(sandbox, monkeypatch
     sandbox.run([("c", "x = 3")])
     monkeypatch.undo()
     shown = texts(sandbox.run([("a", "x"), ("b", "x"), ("c", "x"), ("hog", "x")]))
-    assert shown[:3] == ["1", "2", "3"] and "no room" in shown[3]
+    assert shown[:3] == ["1", "2", "3"] and "to make room" in shown[3]
 
 
 # ---- processes
@@ -218,7 +218,7 @@ def test_a_sandbox_that_is_killed_is_started_anew(sandbox, caplog):
     with caplog.at_level(logging.WARNING):
         first, second = sandbox.run([("a", "2"), ("a", "3")])
     assert first.failed and first.text.endswith("all variables were lost")
-    assert second.text == "3" and "lost and is started again" in caplog.text
+    assert second.text == "3" and "ended unexpectedly; starting it again" in caplog.text
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ def test_weak_where_the_kernel_offers_nothing(weak):
     assert set(weak.started().missing) == {"seccomp", "limits", "namespaces", "landlock"}
     assert (
         "WEAK" in weak.started().description
-        and "not a boundary: only for models you trust" in weak.started().description
+        and "not a security boundary (only for models you trust)" in weak.started().description
     )
     code = "class Patient:\n    def __init__(self, kg):\n        self.kg = kg\n    def bmi(self, cm):\n"
     code += (
@@ -369,4 +369,4 @@ def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox):
     forge = "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\n"
     forge += "os.write(3, f.f_locals['mark'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
     first, second, third = run(sandbox, forge, "'next'", "'next'")
-    assert first == "" and "wrote after its last answer" in second and third == "'next'"
+    assert first == "" and "wrote output between two calls" in second and third == "'next'"

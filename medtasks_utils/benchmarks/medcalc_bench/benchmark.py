@@ -1,6 +1,6 @@
-"""MedCalc-Bench (Khandekar et al., arXiv:2406.12036): options, reading of answers, scores.
+"""Define MedCalc-Bench (Khandekar et al., arXiv:2406.12036): its options, and how answers are read and scored.
 
-``rows`` converts the data, and ``kinds`` defines the kinds of answer.
+The module :mod:`.rows` converts the data, and :mod:`.kinds` defines the kinds of answer.
 """
 
 import math
@@ -55,7 +55,7 @@ OF_ABSTAINING = (
     Metric("acc_unanswerable", outcomes=RIGHT_OR_WRONG),
     Metric("na_rate", higher_is_better=None),
 )
-"""For rows whose note may lack data: accuracy where it does not, accuracy where it does, and the share of ``N/A``."""
+"""Metrics of the corrected rows: accuracy if the note has the data, accuracy if it lacks them, and share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
@@ -71,8 +71,8 @@ class MedCalcBenchOptions(ToolOptions):
         one_shot: show the solved example of the same calculator
         answer_format: ask for the answer in <answer></answer>, or in a box
         use_think: ask for reasoning in a think block first
-        system_prompt: system message in place of ours; descriptions of tools are appended
-        per_calculator: a fixed subset with this many rows per calculator
+        system_prompt: system message that replaces ours; descriptions of tools are appended
+        per_calculator: number of rows per calculator, in a fixed subset
     """
 
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
@@ -93,7 +93,7 @@ class MedCalcBenchOptions(ToolOptions):
 
 
 class MedCalcBench(Benchmark):
-    """``medcalc_bench`` and its variants: a number within limits, a score, a date, or weeks and days."""
+    """``medcalc_bench`` and its variants. An answer is a number within limits, a score, a date, or weeks and days."""
 
     name = "medcalc_bench"
     title = "MedCalc-Bench"
@@ -148,15 +148,15 @@ class MedCalcBench(Benchmark):
     marks = {"tool_errors": "a tool call failed"}
 
     def check(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[str]:
-        """Refuse options that cannot apply to the corrected rows."""
+        """Raise UsageError for options that do not apply to the corrected rows."""
         if task.name == "medcalc_bench_corrected" and not options.is_corrected:
-            raise UsageError(f"{task.name} has its own rows, so dataset_version cannot apply to it: run medcalc_bench")
+            raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
         if options.is_corrected and (options.revision or options.split != "test"):
-            raise UsageError(f"{task.name}: revision and split cannot apply to the corrected rows, which are one file")
+            raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows, which are one file")
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
-        """Leave out metrics of ``N/A`` unless it may be right, and metrics of tools without tools."""
+        """Return all metrics, but those of ``N/A`` only for the corrected rows, and those of tools only with tools."""
         left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else TOOL_METRICS)}
         return [metric for metric in self.metrics if metric not in left_out]
 
@@ -169,7 +169,7 @@ class MedCalcBench(Benchmark):
     def load(
         self, files: Files, options: MedCalcBenchOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Return the examples of the split; ``one_shot`` and ``per_calculator`` apply to those to evaluate on."""
+        """Return the examples of the split; ``one_shot`` and ``per_calculator`` apply only to the evaluated split."""
         folder = _inside(files.folder(self.repository(options)), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)
         examples = self.examples(read_split(folder, *names), options, report)
@@ -178,11 +178,11 @@ class MedCalcBench(Benchmark):
         if options.per_calculator is not None:
             examples = [examples[place] for place in sorted(in_turn(examples, options.per_calculator))]
         if options.one_shot:
-            # For every version, since v1.2 and the corrected rows have no solved examples.
+            # Every version uses Verified's solved examples, since v1.2 and the corrected rows have none.
             verified = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(verified, "one_shot"))
         others = ("original", "test") if options.is_corrected else _CORRECTED
-        place = files.cached(self.repositories["corrected"])  # nothing is downloaded for the other labels
+        place = files.cached(self.repositories["corrected"])  # the other labels are optional, so not downloaded
         if place and find_split(place, *others):
             add_other_labels(examples, read_split(place, *others), not options.is_corrected)
         return examples
@@ -196,38 +196,38 @@ class MedCalcBench(Benchmark):
         return sorted(in_turn(examples)[:limit])
 
     def blank_example(self, kind: str) -> Example:
-        """Return an example that asks for a kind of answer."""
+        """Return an example that has only a kind of answer, and no note or question."""
         return {"judgement": kind, "calculator_id": -1, "note": "", "question": ""}
 
     def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the form of the answer, where it is not our default."""
+        """Return ``answer_format`` if the environment asked for a box; tags are our default."""
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return an issue if physicians computed a value that the benchmark's label would count as wrong."""
+        """Return an issue if the value that physicians computed is wrong by the benchmark's label."""
         other = example.get("other_label")
         return [CORRECTED] if other and other["differs"] and "labels" not in example else []
 
     # ---- reading
 
     def value(self, content: str, example: Example, options: MedCalcBenchOptions) -> Any:
-        """Return what the authors' scorer reads, or None."""
+        """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
         return KINDS[example["judgement"]].strict(content)
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """Read by the authors' rule the text inside the requested form, the answer tag or the box."""
+        """Read the answer by the authors' rule in the requested form: the answer tag or the box."""
         form, content = _contents(text, options)[0]
         return self.content(content or "", example, options, text, form)
 
     def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
-        """Read an answer in any usual form, in the tag or box or stated clearly without one."""
+        """Read an answer of any usual form, in the tag, in the box, or clearly stated without them."""
         reading = self.read(text, example, options)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own_text = without_continuation(text)
         filled = [(form, content) for form, content in _contents(own_text, options) if content is not None]
         form, content = filled[0] if filled else ("statement", None)
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
-            # Such as a range, of whose two ends the authors take the last.
+            # For example a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
         abstains = False
         if options.is_corrected or example.get("other_label"):
@@ -245,15 +245,15 @@ class MedCalcBench(Benchmark):
         response: str = "",
         found_by: str = "filter",
     ) -> Answer:
-        """Make an answer of what the authors' scorer reads inside a tag."""
+        """Create an answer from the content of a tag or box, by the authors' rule."""
         value = self.value(content, example, options)
         abstains = says_not_available(content)
         return _answer(value, abstains, example, options, response=response, found_by=found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
-        """Return the best of the candidates in tags, boxes, keys and text.
+        """Return the best candidate in tags, boxes, keys and text.
 
-        Where think tags do not pair up, only the content of the last answer tag is read, if there is one.
+        If think tags do not pair up, only the content of the last answer tag is read, if there is one.
         """
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
@@ -261,12 +261,12 @@ class MedCalcBench(Benchmark):
         return KINDS[example["judgement"]].flexible(partial(read_value, weighed))
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
-        """Whether a reply gives a value in the form that was asked for; one without a digit only speaks of the form."""
+        """Return True if a reply gives a value in the requested form; content without a digit is not a value."""
         content = _contents(final_text(text), options)[0][1] or ""
         return re.search(r"\d", content) is not None or (options.is_corrected and says_not_available(content))
 
     def audit_question(self, example: Example) -> AuditQuestion:
-        """Return which value the response states; or ``N/A``, where the labels are the physicians'."""
+        """Ask for the value that the response states; for physicians' labels, ``N/A`` is possible too."""
         kind = KINDS[example["judgement"]]
         form, pattern = kind.form, kind.pattern
         if example.get("labels") == "physicians":
@@ -275,11 +275,11 @@ class MedCalcBench(Benchmark):
         return AuditQuestion(form, pattern, example["question"])
 
     def as_logged(self, stated: str) -> str:
-        """Return a stated value as the filters log it."""
+        """Convert an auditor's value to the form in which filters log it."""
         return NOT_AVAILABLE if stated.upper() == NOT_AVAILABLE else stated.lower()
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the value; of a percentage the fraction that it means, and the number that it shows."""
+        """Return the value of an answer; for a percentage, its fraction and its number: 0.125 and 12.5 for 12.5%."""
         if answer == NOT_AVAILABLE:
             return [answer]
         with suppress(ValueError):
@@ -289,12 +289,12 @@ class MedCalcBench(Benchmark):
         return [number for number in (value, *shown) if number is not None]
 
     def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer; numbers are, to six digits."""
+        """Return whether two values are the same answer; numbers may differ by a relative 1e-6."""
         are_numbers = isinstance(value, float) and isinstance(other, float)
         return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
 
     def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values count as the same answer: decimals may differ by 5 %, like the labels' limits."""
+        """Return whether two values are close; decimals may differ by 5 %, which is the tolerance of the labels."""
         are_decimals = example["judgement"] == "decimal" and NOT_AVAILABLE not in (value, other)
         return math.isclose(value, other, rel_tol=0.05) if are_decimals else self.is_same(value, other)
 
@@ -318,24 +318,24 @@ BENCHMARK = MedCalcBench()
 
 
 def answer_tag(text: str) -> str | None:
-    """Return the content of the last closed answer tag after the reasoning; None without one.
+    """Return the content of the last closed answer tag after the reasoning, or None.
 
-    Where think tags do not pair up, the last closed tag counts wherever it stands, as in the defining environment's
-    parser.
+    If think tags do not pair up, the last closed answer tag of the whole text counts, as in the parser of the defining
+    environment.
     """
     tag = last_tag(final_text(text) if think_tags_pair_up(text) else text)
     return None if tag is None else tag[0]
 
 
 def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | None]]:
-    """Return the contents of the last tag and the last box, or None for each; the requested form comes first."""
+    """Return the contents of the last tag and the last box, the requested form first; None for a missing one."""
     box = last_box(final_text(text))
     contents = [("tag", answer_tag(text)), ("box", None if box is None else unwrap(box))]
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 
 def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **reading: Any) -> Answer:
-    """Make the answer, ``N/A`` if the response abstains where it may, and score it by the other label."""
+    """Create the answer, which is ``N/A`` if the response may abstain and does, and score it by the other label."""
     if abstains and options.is_corrected:
         value = NOT_AVAILABLE
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)

@@ -1,6 +1,6 @@
-"""Define the kinds of answer in MedCalc-Bench: how each is written in the data, read, and judged.
+"""Define the kinds of answer in MedCalc-Bench: how each is written in the data, read, and scored.
 
-The calculator alone decides the kind (``calculators.csv``); the column ``Output Type`` is wrong for some.
+The kind depends only on the calculator (``calculators.csv``); the column ``Output Type`` is wrong for some calculators.
 """
 
 import csv
@@ -21,7 +21,7 @@ NOT_AVAILABLE = "N/A"
 """The label of rows whose note lacks the data that the calculation needs."""
 
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
-"""Regular expression of a number."""
+"""A regular expression that matches a number."""
 
 _WEEKS_AND_DAYS = re.compile(
     r"""(\d{1,4})\s?weeks?["']?\s?(?:,|and\b|&)?\s?["']?(\d{1,4})\s?(?:days?\b|["')\]]|$)"""
@@ -44,11 +44,12 @@ class Kind:
     """A kind of answer. By default, an answer is right if it equals the truth.
 
     Attributes:
-        name: the value of ``judgement`` in examples.
-        read: the authors' rule for a content without line breaks and outer quotes; returns None for no answer.
-        form: how an auditor writes such an answer, in words.
-        pattern: the same as a regular expression.
-        shown: formats a value for samples.
+        name: the value of the field ``judgement`` in examples.
+        read: the authors' rule, a function of a content without line breaks and outer quotes; it returns None if the
+            content is not an answer.
+        form: the form in which an auditor writes such an answer, in words.
+        pattern: the same form as a regular expression.
+        shown: a function that formats a value for samples.
     """
 
     name: str
@@ -58,14 +59,18 @@ class Kind:
     shown: Callable[[Any], str] = str
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """Return the right answer of a row, given the cells of the answer and its limits.
+        """Return the right answer of a row.
+
+        Args:
+            answer: the cell with the answer.
+            limits: the cells with the lower and the upper limit.
 
         Raises:
             ValueError: if the answer cannot be read.
         """
         value = self.strict(answer)
         if value is None:
-            raise ValueError(f"Ground Truth Answer is {answer!r}, not of the kind {self.name}")
+            raise ValueError(f"Ground Truth Answer is {answer!r}, which is not of the kind {self.name}")
         return Truth(self.shown(value))
 
     def strict(self, content: str) -> Any:
@@ -73,7 +78,11 @@ class Kind:
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Return what a text states, given a function that reads values of a named kind."""
+        """Read the value that a text states.
+
+        Args:
+            read: a function that reads a value of a given kind in the text.
+        """
         return read(self.name)
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
@@ -85,19 +94,19 @@ class Decimal(Kind):
     """A number within limits."""
 
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
-        """Return the answer with its limits in order; the data swaps them for some negative truths."""
+        """Return the answer with its limits in ascending order; the data has them swapped for some negative answers."""
         _number(answer, "Ground Truth Answer")
         lower, upper = sorted((_number(limits[0], "Lower Limit"), _number(limits[1], "Upper Limit")))
         return Truth(answer, lower, upper)
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
-        """Return True within the limits; 83.3 % may stand for 83.3 or for 0.833."""
+        """Return True if a value is within the limits; 83.3 % counts as both 83.3 and 0.833."""
         readings = (value, value / 100) if isinstance(value, Percentage) else (value,)
         return any(example["lower_limit"] <= reading <= example["upper_limit"] for reading in readings)
 
 
 class Integer(Decimal):
-    """A score."""
+    """A whole number, such as a risk score."""
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
         """Return True if ``round(value)`` equals the ground truth."""
@@ -112,13 +121,13 @@ class Days(Kind):
         return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
 
     def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Read weeks and days and convert them; without any, read a number."""
+        """Read weeks and days and convert them to days; if there are none, read a number."""
         age = read("weeks_days")
         return read("decimal") if age.value is None else age._replace(value=7 * age.value[0] + age.value[1])
 
 
 def days_in(text: str) -> float | None:
-    """Return the days in weeks and days, as the first release writes them, in whole weeks, or the last number.
+    """Return the days in a text: weeks and days, whole weeks, or else the last number; None if there is none.
 
     >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
     [31.0, 31, 203, None]
@@ -135,7 +144,11 @@ def days_in(text: str) -> float | None:
 
 
 def _number(cell: str, column: str) -> float:
-    """Return a cell as a number; raise ValueError, with the column's name, if it is not one."""
+    """Convert a cell to a number.
+
+    Raises:
+        ValueError: with the column's name, if the cell is not a number.
+    """
     try:
         number = float(cell)
     except ValueError:
@@ -188,7 +201,7 @@ CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATO
 
 
 def is_right(value: Any, example: Mapping[str, Any]) -> bool:
-    """Return True if a value, or ``N/A``, is right by the example's label."""
+    """Return True if a value or ``N/A`` is right according to the example's label."""
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)

@@ -1,4 +1,4 @@
-"""Convert MedCalc-Bench's rows to examples, and attach the labels of the other release."""
+"""Convert the rows of MedCalc-Bench to examples, and attach the label of another data set to each."""
 
 import hashlib
 from collections import defaultdict
@@ -21,15 +21,19 @@ from .kinds import (
 
 _CALCULATORS = {str(calculator.id): calculator for calculator in CALCULATORS}
 _CALCULATORS |= {calculator.name.lower(): calculator for calculator in CALCULATORS}
-_CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # as the first release writes it
+_CALCULATORS["estimated of conception"] = _CALCULATORS["estimated date of conception"]  # as in the first release
 
 
 def example_of(by_physicians: bool, row: Row) -> Example:
-    """Convert a row of the benchmark or, if ``by_physicians``, of the file with corrected labels.
+    """Convert a row to an example.
+
+    Args:
+        by_physicians: True if the row is from the file with corrected labels.
+        row: the row.
 
     Raises:
         KeyError: for a missing column.
-        ValueError: for an unknown calculator or category, or a truth or limit that cannot be read.
+        ValueError: for an unknown calculator or category, or an answer or limit that cannot be read.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
     if by_physicians:
@@ -37,7 +41,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
     key = "Calculator Name" if by_physicians else "Calculator ID"
     calculator = _CALCULATORS.get(cells[key].lower().removesuffix(".0"))
     if calculator is None:
-        raise ValueError(f"unknown {key} {cells[key]!r}: calculators.csv lists those whose answers can be judged")
+        raise ValueError(f"unknown {key} {cells[key]!r}; calculators.csv lists the known calculators")
     label = calculator.category if by_physicians else cells["Category"]
     category = "lab_test" if label == "lab" else label.lower().replace(" ", "_")
     if category not in CATEGORIES:
@@ -66,11 +70,11 @@ def example_of(by_physicians: bool, row: Row) -> Example:
 
 
 def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
-    """Return the places of examples in an order in which the calculators take turns, the same on every machine.
+    """Return the indices of examples in an order in which calculators alternate, the same on every machine.
 
     Args:
         examples: the examples.
-        most: the most examples of a calculator; None for all.
+        most: the maximum number of examples per calculator; None for all.
     """
 
     def rank(place: int) -> bytes:
@@ -96,21 +100,21 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
         shown = solved[example["calculator_id"]]
         answer, is_in_days = shown["shown_truth"], example["judgement"] == "days"
         example["example_note"] = shown["note"]
-        # The solved example asks for weeks and days; corrected rows ask for days.
+        # Solved examples give gestational ages in weeks and days, but the corrected rows ask for days.
         example["example_question"] = example["question"] if is_in_days else shown["question"]
         example["example_answer"] = f"{KINDS['days'].strict(answer):.0f}" if is_in_days else answer
         example["example_explanation"] = shown["explanation"]
 
 
 def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: bool) -> None:
-    """Attach the other data set's label to each example, under ``other_label``.
+    """Attach the other data set's label to each example, as the field ``other_label``.
 
-    The label is None if the table has none. Otherwise it has the fields that :func:`.kinds.is_right` needs, and
-    ``differs``: True if the physicians' label is wrong by the benchmark's.
+    The field is None if the table has no such example. Otherwise it has the fields that :func:`.kinds.is_right` needs,
+    and ``differs``, which is True if the physicians' label counts as wrong by the benchmark's label.
 
     Args:
         examples: the examples to extend.
-        table: rows of the other data set.
+        table: the rows of the other data set.
         by_physicians: True if the table has the physicians' labels.
     """
     others = {_question_of(other): other for other in table.made(partial(example_of, by_physicians))}
@@ -126,5 +130,5 @@ def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: b
 
 
 def _question_of(example: Example) -> tuple[int, str, str]:
-    """Return what identifies an example whatever its label: calculator, note and question."""
+    """Return a key that identifies an example across data sets: its calculator, note and question."""
     return example["calculator_id"], " ".join(example["note"].split()), " ".join(example["question"].split())

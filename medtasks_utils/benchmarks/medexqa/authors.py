@@ -1,4 +1,4 @@
-"""Read MedExQA's answers by the authors' rules, and by two additions to them."""
+"""Read answers to MedExQA by the authors' rules, and by two additions to them."""
 
 import re
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from thefuzz import fuzz, process, utils
 
 from medtasks_utils.extraction.letters import LETTERS
 
-# The authors' rules (github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py), restated. "Near" is a stretch
-# without the capitals A-D, so that the letter matched is the first capital A-D after its cue. Bounds and word
-# boundaries are the authors', since published numbers rest on them.
+# The authors' rules, restated from github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py. "Near" is a stretch
+# without the capitals A-D, so that the matched letter is the first capital A-D after the cue. Bounds and word
+# boundaries are those of the authors, since published numbers depend on them.
 
 _NEAR = "[^ABCD]"
 _NO = r"n(?:'|o)t"
@@ -22,7 +22,7 @@ _RULES = tuple(
         rf"|:\b)?){_NEAR}{{0,20}}{_LONE}",
         # 2: "C is correct", "C seems right", unless negated.
         rf"{_LONE}(?!{_NEAR}{{0,8}}{_NO}{_NEAR}{{0,5}}(?:correct|right)){_NEAR}{{0,10}}\b(?:correct|right)\b",
-        # 3: the response begins with "C." or its like.
+        # 3: the response begins with "C.", "C," or "C:".
         r"^([ABCD])(?:[.,:]|$)",
         # 4: the first letter that is not part of a word or an equation.
         r"(?<![a-zA-Z])([ABCD])(?![a-zA-Z=])",
@@ -31,7 +31,7 @@ _RULES = tuple(
 
 
 def letters_for_options(text: str, options: Sequence[str]) -> str:
-    """Replace the text of each option by its letter, longest option first; an empty option is never replaced."""
+    """Replace each option's text by its letter, the longest option first; ignore empty options."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
         if option and option.casefold() in text.casefold():  # a search is much faster than compiling a pattern
@@ -40,14 +40,14 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 
 def ruled_letter(text: str) -> str | None:
-    """Return the letter by the first of the authors' four rules that matches, or None."""
+    """Return the letter that the first matching rule of the authors' four reads, or None."""
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 
 def most_similar_option(text: str, options: Sequence[str]) -> str:
-    """Return the letter of the option most similar to the text, however dissimilar; the first on a tie."""
+    """Return the letter of the option that is most similar to the text, the first on a tie; there is no threshold."""
     if not utils.full_process(text):
-        return LETTERS[0]  # thefuzz scores every option 0, and logs a warning
+        return LETTERS[0]  # thefuzz would score every option 0, and log a warning
     best, _ = process.extractOne(text, list(options))
     return LETTERS[list(options).index(best)]
 
@@ -60,7 +60,10 @@ def only_letter(text: str, options: Sequence[str]) -> str | None:
 
 
 def misspelt_option(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the only option that the text almost quotes; options under 5 characters do not count."""
+    """Return the letter of the option that the text almost quotes; None if there are several or none.
+
+    Options of fewer than :data:`_SHORTEST_MISSPELT` characters are ignored.
+    """
     text = utils.full_process(text)
     similar = []
     for letter, option in zip(LETTERS, map(utils.full_process, options), strict=True):
@@ -71,7 +74,7 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """Return the letter that the authors' code reads, and how: by a rule (``letter``) or similarity (``fuzzy``)."""
+    """Return the letter that the authors' code reads, and ``letter`` if a rule matched or ``fuzzy`` for similarity."""
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")

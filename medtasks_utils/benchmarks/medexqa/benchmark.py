@@ -1,4 +1,4 @@
-"""MedExQA (Kim et al., arXiv:2406.06331): load rows, read answers by the authors' rules and ours, and score them."""
+"""Define MedExQA (Kim et al., arXiv:2406.06331): its rows, and how answers and explanations are read and scored."""
 
 import random
 from collections.abc import Sequence
@@ -36,13 +36,13 @@ from .options import SPECIALTIES, MedExQAOptions, Specialty
 
 COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
 _GUESSED = 0.5
-"""Certainty of an answer that is inferred, since the response states none."""
+"""Certainty of an answer that is inferred because the response does not state one."""
 
 _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
 
 
 class MedExQA(ChoiceBenchmark):
-    """``medexqa_<specialty>``, named by ``dataset_name`` in YAML, and ``medexqa_all``: answers and explanations."""
+    """``medexqa_<specialty>``, whose YAML names it in ``dataset_name``, and ``medexqa_all``."""
 
     name = "medexqa"
     title = "MedExQA"
@@ -70,22 +70,22 @@ class MedExQA(ChoiceBenchmark):
     marks = {"judge_failures": "the judge failed"}
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
-        """Refuse options that cannot apply to one specialty or to logits; warn of weights that do not sum to 1."""
+        """Raise UsageError for options that do not apply to the task; warn about weights that do not sum to 1."""
         useless = {"specialty", "seed"} & options.model_fields_set
         if task.subset and useless:
             raise UsageError(
-                f"{task.name} has one specialty, so {' and '.join(sorted(useless))} cannot apply to it: choose among "
-                "specialties with the task medexqa_all, or name tasks such as medexqa_be"
+                f"{task.name} has one specialty: {' and '.join(sorted(useless))} cannot apply to it; use the task "
+                "medexqa_all to choose specialties, or name tasks such as medexqa_be"
             )
         if options.vary_order and not task.generates:
-            raise UsageError(f"{task.name}: vary_order applies to generated answers, and this task scores logits")
+            raise UsageError(f"{task.name}: vary_order applies only to generated answers, but this task scores logits")
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []
         return [f"the weights {weights} sum to {sum(weights)}, not 1; combined uses them unchanged"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
-        """Leave out the macro average of one specialty, and explanation scores that the options do not compute."""
+        """Return all metrics except a macro average of one specialty, and explanation scores that are turned off."""
         names = {"acc", "answered", "answer_accuracy"}
         if task.subset is None:
             names.add("macro_acc")
@@ -106,11 +106,11 @@ class MedExQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Return the examples of the task's specialties.
 
-        Those to evaluate on are shuffled by ``seed``; without one the specialties take turns, so that ``--limit``
-        covers all of them.
+        Examples to evaluate on are shuffled by ``seed``; without a seed, the specialties alternate, so that
+        ``--limit`` covers all of them.
 
         Raises:
-            DataError: for a specialty without rows, since a macro average over the rest would look complete.
+            DataError: if a specialty has no rows, since a macro average over the others would look complete.
         """
         folder = files.folder(self.repository(options))
         names = (task.subset,) if task.subset else options.specialty
@@ -126,7 +126,7 @@ class MedExQA(ChoiceBenchmark):
         without = sum(not references(example) for example in examples)
         if without and _scores_explanations(options, task):
             report.remarks.append(
-                f"{without} of {len(examples)} examples have no reference explanation, so no explanation score"
+                f"{without} of {len(examples)} examples have no reference explanation, and get no explanation score"
             )
         if options.seed is None:
             return list(filter(None, chain.from_iterable(zip_longest(*parts))))
@@ -171,8 +171,8 @@ class MedExQA(ChoiceBenchmark):
     def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """Read the letter that the response chooses.
 
-        Where it states none and mentions a single letter, the authors' rules decide; where it mentions no letter, an
-        option that the response almost quotes.
+        If it states no choice but mentions a single letter, the authors' rules decide. If it mentions no letter at
+        all, an option that it almost quotes is the answer.
         """
         reading = self.read(text, example, options)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
@@ -191,19 +191,19 @@ class MedExQA(ChoiceBenchmark):
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
 
     def case_of(self, example: Example, response: str) -> Case:
-        """Return the explanation of a response with its references."""
+        """Return the explanation in a response, with its references."""
         return case_of(example, response)
 
     def batch_scorer(
         self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """Return the scorer of explanations; None if the options ask for no score or no example has a reference."""
+        """Return the scorer of explanations; None if they are not scored or no example has a reference."""
         has_references = examples is None or any(map(references, examples))
         scores = has_references and _scores_explanations(options, task)
         if task.generates and options.judges and not has_references:
             raise DataError(
-                f"{task.name}: use_judge: no example has a reference explanation, so that nothing can be judged: leave "
-                "use_judge out, or take rows with explanations"
+                f"{task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "
+                "use_judge out, or use rows with explanations"
             )
         return Explanations(options, task.name, processes) if scores else None
 
@@ -217,7 +217,7 @@ def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
 
 
 def _example(row: Row) -> Example:
-    """Convert a row; raise ValueError for an answer that is not A to D."""
+    """Convert a row to an example; raise ValueError if its answer is not A to D."""
     cells = {column: text_of(row[column]) for column in COLUMNS}
     answer = cells["answer"].strip().upper()
     if len(answer) != 1 or answer not in LETTERS:

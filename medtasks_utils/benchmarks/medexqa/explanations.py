@@ -1,6 +1,6 @@
-"""Score the explanation of a right answer by lexical metrics, by a judge, or by both.
+"""Score explanations by lexical metrics, by a judge, or by both.
 
-A wrong answer scores 0 in all. With a judge, ``explanation`` is the judge's score.
+The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the judge's score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from .metrics import make_metrics
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
-"""Metrics that a judge provides, and that are missing where it fails."""
+"""Metrics that depend on the judge, and are None for an example on which it failed."""
 
 
 def references(example: Example) -> list[str]:
@@ -25,7 +25,7 @@ def references(example: Example) -> list[str]:
 
 
 def scored(options: MedExQAOptions) -> list[str]:
-    """Return the metrics besides ``combined``: lexical ones, and their mean or the judge's score."""
+    """Return the names of the explanation metrics that the options ask for, except ``combined``."""
     names = [*options.lexical_metrics, "explanation"]
     if options.judges:
         names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
@@ -33,15 +33,15 @@ def scored(options: MedExQAOptions) -> list[str]:
 
 
 class Explanations:
-    """Score the explanations of a task. Metrics are loaded and the judge is tried on creation.
+    """Scores the explanations of a task. Creating it loads the metrics and tries the judge.
 
     Args:
-        options: options of the benchmark.
-        task: name of the task, for the log.
-        processes: number of processes that share the limit on the judge's calls.
+        options: the benchmark's options.
+        task: the task's name, for the log.
+        processes: the number of processes that share the limit on concurrent calls of the judge.
 
     Raises:
-        MedtasksError: if a metric cannot be computed here.
+        MedtasksError: if a metric cannot be computed on this machine.
         JudgeError: if the judge cannot be used.
     """
 
@@ -71,8 +71,8 @@ class Explanations:
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add ``explanation``, ``combined`` and their parts to the answers.
 
-        A wrong answer scores 0. Without references, or where the judge failed, the score is None. The judge's whole
-        output becomes a field of the sample.
+        A wrong answer scores 0. The score is None if the example has no references or the judge failed. The judge's
+        complete output becomes a field of the sample.
         """
         cases = [
             case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None
@@ -101,7 +101,7 @@ class Explanations:
                     failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
             ids, first = ", ".join(failed), next(iter(failed.values()))
-            logger.warning("%s: the judge failed on %s, left out of the means (%s)", self._task, ids, first)
+            logger.warning("%s: the judge failed on %s, which the means leave out (%s)", self._task, ids, first)
             if all(judged.failure for judged in judgements.values()):
                 self.failure = (
                     f"the judge judged none of {len(judgements)} explanations ({first}), so there is no score"
@@ -110,10 +110,12 @@ class Explanations:
     def _scores(
         self, cases: Sequence[Case], judgements: Mapping[Case | None, Judgement]
     ) -> dict[Case | None, dict[str, float | None]]:
-        """Return the scores of each case; ``explanation`` is the metrics' mean, or the judge's score (None on failure).
+        """Return the scores of each case.
+
+        ``explanation`` is the mean of the lexical metrics or, with a judge, the judge's score (None if it failed).
 
         An example's metrics are means over its k generations, but ``judge_failures`` is a count. Each failure therefore
-        counts k, so that the sum over examples is the number of failures.
+        scores k, so that the sum over examples is the number of failures.
         """
         texts = [case.explanation for case in cases]
         references_by_case = [case.references for case in cases]
@@ -132,13 +134,13 @@ class Explanations:
 
 
 def _logged(judgement: Judgement) -> dict[str, Any]:
-    """Return a judgement as the samples hold it."""
+    """Convert a judgement to the form in which samples are logged."""
     summary_fields = {"score": judgement.score, "failure": judgement.failure, "error": judgement.error}
     return summary_fields | judgement.output
 
 
 def case_of(doc: Example, response: str) -> Case:
-    """Return the explanation of a response with what it is scored against."""
+    """Return the explanation in a response, with the question, the right option and the references."""
     return Case(
         specialty=doc["specialty"],
         question=doc["question"],

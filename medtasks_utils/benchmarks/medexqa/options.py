@@ -1,4 +1,4 @@
-"""Define MedExQA's specialties and options."""
+"""Define the specialties and options of MedExQA."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Weight = Annotated[float, Field(ge=0, le=1)]
 
 
 class Specialty(NamedTuple):
-    """A specialty: its name here, its code in the paper, and the stem of its files."""
+    """A specialty: its name in tasks and options, its code in the paper, and the stem of its file names."""
 
     name: str
     code: str
@@ -37,7 +37,7 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
 
 
 def _chosen(known: Mapping[str, str], value: Any, default: str = "") -> tuple[str, ...]:
-    """Return the names that a comma-separated text or a list selects, whatever its case, in the order of ``known``."""
+    """Return the names that a comma-separated text or a list selects, ignoring case, in the order of ``known``."""
     value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")
     keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in items}
@@ -50,7 +50,7 @@ def _chosen(known: Mapping[str, str], value: Any, default: str = "") -> tuple[st
 
 _BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
 _specialties = partial(_chosen, _BY_SPECIALTY, default="ALL")
-_BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # as the environment calls it
+_BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # the environment's name
 
 
 class MedExQAOptions(ChoiceOptions):
@@ -66,16 +66,16 @@ class MedExQAOptions(ChoiceOptions):
         explanation_weight: weight of explanation in combined
         bertscore_model: hub repository, or a folder with the model
         bertscore_device: cpu, cuda, mps, or auto for the best available
-        bertscore_batch_size: texts embedded at once
-        seed: for medexqa_all, shuffle the rows of all specialties by this seed
+        bertscore_batch_size: number of texts to embed at once
+        seed: for medexqa_all, shuffle the rows of all specialties with this seed
         use_judge: let a judge score the explanations
-        judge_mode: the judge, required with use_judge: g-eval or factscore
-        judge_model: the judging model's name at the endpoint
-        judge_base_url: an OpenAI-compatible endpoint
-        judge_api_key_env: name of the variable that holds the key
-        judge_concurrency: calls in flight at once, over all processes
-        judge_cache: file of answered calls
-        judge_max_tokens: maximum tokens of a judge's reply, its reasoning included
+        judge_mode: the judge, g-eval or factscore; required with use_judge
+        judge_model: name of the judging model at the endpoint
+        judge_base_url: base URL of an OpenAI-compatible endpoint
+        judge_api_key_env: name of the environment variable with the API key
+        judge_concurrency: maximum number of concurrent calls, over all processes
+        judge_cache: file that caches the judge's replies
+        judge_max_tokens: maximum tokens of a judge's reply, including its reasoning
         use_coverage: for factscore, also verify the references' claims against the explanation
     """
 
@@ -89,7 +89,7 @@ class MedExQAOptions(ChoiceOptions):
         **dict.fromkeys(_OF_JUDGE, "use_judge=true"),
         "use_coverage": "judge_mode=factscore",
     }
-    # The signatures of the metrics and of the judge cover these.
+    # The metrics and the judge cover these options in signatures of their own.
     not_signed = ChoiceOptions.not_signed | {"use_explanations", *needs}.difference(_WEIGHTS)
     needs |= ChoiceOptions.needs
 
@@ -136,6 +136,6 @@ class MedExQAOptions(ChoiceOptions):
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The lexical metrics to compute. A judge replaces them, except those that the user names."""
+        """The lexical metrics to compute; with a judge, only those that the user names."""
         by_name = "explanation_metrics" in self.model_fields_set
         return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

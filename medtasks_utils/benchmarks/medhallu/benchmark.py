@@ -1,4 +1,4 @@
-"""MedHallu (Pandit et al., arXiv:2502.14302): make two examples of each row, read verdicts, and score them."""
+"""Define MedHallu (Pandit et al., arXiv:2502.14302): its options and rows, and how verdicts are read and scored."""
 
 import ast
 import hashlib
@@ -42,14 +42,14 @@ from medtasks_utils.statistics.scores import Score
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The possible verdicts."""
 _VERDICTS = (FACTUAL, HALLUCINATED)
-"""The verdicts that decide."""
+"""The verdicts that decide, which :data:`UNSURE` does not."""
 DIFFICULTIES = ("easy", "medium", "hard")
 """The difficulties of rows, in ascending order."""
 
 TELLS, MISLEADS = "style says the truth", "style misleads"
-"""What a reader of the answer's text alone, who was never shown this row, makes of an example."""
+"""The groups of examples that a classifier of the answer's text alone, not trained on the row, gets right or wrong."""
 AT_CHANCE = 0.55
-"""The share of examples that such a reader may have right for rows to be balanced."""
+"""The largest accuracy of that classifier on rows that count as balanced."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
@@ -66,13 +66,13 @@ class MedHalluOptions(Options):
 
     Attributes:
         subset: configuration of the data set
-        difficulty: rows of one difficulty, or all
+        difficulty: only rows of this difficulty, or all
         use_knowledge: show the knowledge passage with the question
         unsure_reward: reward for answering 2 (unsure)
         allow_unsure: offer 2 (unsure) as an answer
-        style_balanced: only the rows on which a reader of the answers' style alone is at chance
-        pairing: show both answers of a row, or one drawn by seed
-        seed: seed of pairing=sampled
+        style_balanced: only rows on which a classifier of the answers' style is at chance
+        pairing: show both answers of each row, or one of them, drawn at random
+        seed: random seed of pairing=sampled
     """
 
     choose_rows = frozenset({"subset", "difficulty", "style_balanced", "pairing", "seed"})
@@ -95,18 +95,18 @@ def _kind_of_hallucination(example: Row) -> str | None:
 
 
 def _is_decided(answer: str, example: Row) -> float:
-    """Return 1 for an answer that is a verdict, else 0."""
+    """Return 1 if the answer is 0 or 1, else 0."""
     return float(answer in _VERDICTS)
 
 
 def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
-    """Return the numerator and the denominator of F1, where a hallucinated answer is what is to be found."""
+    """Return an example's part of the numerator and of the denominator of F1; hallucinated is the positive class."""
     predicted, target = float(answer == HALLUCINATED), float(example["target"] == HALLUCINATED)
     return 2 * target * predicted, target + predicted
 
 
 class MedHallu(Benchmark):
-    """``medhallu`` and its variants: is the answer shown factual (0) or hallucinated (1)?"""
+    """``medhallu`` and its variants: the model judges whether an answer is factual (0) or hallucinated (1)."""
 
     name = "medhallu"
     title = "MedHallu"
@@ -153,8 +153,8 @@ class MedHallu(Benchmark):
             AbstentionRow("F1 of all", "f1", _f1_score),
             AbstentionRow("reward", "reward"),
         ),
-        lead="F1 is over the examples answered 0 or 1, as in the paper, so abstaining is free in it. Over all "
-        "examples, an undecided one counts as wrong, and as not flagged.",
+        lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over all "
+        "examples, an undecided one counts as wrong and as not flagged.",
     )
 
     # ---- rows
@@ -164,12 +164,12 @@ class MedHallu(Benchmark):
     ) -> list[Example]:
         """Return the examples of the subset, whose only split is ``train``."""
         if split != "train":
-            raise DataError(f"{task.name}: there is no split {split!r}: MedHallu's only split is 'train'")
+            raise DataError(f"{task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
         folder = files.folder(self.repository(options))
         return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
-        """Make two examples per row, with the true and the hallucinated answer, or draw one of them by seed."""
+        """Make two examples of each row, with the true and the hallucinated answer, or draw one of them by seed."""
         pairs = table.made(_pair)
         for index, pair in enumerate(pairs):
             for example in pair:
@@ -179,8 +179,8 @@ class MedHallu(Benchmark):
         if options.style_balanced:
             if not is_measured:
                 raise DataError(
-                    f"{table.path}: style_balanced is known for the 1,000 rows of pqa_labeled alone, and these rows "
-                    "are not from there; run another task of MedHallu on them"
+                    f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, and these rows are "
+                    "others; run another MedHallu task on them"
                 )
             pairs = _style_balanced(pairs)
         if not pairs:
@@ -190,7 +190,7 @@ class MedHallu(Benchmark):
         return report.with_text(list(chain.from_iterable(pairs)), "question", "answer")
 
     def _add_style(self, examples: Sequence[Example]) -> bool:
-        """Put into all of a file's examples what their style says; return whether that is known for the file."""
+        """Add the field ``style`` to all examples of a file; return False if the classifier's results are unknown."""
         right = verdicts(self.shortcuts, examples, self.content_fields)
         for index, example in enumerate(examples):
             example["style"] = (MISLEADS, TELLS)[right[index]] if right else ""
@@ -199,23 +199,23 @@ class MedHallu(Benchmark):
     # ---- reading
 
     def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
-        """Return 0, 1 or, if it is offered, 2; else None."""
+        """Return the verdict in the content of a box: 0, 1 or, if it is offered, 2; else None."""
         digit = unwrap(content)
         return digit if digit in _VERDICTS or (digit == UNSURE and options.allow_unsure) else None
 
     def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
-        """Return the candidates for a verdict, boxes included."""
+        """Read the verdict that a response states, in a box or elsewhere."""
         return read_verdict(final_text(without_continuation(text)))
 
     def audit_question(self, example: Example) -> AuditQuestion:
-        """Return which verdict the response gives, with the answer that it judges."""
+        """Ask for the verdict that the response states, and show the answer that it judges."""
         form = "0 if it calls the answer to judge factual, 1 if hallucinated, 2 if it is unsure"
         return super().audit_question(example)._replace(form=form, shown=example["answer"])
 
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedHalluOptions) -> ResponseScores:
-        """Score means over all examples, and ratios over the examples answered 0 or 1."""
+        """Score every metric; ratios such as ``f1`` count only examples answered 0 or 1."""
         right = answer.value == example["target"]
         unsure = answer.value == UNSURE
         target, predicted = (float(verdict == HALLUCINATED) for verdict in (example["target"], answer.value))
@@ -238,15 +238,15 @@ BENCHMARK = MedHallu()
 
 
 def _drawn(pair: Sequence[Example], seed: int) -> Example:
-    """Return one of a row's examples by a fair coin that depends on the seed and the row alone."""
+    """Return one of a row's two examples, each with probability 1/2; the draw depends only on the seed and the row."""
     return pair[hashlib.sha256(f"{seed}:{pair[0]['row']}".encode()).digest()[0] & 1]
 
 
 def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
-    """Return the most rows on which the reader of style is right in at most 55 % of examples, in their order.
+    """Return as many rows as possible on which the classifier of style has an accuracy of at most :data:`AT_CHANCE`.
 
-    Those on which it errs come first, then the others in an order that is the same on every machine. Both answers of a
-    row stay, so the share over all examples is also its macro average over true and hallucinated answers.
+    Rows on which it errs are chosen first, then others in a pseudo-random order that is the same on every machine. Both
+    answers of a row are kept, so the accuracy is also the mean of those on true and on hallucinated answers.
     """
     right_in = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
 
@@ -260,7 +260,7 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
 
 
 def _pair(row: Row) -> list[Example]:
-    """Return the two examples of a row: one shows the true answer, the other the hallucinated one.
+    """Return the two examples of a row: the first shows the true answer, the second the hallucinated one.
 
     Raises:
         ValueError: for an unknown difficulty or kind of hallucination.
@@ -286,7 +286,7 @@ def _pair(row: Row) -> list[Example]:
 
 
 def passages(knowledge: Any) -> list[str]:
-    """Return the passages of ``Knowledge``, a list or a list printed by Python or NumPy."""
+    """Return the passages in a cell of ``Knowledge``: a list, or the text of a list as Python or NumPy prints it."""
     if isinstance(knowledge, list | tuple):
         return [str(passage) for passage in knowledge]
     text = text_of(knowledge).strip()

@@ -1,4 +1,4 @@
-"""MedMCQA (Pal et al., CHIL 2022): load rows, order the choices, read letters, and score them."""
+"""Define MedMCQA (Pal et al., CHIL 2022): its options and rows, and how letters are read and scored."""
 
 import hashlib
 import math
@@ -40,7 +40,7 @@ class MedMCQAOptions(ChoiceOptions):
     Attributes:
         split: the rows to evaluate on
         num_train_examples: number of train rows to draw few-shot examples from; -1 for all
-        num_eval_examples: number of rows to evaluate on, from the first; -1 for all
+        num_eval_examples: number of rows to evaluate on, starting at the first; -1 for all
     """
 
     choose_rows = frozenset({"num_eval_examples", "split"})
@@ -52,7 +52,7 @@ class MedMCQAOptions(ChoiceOptions):
 
 
 class MedMCQA(ChoiceBenchmark):
-    """``medmcqa_openmed``: a boxed letter after reasoning, on the validation split unless ``split`` names another."""
+    """``medmcqa_openmed``: the model reasons and then gives a boxed letter. The default split is ``validation``."""
 
     name = "medmcqa"
     title = "MedMCQA"
@@ -71,13 +71,13 @@ class MedMCQA(ChoiceBenchmark):
     def load(
         self, files: Files, options: MedMCQAOptions, task: TaskInfo, split: str, report: LoadReport
     ) -> list[Example]:
-        """Return the examples of the split; without a validation split, a tenth of train is held out for it."""
+        """Return the examples of the split. If there is no validation split, a tenth of train is held out as one."""
         folder = files.folder(self.repository(options))
         names = _VALIDATION if split == "validation" else (split,)
         is_divided = split != "test" and not find_split(folder, *_VALIDATION)
         table = read_split(folder, *names, *(("train",) if is_divided else ()))
         if is_divided and split == options.split:
-            report.remarks.append("there is no validation split: a tenth of train is held out instead")
+            report.remarks.append("there is no validation split, so a tenth of train is held out as one")
         examples = self.examples(table, options, report, _held_out(len(table.rows), split) if is_divided else None)
         count = options.num_eval_examples if split == options.split else options.num_train_examples
         return examples if count < 0 else examples[:count]
@@ -85,7 +85,7 @@ class MedMCQA(ChoiceBenchmark):
     def examples(
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
-        """Convert the rows, or those at ``indices``; the whole table decides the form of ``cop``."""
+        """Convert the rows, or only those at ``indices``; the form of ``cop`` is determined from the whole table."""
         examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
@@ -101,20 +101,20 @@ class MedMCQA(ChoiceBenchmark):
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """Return an order drawn by the hash of the id."""
+        """Return an order that depends on the hash of the id."""
         return choice_order(example["id"] or example["question"])
 
     def in_order(self, example: Example, order: str) -> Example:
-        """Add the choices as lines in that order."""
+        """Add the choices to the example, one per line, in the given order."""
         return {**example, "choices": _lines(example["options"], order)}
 
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> ResponseScores:
-        """``acc``, ``answered``, and what the response looks like.
+        """Score ``acc``, ``answered``, ``format`` and ``one_box``.
 
-        ``format`` is what the defining environment's parser reports: one think block, then something; it asks for no
-        box. ``one_box`` is 1 where the answer has exactly one box.
+        ``format`` is 1 if the response is one think block followed by some text, as the parser of the defining
+        environment checks; a box is not required. ``one_box`` is 1 if the answer has exactly one box.
         """
         count = len(boxes(final_text(answer.response)))
         well_formed = float(is_one_block_then_answer(answer.response))
@@ -126,7 +126,7 @@ BENCHMARK = MedMCQA()
 
 
 def _held_out(count: int, split: str) -> list[int]:
-    """Return the row indices of a split, as ``train_test_split(seed=42)`` of datasets divides train 9 to 1."""
+    """Return the row indices of a split when ``train_test_split(seed=42)`` of datasets divides train 9 to 1."""
     import numpy
 
     size = math.ceil(count * 0.1)
@@ -136,7 +136,7 @@ def _held_out(count: int, split: str) -> list[int]:
 
 
 def choice_order(identifier: str) -> str:
-    """Return the order in which the environment that defined this task shows the four choices.
+    """Return the order of the four choices in the prompt, as in the environment that defined this task.
 
     Args:
         identifier: the row's id, or its question if it has no id.
@@ -151,16 +151,17 @@ def choice_order(identifier: str) -> str:
 
 
 def label_indices(table: Table) -> list[int | None]:
-    """Return the index of each row's right option, whatever form ``cop`` has; None for no usable label.
+    """Return the index of each row's right option, or None if the row has no usable label.
 
-    The form (letter, integer or option text) is the one that explains most rows, and a 0 or a 4 decides the base of
-    integers. Both are decided once for the whole split, since real rows have options such as "2" and "a".
+    ``cop`` may be a letter, an integer or the text of an option; the form that fits most rows is used. Integers count
+    from 0, unless a 4 occurs. Both are decided once for the whole split, since some rows have options such as "2" and
+    "a".
 
     Raises:
         DataError: if no row has a usable label, or both a 0 and a 4 occur.
     """
     labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
-    counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # one row by itself does not tell
+    counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # a single row cannot tell
     forms = [
         [_place(label, "abcd") for label in labels],
         [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
@@ -168,24 +169,24 @@ def label_indices(table: Table) -> list[int | None]:
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
     if form is forms[1] and {"0", "4"} <= {*labels}:
-        raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others: integers are neither 0- nor 1-based")
+        raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others, so it is neither 0-based nor 1-based")
     if all(index is None for index in form):
         seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
-            f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), where a letter "
-            "A-D, 0-3, of a whole file 1-4, or an option's text is expected. Use the validation split"
+            f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), but must be a "
+            "letter A-D, 0-3, 1-4 (in a whole file), or an option's text. Use the validation split"
         )
     return form
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:
-    """Return the index of the only container that holds the label, or None."""
+    """Return the index of the container that holds the label; None if no container or several hold it."""
     places = [index for index, texts in enumerate(known) if label and label in texts]
     return places[0] if len(places) == 1 else None
 
 
 def _as_texts(row: Row) -> Iterator[tuple[str, ...]]:
-    """Yield, for each option, the texts that stand for it: with or without its letter, in lower case."""
+    """Yield, for each option, its possible labels: its text in lower case, with and without its letter."""
     for letter, column in zip("abcd", _OPTION_COLUMNS, strict=True):
         text = text_of(row[column]).strip().casefold()
         yield text, f"{letter}. {text}", f"({letter}) {text}"
@@ -196,7 +197,7 @@ def _lines(options: Sequence[str], order: str) -> str:
 
 
 def _example(row: Row) -> Example:
-    """Convert a row, without its label."""
+    """Convert a row to an example without a label."""
     options = [text_of(row[column]) for column in _OPTION_COLUMNS]
     identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {

@@ -1,8 +1,8 @@
-"""The one table of what is replaced in lm_eval, and what fails without it.
+"""List everything that is replaced in lm_eval, and what would fail without it.
 
-Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_RUN` when the first task is made, and
-:data:`IN_THE_COMMAND` while ``medtasks eval`` runs. :mod:`medtasks_utils.harness.lm_eval_names` lists what else the
-package uses of lm_eval.
+Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_RUN` when the first task is created, and
+:data:`IN_THE_COMMAND` while ``medtasks eval`` runs. :mod:`medtasks_utils.harness.lm_eval_names` lists everything else
+that this package uses of lm_eval.
 
 :mod:`.tasks`
     Replacements that tasks need: standard errors, samples, prompts, included files.
@@ -23,10 +23,10 @@ class Patch(NamedTuple):
     Attributes:
         name: its name in :data:`.lm_eval_names.NAMES`.
         parameters: its parameters in 0.4.13; a test compares them with the installed release.
-        replace: the function that makes the replacement from the original, as ``module:function`` in this package.
+        replace: the function that creates the replacement from the original, as ``module:function`` in this package;
             None for a method that is replaced only on the model of a run (:mod:`.models`, :class:`.AnswerStore`).
         without: what fails without the replacement.
-        upstream: where lm_eval has been asked for it.
+        upstream: the issue or pull request in which lm_eval was asked for it.
     """
 
     name: str
@@ -73,7 +73,7 @@ IN_EVERY_RUN = (
         "on several machines with fewer than two GPUs each, every machine scores the same documents",
     ),
 )  # fmt: skip
-"""Replaced for the rest of the process."""
+"""Replacements that stay for the rest of the process."""
 
 IN_THE_COMMAND = (
     Patch(
@@ -94,11 +94,11 @@ IN_THE_COMMAND = (
         "the results contain API keys, and the short table has nothing to show",
     ),
 )  # fmt: skip
-"""Replaced while ``medtasks eval`` runs."""
+"""Replacements that are undone when ``medtasks eval`` ends."""
 
 
 def original(patch: Patch) -> Any:
-    """Return what lm_eval has under the patch's name now: the original, or its replacement."""
+    """Return the object that lm_eval currently has under the patch's name: the original, or its replacement."""
     return getattr(owner_of(patch.name), patch.name.rpartition(".")[2])
 
 

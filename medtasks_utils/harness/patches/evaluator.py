@@ -1,4 +1,4 @@
-"""Replace functions of the evaluator in every run, and of the command line while ``medtasks eval`` runs."""
+"""Define replacements for functions of lm_eval's evaluator and of its command line."""
 
 import json
 import sys
@@ -30,11 +30,11 @@ from medtasks_utils.harness.stepwise import evaluate_in_steps
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluate.Evaluation` that is running; None outside ``medtasks eval``."""
 api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
-"""The requests of the current run; None where its model cannot be asked one prompt at a time."""
+"""The requests of the current run; None if its model does not send one prompt per request."""
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``evaluator.evaluate`` that tells tasks their model, asks APIs concurrently and stores replies."""
+    """Return an ``evaluate`` that makes the model known to tasks, sends requests concurrently and stores replies."""
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
@@ -63,7 +63,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
                 stack.callback(vars(model).pop, method, None)
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
-                    raise UsageError("--against decides in one process: start medtasks eval without accelerate launch")
+                    raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
                 assert answers is not None  # ReplayedAnswers, whether they are saved or not
                 ask = partial(original, lm=lm)
                 results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, answers)
@@ -74,20 +74,20 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
 
 
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
-    """Return a constructor that gives the task manager with which the tasks were checked."""
+    """Return a constructor that returns the task manager with which the tasks were checked."""
     return lambda **settings: current_evaluation.get().manager
 
 
 def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
-    """Return ``is_torch_available`` that is True if the model's module, which the checks import, imported torch."""
+    """Return an ``is_torch_available`` that is True only if torch has been imported, as the model's module may do."""
     return lambda: "torch" in sys.modules
 
 
 def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
-    """Return a tracker that passes the results through the current evaluation and tells it when they are saved."""
+    """Return a tracker that passes results through the current evaluation, and notifies it when they are saved."""
 
     class Tracker(original):  # type: ignore[misc]
-        """Saves results as lm_eval does, without secrets, and no file of which only a part could be written."""
+        """Saves results as lm_eval does, but without secrets, and without leaving incomplete files."""
 
         output_path: Any
 
@@ -107,7 +107,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             self._save(has_all_lines, lambda: super(Tracker, self).save_results_samples(task_name, samples))
 
         def _save(self, is_whole: Callable[[Path], bool], save: Callable[[], None]) -> None:
-            """Save a file beside its place, and move it there if it is whole; lm_eval only logs its errors."""
+            """Save a file under a temporary name, and rename it if it is complete; lm_eval only logs errors."""
             output_path = self.output_path
             if not output_path:
                 save()
@@ -130,7 +130,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
 
 
 def _is_json(path: Path) -> bool:
-    """Return whether a file is whole JSON."""
+    """Return whether a file contains valid, complete JSON."""
     try:
         json.loads(path.read_bytes())
     except ValueError:

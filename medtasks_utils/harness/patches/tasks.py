@@ -1,4 +1,4 @@
-"""Replacements that tasks need: standard errors, samples, prompts, included files."""
+"""Define replacements that tasks need, for standard errors, samples, prompts and included files."""
 
 from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache, wraps
@@ -14,13 +14,13 @@ from medtasks_utils.writing import one_line
 
 @cache
 def prepare_harness() -> None:
-    """Make what every run needs true of lm_eval, once a process: one-line errors and the table of patches."""
+    """Prepare lm_eval for our tasks, once per process: install one-line errors and the patches of every run."""
     show_errors_as_one_line()
     patches.apply(patches.IN_EVERY_RUN)
 
 
 def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``stderr_for_metric`` that takes the method ``stderr`` of an aggregation, where it has one."""
+    """Return a ``stderr_for_metric`` that uses the method ``stderr`` of an aggregation, if it has one."""
 
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
         stderr = getattr(metric, "stderr", None)
@@ -32,12 +32,12 @@ def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..
 
 
 class ScoresAndDetails(dict[str, Any]):
-    """The metrics of one example, and details that belong in its logged sample but are no metrics.
+    """The metrics of one example, and details that belong in its logged sample but are not metrics.
 
-    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample with ``dict.update``, which takes
-    everything, and aggregates what ``keys`` and ``items`` return, the metrics alone. A plain dictionary would have a
-    detail that is a text end the run when its mean is taken. A metric that is NaN, because a judge failed, is logged as
-    null.
+    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample with ``dict.update``, which copies
+    everything, and aggregates what ``keys`` and ``items`` return, which are only the metrics. With a plain dict, a text
+    among the details would end the run when its mean is computed. A metric that is NaN because a judge failed is logged
+    as null.
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
@@ -50,12 +50,12 @@ class ScoresAndDetails(dict[str, Any]):
         return self._metrics.keys()
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """Return the metrics, by name."""
+        """Return the metrics by name."""
         return self._metrics.items()
 
 
 def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``apply_template`` that compiles each template once, and whose errors show the template.
+    """Return an ``apply_template`` that compiles each template once, and whose errors quote the template.
 
     Raises:
         DataError: for a template that is malformed or names a field that does not exist; the message lists the fields.
@@ -73,7 +73,7 @@ def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def files_included_twice(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a ``load_yaml`` for which a cycle is a file that includes itself, not a file that two others include."""
+    """Return a ``load_yaml`` that rejects a file only if it includes itself, not if two other files include it."""
 
     @wraps(original)
     def load_yaml(path: Any, *, _seen: set[Any] | None = None, **settings: Any) -> Any:

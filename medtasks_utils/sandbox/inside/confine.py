@@ -1,7 +1,7 @@
-"""The layers that confine a worker: namespaces, Landlock, seccomp and limits.
+"""Apply the layers that confine a worker: namespaces, Landlock, seccomp and limits.
 
-A layer counts as on only if it stops an attempt that it must stop. A kernel that lacks a layer is no error: the layer
-is off, with a reason. If a layer that is on fails in a worker, the worker ends.
+Each layer is tested first: it counts as on only if it blocks what it must block. If the kernel lacks a layer, that is
+not an error; the layer is off, with a reason. If a layer that is on fails in a worker, the worker ends.
 """
 
 import mmap
@@ -23,20 +23,20 @@ _ZERO_LIMITS = ("CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE", "SIGPENDING")
 
 
 class Confinement:
-    """The layers of a worker.
+    """The layers that confine a worker.
 
     Args:
         folder: the folder with the libraries.
-        entries: what code may read, as pairs of the path inside and the real path.
-        memory_mb: megabytes of memory that code may use on top of the interpreter's own.
+        entries: the files and folders that code may read, as pairs of the path in the sandbox and the real path.
+        memory_mb: memory in MiB that code may use in addition to the interpreter's own.
         off: layers to leave out, for tests.
         anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
-        layers: the reason why each layer is off, or an empty string if it is on.
-        filters: functions that confine a worker for good; the worker calls them in this order.
-        missing: the layers that plain Python needs and that are off. It needs seccomp, limits, and one of namespaces
-            and Landlock.
+        layers: by layer, the reason why it is off, or an empty string if it is on.
+        filters: functions that confine a worker irrevocably; the worker calls them in this order.
+        missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and
+            either namespaces or Landlock.
     """
 
     def __init__(self, *, folder: str, entries: list[root.Entry], memory_mb: int, off: list[str], anyway: bool) -> None:
@@ -46,14 +46,14 @@ class Confinement:
         def read_a_file() -> int:
             return os.open(_FORBIDDEN_FILE, os.O_RDONLY)
 
-        experiments: dict[str, tuple[list[Layer], list[Layer]]] = {  # by layer: how to apply it, and what it must stop
+        experiments: dict[str, tuple[list[Layer], list[Layer]]] = {  # by layer: steps that apply it, and what it blocks
             "namespaces": ([root.enter_namespaces, lambda: root.enter_root(folder, entries)], [read_a_file]),
             "landlock": (
                 [give_up_privileges, lambda: self._landlock()()],
                 [read_a_file, lambda: os.open(folder, os.O_TMPFILE | os.O_WRONLY)],
             ),
             "seccomp": ([give_up_privileges, lambda: kernel_filters.seccomp()()], [socket.socket, os.fork]),
-            "limits": (  # they include pidfds, by which a worker is paused and ended
+            "limits": (  # these include pidfds, which are used to pause and end a worker
                 [lambda: open_process(os.getpid()), lambda: _limit(_address_space() + (256 << 20))],
                 [lambda: mmap.mmap(-1, 512 << 20)],
             ),
@@ -71,12 +71,12 @@ class Confinement:
         return kernel_filters.landlock([self._folder, *(inside for inside, _ in self._entries)])
 
     def enter_namespaces(self) -> None:
-        """Enter the namespaces, if they are on. Called in the process that starts the zygote."""
+        """Enter the namespaces, if they are on. Called in the zygote's parent process."""
         if not self.layers["namespaces"]:
             root.enter_namespaces()
 
     def confine_zygote(self) -> None:
-        """Confine the zygote, and prepare the workers' filters. Called once the zygote has imported everything."""
+        """Confine the zygote, and prepare the workers' filters. Called after the zygote has imported the libraries."""
         if not self.layers["limits"]:
             memory = _address_space() + self._memory
             self.filters.append(lambda: _limit(memory))
@@ -91,7 +91,7 @@ class Confinement:
                 os.setgroups([])
                 os.setresgid(*[root.NOBODY] * 3)
                 os.setresuid(root.NOBODY, root.NOBODY, 0)
-                can_read = os.path.exists(self._entries[0][0])  # nobody may lack the right to read the libraries
+                can_read = os.path.exists(self._entries[0][0])  # the user nobody may not be allowed to read them
                 os.setresuid(*[root.NOBODY if can_read else 0] * 3)
             give_up_privileges()
             die_with_parent()
@@ -99,9 +99,11 @@ class Confinement:
 
 
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
-    """Return why a layer does not work, or an empty string if it does.
+    """Return the reason why a layer does not work, or an empty string if it works.
 
-    A child process applies the layer and then makes the attempts that it must stop.
+    Args:
+        steps: functions that apply the layer; they run in a child process.
+        attempts: functions that the layer must make fail with an OSError.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -126,7 +128,7 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
 
 
 def _limit(memory: int) -> None:
-    """Limit this process's resources, with so many bytes of address space."""
+    """Limit this process's resources, and its address space to ``memory`` bytes."""
     os.nice(5)
     for name, value in {**dict.fromkeys(_ZERO_LIMITS, 0), "NOFILE": 64, "AS": memory}.items():
         with suppress(ValueError):  # the hard limit is lower
@@ -134,5 +136,5 @@ def _limit(memory: int) -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space that this process uses."""
+    """Return the size of this process's address space in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE

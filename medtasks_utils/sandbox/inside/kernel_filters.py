@@ -1,7 +1,7 @@
-"""What the kernel refuses a process from inside: files by Landlock, system calls by seccomp.
+"""Restrict a process through the kernel: its access to files by Landlock, and its system calls by seccomp.
 
-Each function prepares a layer and returns a function that puts the calling process under it. That function is called in
-a worker once it has given up its privileges.
+Each function prepares a layer and returns a function that applies it to the calling process. A worker calls that
+function after it has given up its privileges.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from typing import Any
 from .system import PR_SET_SECCOMP, libc, prctl
 
 Layer = Callable[[], object]
-"""A function that puts the calling process under a layer, for good."""
+"""A function that applies a layer to the calling process, irrevocably."""
 
 # Numbers of Landlock's system calls, the same on every architecture, and constants of linux/landlock.h.
 _LANDLOCK_CREATE_RULESET = 444
@@ -26,7 +26,7 @@ _RULE_PATH_BENEATH = 1
 _ACCESS_READ_FILE = 1 << 2
 _ACCESS_READ_DIR = 1 << 3
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many rights on files each version of Landlock knows."""
+"""By version of Landlock, the number of file access rights that it knows."""
 
 # Constants of mmap(2), futex(2), clock_gettime(2), fcntl(2) and seccomp(2).
 _PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
@@ -39,7 +39,7 @@ _INT_BITS, _LONG_BITS = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 _INSTRUCTION_SIZE = 8  # bytes of struct sock_filter
 
 # The system calls that computing and reading libraries need. None of them connects, starts, signals or changes anything
-# outside the process. Names that an architecture lacks are skipped. `seccomp` adds those that are limited by arguments.
+# outside the process. Names that an architecture lacks are skipped. `seccomp` adds calls with restricted arguments.
 _SYSTEM_CALLS = """
 read readv pread64 write writev close close_range lseek fstat stat lstat newfstatat statx access faccessat faccessat2
 getdents64 getcwd dup dup2 dup3 poll ppoll select pselect6 brk munmap mremap sched_yield nanosleep gettimeofday time
@@ -49,10 +49,12 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 
 
 def landlock(readable: Iterable[str]) -> Layer:
-    """Return a layer in which some files can be read, and nothing can be written, started, bound or signalled.
+    """Return a layer that allows reading some files, and blocks writing, executing, network ports and signals.
+
+    Network ports need Landlock version 4, and signals version 6.
 
     Args:
-        readable: paths of files, and of folders whose whole contents can be read.
+        readable: paths of files, and of folders whose contents can all be read.
 
     Raises:
         OSError: if the kernel has no Landlock.
@@ -63,7 +65,7 @@ def landlock(readable: Iterable[str]) -> Layer:
     scoped = 0b11 if version >= 6 else 0  # abstract sockets, signals
     rights = struct.pack("=QQQ", handled_files, handled_tcp, scoped)
     ruleset = libc("syscall", _LANDLOCK_CREATE_RULESET, rights, len(rights), 0)
-    ruleset = fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, 10)  # a worker uses the lowest descriptors itself
+    ruleset = fcntl.fcntl(ruleset, fcntl.F_DUPFD_CLOEXEC, 10)  # a worker needs the lowest descriptors
     for path in readable:
         allowed = _ACCESS_READ_FILE | _ACCESS_READ_DIR if os.path.isdir(path) else _ACCESS_READ_FILE
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -74,7 +76,7 @@ def landlock(readable: Iterable[str]) -> Layer:
 
 
 def seccomp() -> Layer:
-    """Return a layer in which system calls outside the list fail with EPERM.
+    """Return a layer in which all system calls but the allowed ones fail with EPERM.
 
     Raises:
         ImportError: if libseccomp is missing.
@@ -85,20 +87,20 @@ def seccomp() -> Layer:
         raise ImportError("libseccomp.so.2 is missing: install libseccomp2 (Debian) or libseccomp (others)") from None
 
     def bits(argument: int, mask: int, value: int = 0) -> Any:
-        """Require that the masked bits of an argument equal a value."""
+        """Return the condition that the masked bits of an argument equal a value."""
         return Arg(argument, MASKED_EQ, mask, value)
 
     writing = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_TMPFILE & ~os.O_DIRECTORY | os.O_PATH
     futex_bits = _INT_BITS ^ _FUTEX_CLOCK_REALTIME
-    rules: list[tuple[Any, ...]] = [  # a system call, and what its arguments must be
+    rules: list[tuple[Any, ...]] = [  # a system call, and conditions on its arguments
         *((name,) for name in _SYSTEM_CALLS.split()),
         ("open", bits(1, writing)),
         ("openat", bits(2, writing)),
         ("mmap", bits(2, _PROT_EXEC)),
-        ("mmap", bits(2, _PROT_EXEC | _PROT_WRITE, _PROT_EXEC), bits(3, _MAP_ANONYMOUS)),  # a library
+        ("mmap", bits(2, _PROT_EXEC | _PROT_WRITE, _PROT_EXEC), bits(3, _MAP_ANONYMOUS)),  # loads a library
         ("mprotect", bits(2, _PROT_EXEC)),
-        ("sched_getaffinity", bits(0, _INT_BITS)),  # its own
-        ("prlimit64", bits(0, _LONG_BITS), bits(2, _LONG_BITS)),  # its own limits, to read them
+        ("sched_getaffinity", bits(0, _INT_BITS)),  # of this process
+        ("prlimit64", bits(0, _LONG_BITS), bits(2, _LONG_BITS)),  # reads this process's limits
         *(("futex", bits(1, futex_bits, _FUTEX_PRIVATE | operation)) for operation in _FUTEX_OPERATIONS),
         *((name, bits(0, _CLOCK_ID_BITS)) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
         *(("fcntl", bits(1, _INT_BITS, command)) for command in _FCNTL_COMMANDS),
@@ -107,13 +109,13 @@ def seccomp() -> Layer:
     for name, *arguments in rules:
         if resolve_syscall(Arch.NATIVE, name) >= 0:
             filter_.add_rule(ALLOW, name, *arguments)
-    with open(os.memfd_create("filter"), "w+b") as file:  # in memory: the disk may be full
-        filter_.export_bpf(file)  # once for all workers; in each it would cost time and a megabyte
+    with open(os.memfd_create("filter"), "w+b") as file:  # in memory, since the disk may be full
+        filter_.export_bpf(file)  # once for all workers, since it takes time and a megabyte of memory
         file.seek(0)
         instructions = ctypes.create_string_buffer(file.read())
 
     def apply() -> None:
-        """Put this process under the filter; ``instructions`` stay in memory as long as this function does."""
+        """Apply the filter to this process; this closure keeps ``instructions`` in memory."""
         sock_fprog = struct.pack("HP", len(instructions) // _INSTRUCTION_SIZE, ctypes.addressof(instructions))
         prctl(PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, sock_fprog)
 

@@ -1,4 +1,4 @@
-"""Namespaces that hide the machine's processes, network and host name, and a root that holds only the libraries."""
+"""Hide the machine's processes, network and host name by namespaces, and its files by a separate root directory."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ from pathlib import Path
 from .system import libc
 
 NOBODY = 65534
-"""User and group of processes in the sandbox."""
+"""User ID and group ID of processes in the sandbox."""
 
 # Flags of unshare(2), from linux/sched.h.
 _CLONE_NEWNS = 0x00020000
@@ -34,11 +34,11 @@ _MS_RELATIME = 1 << 21
 _MNT_DETACH = 2
 _READ_ONLY = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 
-_KEPT_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME  # statvfs(3) reports these with mount's own numbers
-_ST_RELATIME = 4096  # and this one with another
+_KEPT_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME  # statvfs(3) reports these with the same numbers
+_ST_RELATIME = 4096  # statvfs(3) reports relatime with a number of its own
 
 Entry = tuple[str, str]
-"""A path inside, and the machine's path that is mounted there."""
+"""A path in the sandbox, and the machine's path that is mounted there."""
 
 
 def enter_namespaces() -> None:
@@ -58,7 +58,9 @@ def enter_namespaces() -> None:
 
 
 def enter_root(folder: str, entries: Iterable[Entry]) -> None:
-    """Make ``folder`` the root, with nothing in it but the entries, read-only. For a process in its own namespaces.
+    """Make ``folder`` the root directory, which contains only the entries, read-only.
+
+    The process must already be in namespaces of its own.
 
     Raises:
         OSError: if the kernel refuses.

@@ -1,11 +1,11 @@
-"""Calls of the C library for which Python has no function."""
+"""Call functions of the C library that Python does not offer."""
 
 import ctypes
 import os
 import signal
 from typing import Any
 
-# Numbers of system calls, the same on every architecture; not every build of Python has these two.
+# Numbers of system calls, the same on every architecture; some builds of Python lack functions for these two.
 _PIDFD_SEND_SIGNAL = 424
 _PIDFD_OPEN = 434
 
@@ -34,7 +34,7 @@ def libc(function: str, *arguments: Any) -> int:
 
 
 def open_process(pid: int) -> int:
-    """Return a descriptor of a process (a pidfd), which never comes to mean another process as a PID can.
+    """Return a descriptor of a process (a pidfd); unlike a PID, it is never reused for another process.
 
     Raises:
         OSError: if there is no such process, or the kernel has no pidfds (Linux before 5.3).
@@ -43,7 +43,7 @@ def open_process(pid: int) -> int:
 
 
 def signal_process(descriptor: int, number: int) -> None:
-    """Send a signal to the process of a descriptor.
+    """Send the signal ``number`` to the process of a descriptor.
 
     Raises:
         OSError: if the process has ended.
@@ -57,12 +57,12 @@ def prctl(option: int, value: Any, more: Any = 0) -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. A change of user undoes this, so call it afterwards."""
+    """Have the kernel kill this process when its parent ends. Call it after any change of user, which would undo it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def give_up_privileges() -> None:
-    """Drop all capabilities and the means to gain any, and let no other process read this one's memory."""
+    """Drop all capabilities and any way to gain them, and prevent other processes from reading this one's memory."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     header, no_capabilities = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     libc("capset", header, no_capabilities)

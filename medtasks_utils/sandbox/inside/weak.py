@@ -1,6 +1,6 @@
-"""RestrictedPython in place of plain Python, where the kernel cannot confine a process.
+"""Run RestrictedPython instead of plain Python if the kernel cannot confine a process.
 
-It is no security boundary: it keeps well-meant code away from files, and stops no attack.
+This is not a security boundary: it keeps harmless code away from files, but does not stop an attack.
 """
 
 import builtins
@@ -11,33 +11,33 @@ from typing import Any
 from .worker import Interpreter
 
 MODULES = ("math", "statistics", "datetime", "decimal", "fractions")
-"""The modules whose public names can be imported. None of those names reads attributes by name, as ``str.format``
-does, or returns anything that does."""
+"""The modules whose public names can be imported. None of these names accesses attributes by name, as ``str.format``
+does, or returns an object that does."""
 
 _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min next reversed set sum"
 
 
 def _import(name: str, *others: Any) -> types.SimpleNamespace:
-    """Return a namespace of a module's public names, for ``__import__``."""
+    """Return a namespace with a module's public names, as a replacement of ``__import__``."""
     if name not in MODULES:
-        raise ImportError(f"no module {name!r} in the weak sandbox; there are {', '.join(MODULES)}")
+        raise ImportError(f"no module {name!r} in the weak sandbox; available: {', '.join(MODULES)}")
     module = vars(importlib.import_module(name))
     public = module.get("__all__") or [key for key in module if not key.startswith("_")]
     return types.SimpleNamespace(**{key: module[key] for key in public})
 
 
 def _in_place(operation: str, value: Any, other: Any) -> Any:
-    """Return the result of an in-place operation such as ``+=``."""
+    """Apply an in-place operation such as ``+=``, and return its result."""
     scope = {"value": value, "other": other}
-    exec(f"value {operation} other", scope)  # RestrictedPython passes only operators of its own list
+    exec(f"value {operation} other", scope)  # safe: RestrictedPython passes only known operators
     return scope["value"]
 
 
 class RestrictedInterpreter(Interpreter):
-    """An :class:`.Interpreter` of RestrictedPython's language."""
+    """An :class:`.Interpreter` that accepts only the subset of Python that RestrictedPython allows."""
 
     def predefined(self) -> dict[str, Any]:
-        """Return RestrictedPython's guards, and ``math``."""
+        """Return RestrictedPython's guard functions, and ``math``."""
         from RestrictedPython import Eval, Guards, safe_builtins
 
         printer = types.SimpleNamespace(_call_print=print)

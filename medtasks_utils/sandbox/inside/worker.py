@@ -1,8 +1,9 @@
-"""A session's process: it runs the session's calls one after the other, and keeps the variables between them.
+"""Run a session's calls one after the other in its own process, and keep the variables between them.
 
-A request is a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the code's length,
-and the code. An answer is the mark, everything that is written to descriptor 1, the mark again, and ``0``, or ``1`` if
-the code failed. The mark is new with each call, so nothing written before a call can pass for its answer.
+A request consists of a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the length
+of the code in bytes, and the code. An answer consists of the mark, everything written to descriptor 1, the mark again,
+and ``0``, or ``1`` if the code failed. Each call has a new mark, so output written before a call cannot be mistaken for
+its answer.
 """
 
 import ast
@@ -30,7 +31,7 @@ HEADER = struct.Struct(f"!{MARK}sdI")
 _ABSENT = (
     "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."
 )
-"""The hint that follows the traceback of an error which the confinement caused. The model reads it."""
+"""A hint for the model, printed after the traceback of an error that the confinement caused."""
 _CAUSED_BY_CONFINEMENT = re.compile(
     r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
     r"|FileNotFoundError: .*No usable temporary directory)"
@@ -49,10 +50,10 @@ _strptime encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_8_sig
 
 
 def import_libraries() -> None:
-    """Import what code is likely to use, so that forks need not; a package that is not installed is skipped."""
+    """Import the libraries that code is likely to use, before any fork; skip those that are not installed."""
     import site
 
-    site.setquit()  # scripts have quit() and help(), but site itself is switched off, since it looks for files
+    site.setquit()  # site is switched off, since it looks for files, but scripts expect quit() and help()
     site.sethelper()
     for name in _LIBRARIES.split():
         with suppress(ImportError):
@@ -60,22 +61,22 @@ def import_libraries() -> None:
 
 
 class _NullDevice(str):
-    """The path of the null device; opening it gives a copy of the worker's own descriptor of that device."""
+    """The path of the null device; opening it duplicates the worker's descriptor of that device."""
 
     def __index__(self) -> int:
         return os.dup(0)
 
 
 def forget_the_machine() -> None:
-    """Remove what Python remembers of the machine: how and where it was built and started."""
+    """Remove what Python knows about the machine: how and where it was built and started."""
     import platform
     import sysconfig
 
     sys.modules.pop(sysconfig._get_sysconfigdata_name(), None)  # type: ignore[attr-defined]
-    # Code that asks for these gets them read again; paths in them are removed from its output.
+    # Python reads these again when code asks for them; paths in them are removed from the output.
     vars(sysconfig).update(_PROJECT_BASE="", _CONFIG_VARS=None, _CONFIG_VARS_INITIALIZED=False)
     os.devnull = _NullDevice(os.devnull)
-    os.system = os.chroot  # type: ignore[assignment] # also refused, but by an exception instead of a number
+    os.system = os.chroot  # type: ignore[assignment] # it is refused too, but raises an exception
     os.environ.clear()
     sys.path.pop()  # the folder with this package
     sys.argv[:] = sys.orig_argv[:] = ["main.py"]
@@ -84,7 +85,7 @@ def forget_the_machine() -> None:
 
 
 class Interpreter:
-    """The variables of one session, and a way to run code on them as if it were the file ``main.py``."""
+    """Runs the code of one session as if it were the file ``main.py``, and keeps its variables."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -95,7 +96,7 @@ class Interpreter:
         sys.modules["__main__"] = main
 
     def predefined(self) -> dict[str, Any]:
-        """Return the names that code can use without an import."""
+        """Return the variables that code can use without an import."""
         import math
 
         import numpy
@@ -104,7 +105,7 @@ class Interpreter:
         return {"np": numpy, "numpy": numpy, "math": math, "scipy": scipy, "sp": scipy}
 
     def run(self, code: str) -> bool:
-        """Run code as a file, except that a last expression is shown as in a REPL; return whether the code failed."""
+        """Run code as a script, but print a last bare expression as a REPL does; return True if the code failed."""
         self._calls += 1
         code = code.removeprefix("\ufeff")
         name = "main.py" if self._calls == 1 else f"main{self._calls}.py"
@@ -134,21 +135,21 @@ def _show(problem: BaseException) -> None:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
             frame = frame.tb_next
-        if isinstance(problem, SyntaxError) and problem.text is None:  # Python looked for a file of that name
+        if isinstance(problem, SyntaxError) and problem.text is None:  # Python looked for the source in a file
             problem.text = linecache.getline(str(problem.filename), problem.lineno or 0) or None
         lines = "".join(traceback.format_exception(type(problem), problem, frame)).rstrip("\n")
         text = lines + _suggestion(problem, lines)
         print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
-        problem.__traceback__ = frame = None  # deletes the objects of its frames, which may print errors of their own
+        problem.__traceback__ = frame = None  # deletes objects now, since their destructors may print errors
         if _CAUSED_BY_CONFINEMENT.match(lines.rpartition("\n")[2]):
             print(_ABSENT, file=sys.stderr)
     except BaseException:  # its __str__ may fail, the stream may be closed, or memory may be short
-        os.write(1, b"Error: the code failed, and so did describing how\n")
+        os.write(1, b"Error: the code failed, and its exception could not be printed\n")
 
 
 def _suggestion(problem: BaseException, lines: str) -> str:
-    """Return what Python adds to the last line, such as ``. Did you mean: 'sqrt'?``."""
-    with redirect_stderr(io.StringIO()) as shown:  # before 3.12, the module traceback adds nothing
+    """Return the suggestion that Python appends to a traceback's last line, such as ``. Did you mean: 'sqrt'?``."""
+    with redirect_stderr(io.StringIO()) as shown:  # before 3.12, traceback gives no suggestions
         sys.__excepthook__(type(problem), problem, problem.__traceback__)
     _, has_message, addition = shown.getvalue().rstrip("\n").rpartition(lines.rpartition("\n")[2])
     return addition if has_message else ""
@@ -157,19 +158,19 @@ def _suggestion(problem: BaseException, lines: str) -> str:
 def serve(interpreter: Interpreter) -> None:
     """Answer calls until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
-    random.seed()  # forks would all draw the same numbers
+    random.seed()  # otherwise all forks would draw the same numbers
     with suppress(KeyError):
         sys.modules["numpy"].random.seed()
-    requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - open as long as the process lives
+    requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - stays open until the process ends
     output: Any = None
     while header := requests.read(HEADER.size):
         mark, seconds, length = HEADER.unpack(header)
-        signal.setitimer(signal.ITIMER_REAL, seconds)  # for systems on which the run cannot end this process
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # for systems without pidfds
         os.write(SOCKET, mark)
         output = _streams(output)
         failed = interpreter.run(requests.read(length).decode())
         for flush in (lambda: sys.stdout.flush(), output.flush):
-            with suppress(BaseException):  # the code may have closed or replaced it
+            with suppress(BaseException):  # the code may have closed or replaced the stream
                 flush()
         signal.setitimer(signal.ITIMER_REAL, 0)
         os.write(SOCKET, mark + (b"1" if failed else b"0"))
@@ -178,15 +179,15 @@ def serve(interpreter: Interpreter) -> None:
 def _streams(output: Any) -> Any:
     """Restore the standard streams, whatever the last call did to them, and return the output stream.
 
-    Errors go to the output stream too, so that their order is kept. The last call's ``output`` is used again if it
-    works, since a logger that was set up then writes to it. Each line is sent as it is printed, so that it arrives even
-    if the call does not end.
+    Errors go to the output stream too, so that their order is kept. The last call's ``output`` is reused if it still
+    works, since loggers that the code set up may write to it. Each line is sent as soon as it is printed, so that it
+    arrives even if the call times out.
     """
     standard: Any = sys
-    standard.stdout = standard.stderr = None  # an object that code put there may close descriptor 1 when it is deleted
+    standard.stdout = standard.stderr = None  # first, since an object of the code may close descriptor 1 when deleted
     try:
         output.flush()
-    except BaseException:  # this is the first call, or code closed or changed it
+    except BaseException:  # the first call, or code closed or replaced the stream
         output = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
     standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
     standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115

@@ -1,10 +1,10 @@
-"""The forking process: it imports what code may use, confines itself, and forks a worker on request.
+"""Run the forking process, which imports the libraries, confines itself, and forks a worker on request.
 
 It runs as a fresh interpreter in a folder of links to the libraries, with no environment and one socket. It reads its
 settings as JSON from standard input and reports the layers that confine it as JSON on standard output. A request is one
-byte with two descriptors: the worker's own socket and its own ``/dev/null``. The zygote answers on that socket with one
-byte and the worker's pidfd, or closes the socket if it cannot fork. No code and no output ever reaches the zygote, so a
-worker inherits none.
+byte with two descriptors: the worker's socket, and ``/dev/null`` opened for this worker. The zygote answers on that
+socket with one byte and the worker's pidfd, or closes the socket if it cannot fork. The zygote never sees code or
+output, so a worker cannot inherit those of another session.
 """
 
 import gc
@@ -39,10 +39,14 @@ print(f"{values.mean():.2f} {stats.norm.cdf(1.96):.4f}", np.median(values))
 
 
 def main(descriptor: int) -> None:
-    """Run the zygote until the run closes its socket, whose descriptor is the argument."""
+    """Run the zygote until the other end of its socket closes.
+
+    Args:
+        descriptor: the socket's descriptor.
+    """
     control = socket.socket(fileno=descriptor)
     settings = json.load(sys.stdin)
-    with suppress(OSError):  # if memory runs out, the kernel kills these processes before the run
+    with suppress(OSError):  # when memory runs out, the kernel kills these processes first
         Path("/proc/self/oom_score_adj").write_text("900")
     confinement = confine.Confinement(**settings)
     settings.clear()  # workers must not find the machine's paths in their memory
@@ -52,7 +56,7 @@ def main(descriptor: int) -> None:
         _serve(control, confinement)
         os._exit(0)
     control.close()
-    os.waitpid(child, 0)  # the child ends when the run does, which closes its end of the socket
+    os.waitpid(child, 0)  # the child ends when the other end of the socket closes
     os._exit(0)
 
 
@@ -62,7 +66,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
         worker.import_libraries()
     with redirect_stdout(io.StringIO()) as ignored, redirect_stderr(ignored):
         for _ in range(20):
-            _interpreter(confinement).run(_WARM_UP)  # RestrictedPython refuses it, but is imported by then
+            _interpreter(confinement).run(_WARM_UP)  # RestrictedPython rejects it, but is imported
     confinement.confine_zygote()
     worker.forget_the_machine()
     gc.collect()
@@ -74,7 +78,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
         if not request:
             return
         connection, null = socket.socket(fileno=descriptors[0]), descriptors[1]
-        with connection, suppress(OSError):  # fork failed, or the run closed the socket
+        with connection, suppress(OSError):  # the fork failed, or the other end of the socket was closed
             pid = os.fork()
             if pid == 0:
                 _work(connection.fileno(), null, confinement)
@@ -86,7 +90,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
 
 
 def _work(connection: int, null: int, confinement: confine.Confinement) -> NoReturn:
-    """Confine this new process and serve calls; descriptor 0 is the null device, and 1 to 3 are the socket."""
+    """Confine this new process and serve calls, with the null device as descriptor 0 and the socket as 1 to 3."""
     try:
         for number, descriptor in enumerate((null, connection, connection, connection)):
             os.dup2(descriptor, number)

@@ -1,4 +1,4 @@
-"""Score the similarity of an explanation to its references, 0–100.
+"""Score the similarity of an explanation to its references, from 0 to 100.
 
 ================  ====================================================  =====================
 ``rougeL``        longest common subsequence of words, F-measure        Lin 2004
@@ -8,8 +8,8 @@
 ================  ====================================================  =====================
 
 With several references, ROUGE-L, METEOR and BERTScore take the best match; BLEU counts n-grams over all of them. Each
-score equals that of Hugging Face ``evaluate`` with its defaults, one example at a time, by which explanations were
-first scored. No code of it is fetched or run.
+score equals that of Hugging Face ``evaluate`` with its defaults, called for one example at a time, which is how
+published scores were computed. ``evaluate`` itself is not used.
 
 >>> metrics = make_metrics(["rougeL", "bleu"])
 >>> for metric in metrics:
@@ -41,33 +41,37 @@ METRICS = Registry(
 
 
 class ExplanationMetric(ABC):
-    """The similarity of a candidate text to one or more reference texts; ``name`` is its key in :data:`METRICS`."""
+    """A metric of the similarity between a candidate text and one or more references.
+
+    Attributes:
+        name: its key in :data:`METRICS`.
+    """
 
     name: str
 
     @property
     @abstractmethod
     def signature(self) -> str:
-        """Return, on one line, every choice behind the score, with versions; call :meth:`prepare` first."""
+        """Return one line with every choice and version that the score depends on. Call :meth:`prepare` first."""
 
     def prepare(self) -> None:  # noqa: B027
-        """Check, download and load what scoring needs; nothing by default.
+        """Download, load and check whatever scoring needs; by default, do nothing.
 
         Raises:
             MedtasksError: if something is missing and cannot be downloaded.
         """
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score each text against its own references, with a progress bar after one second.
+        """Score each text against its references; a progress bar appears after one second.
 
         Args:
-            candidates: ``n`` texts; a blank one scores 0.
+            candidates: n texts; a blank text scores 0.
             references: for each candidate, one or more texts that are not blank.
 
         Returns:
-            ``n`` scores, 0–100; higher is more similar.
+            n scores from 0 to 100; higher is more similar.
         """
-        from tqdm import tqdm  # imported here, since tqdm decides on import whether it shows
+        from tqdm import tqdm  # imported here, since tqdm reads its environment variables on import
 
         self.prepare()
         pairs = list(zip(candidates, references, strict=True))
@@ -78,15 +82,15 @@ class ExplanationMetric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score, 0–1, of a candidate that is not blank."""
+        """Return the score of a candidate that is not blank, from 0 to 1."""
 
 
 def make_metrics(names: Iterable[str], **settings: Any) -> list[ExplanationMetric]:
-    """Create the metrics of these names, in order; only their own dependencies are imported.
+    """Create metrics by name, in order. Only the dependencies of these metrics are imported.
 
     Args:
         names: keys of :data:`METRICS`.
-        settings: arguments of the metrics' classes, prefixed with the metric's name, such as ``bertscore_device``.
+        settings: arguments of the metrics, each prefixed with the metric's name, such as ``bertscore_device``.
     """
     arguments: dict[str, dict[str, Any]] = defaultdict(dict)
     for key, value in settings.items():

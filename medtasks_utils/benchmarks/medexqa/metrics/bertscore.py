@@ -1,11 +1,11 @@
 """BERTScore (Zhang et al. 2020, arXiv:1904.09675): ``bert-score``'s F1, one example at a time, as in ``evaluate``.
 
 Each token is matched with the most similar token of the other text, by the cosine of their vectors in one layer of the
-model. Precision and recall are means of these cosines, without idf weights or baseline rescaling; the best reference
-counts. The model is SciBERT unless another is named. The layer is bert-score's choice for a model that it knows, else
-two thirds of the layers, which is 8 for any copy of SciBERT. Texts are truncated at the model's length, 512 tokens for
-SciBERT. In a batch of several examples, padding can win over a best match whose cosine is negative, so each example has
-a call of its own.
+model. Precision and recall are means of these cosines, without idf weights or baseline rescaling. With several
+references, the highest F1 counts. The default model is SciBERT. The layer is bert-score's choice for models that it
+knows, and two thirds of the layers for others, which is 8 for any copy of SciBERT. Texts are truncated to the model's
+maximum length, 512 tokens for SciBERT. Each example is scored in a separate call, since in a batch of several, padding
+would be preferred to a best match whose cosine is negative.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from medtasks_utils.errors import MedtasksError, logger, reason_of
 from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
-"""Files of a hub repository that loading needs: settings, tokenizer, and weights in torch's formats."""
+"""Patterns of the files in a hub repository that loading needs: settings, tokenizer, and weights for torch."""
 
 _USUAL_LENGTH = 512
 _WITHOUT = "or leave bertscore out of explanation_metrics"
@@ -32,8 +32,8 @@ class BertScore(ExplanationMetric):
 
     Args:
         model: a hub repository, or a folder with a model and its tokenizer; SciBERT by default.
-        device: ``auto`` (cuda, else mps, else cpu), or a device of torch.
-        batch_size: maximum number of an example's texts to embed at once.
+        device: ``auto`` (cuda, else mps, else cpu), or the name of a torch device.
+        batch_size: maximum number of texts to embed at once; they are texts of the same example.
     """
 
     name = "bertscore"
@@ -45,14 +45,14 @@ class BertScore(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """Return the model, its layer, and the choices that bert-score's own hash names."""
+        """Return the model, its layer, and the settings that bert-score's own hash includes."""
         layer = _load(self.model).num_layers
         return f"bertscore|{self.model}|layer:{layer}|measure:f1|no-idf|no-rescaling|refs:best"
 
     def prepare(self) -> None:
-        """Load the model, after downloading it if necessary.
+        """Load the model; download it first if necessary.
 
-        The model stays in main memory and uses the device, which the evaluated model may occupy, only while scoring.
+        The model stays in main memory, and is on the device only while scoring, since the evaluated model may need it.
 
         Raises:
             MedtasksError: if bert-score or the model is not available.
@@ -60,7 +60,7 @@ class BertScore(ExplanationMetric):
         _load(self.model)
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score as :class:`ExplanationMetric` does, on the device, or on the CPU if the device fails."""
+        """Score each text against its references on the device; if the device fails, score on the CPU."""
         import torch
 
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -68,7 +68,7 @@ class BertScore(ExplanationMetric):
         try:
             self._move(device)
             return super().score(candidates, references)
-        except (RuntimeError, AssertionError) as error:  # no such device, or no memory left beside the evaluated model
+        except (RuntimeError, AssertionError) as error:  # no such device, or the evaluated model fills its memory
             logger.warning("bertscore: scoring on the CPU, since %s failed (%s)", device, reason_of(error))
             self._move("cpu")
             return super().score(candidates, references)
@@ -90,7 +90,7 @@ class BertScore(ExplanationMetric):
 
 @lru_cache(maxsize=1)
 def _load(model: str) -> Any:
-    """Return bert-score's scorer on the CPU; callers share one per model.
+    """Return bert-score's scorer on the CPU; callers share one scorer per model.
 
     Raises:
         MedtasksError: if bert-score is not installed, or the model cannot be found, read or used.
@@ -109,21 +109,21 @@ def _load(model: str) -> Any:
         layers = model2layers.get(model) or round(config.num_hidden_layers * 2 / 3)
         scorer = BERTScorer(model_type=folder, num_layers=layers, device="cpu")
         tokenizer = scorer._tokenizer
-        if len(tokenizer) <= len(tokenizer.all_special_ids):  # what transformers creates where the files are missing
+        if len(tokenizer) <= len(tokenizer.all_special_ids):  # transformers creates this if files are missing
             raise OSError("its tokenizer has no vocabulary")
-    except Exception as error:  # a missing, damaged or unusual model fails in many ways; the user can fix each
+    except Exception as error:  # a missing, damaged or unusual model fails in many ways, all for the user to fix
         raise MedtasksError(
-            f"bertscore: cannot load the model {model!r} ({reason_of(error)}): fetch it once on a machine with "
-            f"internet (`medtasks fetch --only scibert`), name another model with bertscore_model, {_WITHOUT}"
+            f"bertscore: cannot load the model {model!r} ({reason_of(error)}); fetch it on a machine with internet "
+            f"access (`medtasks fetch --only scibert`), name another model with bertscore_model, {_WITHOUT}"
         ) from None
-    # SciBERT's tokenizer names no length. transformers then assumes 1e30, which overflows in bert-score.
+    # SciBERT's tokenizer states no maximum length. transformers then assumes 1e30, which overflows in bert-score.
     positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions)
     return scorer
 
 
 def _folder(model: str) -> Path:
-    """Return the path itself if it is a folder, else the cached snapshot, downloaded if necessary."""
+    """Return the path itself if it is a folder, else the hub's cached snapshot, downloaded if necessary."""
     return Path(model if Path(model).is_dir() else snapshot_download(model, allow_patterns=_MODEL_FILES))
 
 

@@ -1,11 +1,11 @@
 """BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` computes it by
 default.
 
-sacreBLEU gives the tokens (``13a``, case-sensitive) and the four n-gram precisions, clipped by the reference that has
-an n-gram most often. The score is their geometric mean times the brevity penalty ``exp(1 − r/c)``, for a candidate of c
-tokens that is not longer than the shortest reference's r tokens (sacreBLEU would take the reference nearest in length).
-There is no smoothing: without a match of some order the score is 0, as for most single examples. That is a poor
-statistic of one example, but the published averages are made of it.
+sacreBLEU provides the tokens (``13a``, case-sensitive) and the four n-gram precisions, in which an n-gram counts at
+most as often as in the reference that has it most often. The score is their geometric mean times the brevity penalty:
+``exp(1 − r/c)`` if the candidate's c tokens are not more than the shortest reference's r (sacreBLEU would use the
+reference nearest in length), else 1. There is no smoothing: the score is 0 if there is no match of some order, as for
+most examples. This makes it a poor statistic of a single example, but published averages are computed from it.
 """
 
 import math
@@ -19,7 +19,7 @@ from . import ExplanationMetric
 
 
 class Bleu(ExplanationMetric):
-    """Unsmoothed BLEU-4 of an example against all its references together."""
+    """BLEU-4 without smoothing, of an example against all of its references together."""
 
     name = "bleu"
 
@@ -29,7 +29,7 @@ class Bleu(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """Return the tokenizer, smoothing, the reference length that counts, and sacreBLEU's version."""
+        """Return the tokenizer, the smoothing, the reference length used, and sacreBLEU's version."""
         return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:

@@ -1,9 +1,8 @@
 """METEOR (Banerjee & Lavie 2005, https://aclanthology.org/W05-0909), as ``evaluate`` computes it by default.
 
-The score is ``nltk.translate.meteor_score.meteor_score`` with its defaults (alpha 0.9, beta 3, gamma 0.5; words match
-exactly, then by Porter stem, then as WordNet synonyms of the stem; case does not count) on the tokens of
-``nltk.word_tokenize``, which first splits sentences with Punkt's English model. Each word is stemmed and looked up
-once.
+The score is ``nltk.translate.meteor_score.meteor_score`` with its defaults: alpha 0.9, beta 3, gamma 0.5; words match
+exactly, then by Porter stem, then as WordNet synonyms of the stem; case is ignored. The tokens are those of
+``nltk.word_tokenize``, which first splits sentences with Punkt's English model. Stems and synonyms of words are cached.
 """
 
 import warnings
@@ -24,7 +23,7 @@ from medtasks_utils.errors import MedtasksError, logger
 
 from . import ExplanationMetric
 
-_REMEMBERED = 1 << 16  # words; a few thousand make up most of any text
+_REMEMBERED = 1 << 16  # words; a few thousand words make up most of any text
 
 
 class Meteor(ExplanationMetric):
@@ -43,7 +42,7 @@ class Meteor(ExplanationMetric):
         return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{wordnet_version}|nltk:{version('nltk')}"
 
     def prepare(self) -> None:
-        """Load WordNet and Punkt's model, after downloading them if necessary.
+        """Load WordNet and Punkt's model; download them first if necessary.
 
         Raises:
             MedtasksError: if one of them is not available.
@@ -65,13 +64,13 @@ _READERS: dict[str, Callable[[], object]] = {
 
 
 def _load(place: str) -> None:
-    """Read a package of NLTK's data, after downloading it if it is missing.
+    """Read a package of NLTK's data; download it first if it is missing.
 
     Raises:
         MedtasksError: if it cannot be downloaded or read.
     """
     name = Path(place).name
-    with warnings.catch_warnings(record=True) as refusals:  # NLTK warns of a folder that others may write to
+    with warnings.catch_warnings(record=True) as refusals:  # NLTK warns about folders that others can write to
         warnings.simplefilter("always", RuntimeWarning)
         try:
             try:
@@ -79,14 +78,14 @@ def _load(place: str) -> None:
             except LookupError:
                 if constants.HF_HUB_OFFLINE:
                     raise
-                logger.warning("meteor needs NLTK's %s: downloading it", name)
+                logger.warning("meteor needs NLTK's %s, which is missing; downloading it", name)
                 nltk.download(name, quiet=True)
                 _READERS[place]()
         except Exception as error:  # a damaged copy fails in many ways
             reason = str(refusals[-1].message) if refusals else type(error).__name__
             raise MedtasksError(
-                f"meteor needs NLTK's {name}, which cannot be read here ({reason}): run `python -m nltk.downloader "
-                f"{name}` on a machine with internet (then copy its folder nltk_data, and set NLTK_DATA to the copy), "
+                f"meteor needs NLTK's {name}, which cannot be read ({reason}); run `python -m nltk.downloader {name}` "
+                "on a machine with internet access (then copy its folder nltk_data, and set NLTK_DATA to the copy), "
                 "or leave meteor out of explanation_metrics"
             ) from None
 
