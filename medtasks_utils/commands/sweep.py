@@ -1,4 +1,4 @@
-"""``medtasks sweep``: run models × tasks on this machine or a Ray cluster (:mod:`medtasks_utils.sweep`)."""
+"""``medtasks sweep``: run models × tasks here, on a Ray cluster or under Slurm (:mod:`medtasks_utils.sweep`)."""
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -10,14 +10,16 @@ from .flags import Command, Printout
 
 @dataclass
 class Sweep(Command):
-    """Run many models on many tasks, on this machine or a Ray cluster, and write one report.
+    """Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
 
-    Each model on each run of the plan is a job. Re-run the same command after an interruption: finished jobs are
-    skipped, and the answers of the others are reused. Exit code 1 if a job failed.
+    Each model on each run of the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
+    after an interruption: finished jobs are skipped, and the answers of the others are reused. Exit code 1 if a job
+    failed.
 
     Attributes:
         plan: the plan, a YAML file
-        dry_run: print the jobs and their sizes, and run nothing
+        dry_run: print the jobs, their sizes and how far they are, and run nothing
+        status: the same
         ray: address of a Ray cluster, or auto for the one that this machine belongs to
         cpus: how many processors of this machine to use; default: all
         gpus: how many GPUs of this machine to use; default: all
@@ -26,6 +28,7 @@ class Sweep(Command):
     plan: Path
     _: KW_ONLY
     dry_run: bool = False
+    status: bool = False
     ray: str | None = None
     cpus: NonNegativeFloat | None = None
     gpus: NonNegativeInt | None = None
@@ -47,7 +50,7 @@ class Sweep(Command):
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
-        if self.dry_run:
+        if self.dry_run or self.status:
             records = job_records(plan)
             return Printout(job_table(records), records)
         failures = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)

@@ -26,6 +26,7 @@ from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
 from .stepwise import ReplayedAnswers
+from .task_options import SERVED_BY
 
 
 class StoppedBeforeReplies(Exception):
@@ -83,6 +84,8 @@ class Evaluation:
                 "--no_keep"
             )
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
+        if served_by := os.environ.get(SERVED_BY):
+            model["base_url"] = served_by
         self.saved_run = saved_run
         self.against: dict[str, Any] = {}
         self.answers: AnswerStore | None = None

@@ -3,9 +3,11 @@
 ======================  ===========================================================================================
 :mod:`.plan`            the plan, validated, and its jobs; a job is one ``medtasks eval``
 :mod:`.job_size`        how many requests a job makes, and whether it can run
-:mod:`.job_process`     the process of a job
-:mod:`.local_executor`  runs jobs on this machine, as many at once as its processors and GPUs allow
-:mod:`.ray_executor`    runs jobs on a Ray cluster
-:mod:`.scheduler`       gives jobs to an executor, retries failures, and writes the report
+:mod:`.child_process`   a process that ends with the sweep
+:mod:`.allocation`      runs jobs of one model in one place, beside the model's servers, and counts the cost
+:mod:`.local_executor`  runs allocations on this machine, as many at once as its processors and GPUs allow
+:mod:`.ray_executor`    runs allocations on a Ray cluster
+:mod:`.slurm_executor`  runs allocations under Slurm
+:mod:`.scheduler`       gives allocations to an executor, starts again what was lost, and writes the report
 ======================  ===========================================================================================
 """

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -12,9 +12,10 @@ from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
 from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, get_sample_size
 
-from .plan import Job, as_words
+from .plan import Job
 
 
+@cache
 def size_of(job: Job, is_run_here: bool = False) -> int:
     """Return how many requests a job makes to its model: examples times generations.
 
@@ -29,7 +30,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         MedtasksError: if the job's model, flags, tasks, options or data are wrong.
     """
     try:
-        config = config_of(job.settings)
+        config = config_of(job.flags())
         check_request(config)
         if is_run_here:
             check_model(config)
@@ -52,15 +53,15 @@ def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> d
     return tasks
 
 
-def config_of(settings: Mapping[str, Any]) -> EvaluatorConfig:
-    """Return the harness's configuration for flags by name.
+def config_of(flags: Sequence[str]) -> EvaluatorConfig:
+    """Return the harness's configuration for flags of ``medtasks eval``.
 
     Raises:
         UsageError: for an unknown flag, or a value that the flag does not take.
     """
     parser = _Flags(add_help=False, allow_abbrev=False)
     add_flags_of_run(parser)
-    return configured(parser.parse_args(as_words(settings)))
+    return configured(parser.parse_args(flags))
 
 
 class _Flags(argparse.ArgumentParser):

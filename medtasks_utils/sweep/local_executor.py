@@ -1,17 +1,17 @@
-"""Run jobs on this machine, as many at once as its resources allow, in the plan's order."""
+"""Run allocations on this machine, as many at once as its resources allow, in the plan's order."""
 
 import os
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from medtasks_utils.errors import UsageError
 
-from .job_process import start, stop
-from .plan import Job
+from .allocation import run_allocation
+from .plan import Allocation
 
 _POLL_INTERVAL = 0.5  # seconds
 
@@ -38,52 +38,49 @@ class Machine(NamedTuple):
 
 
 class LocalExecutor:
-    """Runs the jobs of :func:`.scheduler.run_all` on this machine.
+    """Runs allocations on this machine.
 
     Attributes:
-        running: each running job's process and GPUs.
+        running: the steps of each running allocation, and its GPUs.
 
     Raises:
-        UsageError: if a job needs more than the machine has.
+        UsageError: if an allocation needs more than the machine has.
     """
 
-    def __init__(self, jobs: Sequence[Job], machine: Machine) -> None:
-        for job in jobs:
-            needs = job.model.resources
-            if needs.gpus > len(machine.gpus) or needs.cpus > machine.cpus or needs.custom:
+    def __init__(self, allocations: Sequence[Allocation], machine: Machine) -> None:
+        for allocation in allocations:
+            model, needs = allocation[0].model, allocation[0].model.resources
+            if model.gpus > len(machine.gpus) or needs.cpus > machine.cpus or needs.custom:
                 raise UsageError(
-                    f"{job.name} asks for {needs.gpus} GPUs, {needs.cpus:g} CPUs and {needs.custom or 'nothing'} more, "
-                    f"and this machine has {len(machine.gpus)} GPUs and {machine.cpus:g} CPUs: change resources in the "
-                    "plan, --gpus or --cpus, or use a cluster with --ray"
+                    f"{allocation[0].name} asks for {model.gpus} GPUs, {needs.cpus:g} CPUs and "
+                    f"{needs.custom or 'nothing'} more, and this machine has {len(machine.gpus)} GPUs and "
+                    f"{machine.cpus:g} CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
                 )
         self._free_gpus = list(machine.gpus)
         self._cpus = machine.cpus
-        self.running: dict[Job, tuple[subprocess.Popen[bytes], list[str]]] = {}
+        self.running: dict[Allocation, tuple[Generator[None], list[str]]] = {}
 
-    def start(self, job: Job) -> str:
-        """Start a job if resources are free, and return a status for the log; else return an empty string."""
-        needs = job.model.resources
-        cpus_in_use = sum(other.model.resources.cpus for other in self.running)
-        if needs.gpus > len(self._free_gpus) or round(cpus_in_use + needs.cpus, 6) > self._cpus:
-            return ""
-        gpus, self._free_gpus = self._free_gpus[: needs.gpus], self._free_gpus[needs.gpus :]
-        process = start(job.arguments(job.folder), job.folder, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)})
-        self.running[job] = process, gpus
-        return "running"
+    def start(self, allocation: Allocation) -> bool:
+        """Start an allocation if resources are free, and return whether they were."""
+        needs, count = allocation[0].model.resources, allocation[0].model.gpus
+        cpus_in_use = sum(other[0].model.resources.cpus for other in self.running)
+        if count > len(self._free_gpus) or round(cpus_in_use + needs.cpus, 6) > self._cpus:
+            return False
+        gpus, self._free_gpus = self._free_gpus[:count], self._free_gpus[count:]
+        environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}
+        output = allocation[0].plan.output
+        self.running[allocation] = run_allocation(allocation, output, environment), gpus
+        return True
 
-    def ended(self) -> list[tuple[Job, int]]:
-        """Wait half a second, and return the jobs whose process has ended, with exit codes."""
+    def ended(self) -> list[Allocation]:
+        """Let the allocations run for half a second, and return those that have ended."""
         time.sleep(_POLL_INTERVAL)
-        ended_jobs = []
-        for job, (process, gpus) in list(self.running.items()):
-            code = process.poll()
-            if code is not None:
-                del self.running[job]
-                self._free_gpus += gpus
-                ended_jobs.append((job, code))
-        return ended_jobs
+        ended_ones = [allocation for allocation, (steps, _) in self.running.items() if next(steps, True)]
+        for allocation in ended_ones:
+            self._free_gpus += self.running.pop(allocation)[1]
+        return ended_ones
 
     def stop(self) -> None:
         """Interrupt the running jobs."""
-        for process, _ in self.running.values():
-            stop(process)
+        for steps, _ in self.running.values():
+            steps.close()

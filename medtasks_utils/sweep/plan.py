@@ -1,10 +1,12 @@
 """The plan of a sweep: a YAML file that names models and the runs of each (:data:`EXAMPLE`)."""
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +23,9 @@ EXAMPLE = """\
 example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
-  wait: 600                        # seconds to wait for a server that does not answer yet; default: 0
-  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a cluster get; default: API keys, the hub's, proxies
+  wait: 600                        # seconds to wait for a server of yours that does not answer yet; default: 0
+  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the hub's, proxies
+  slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
   runs:
     - {name: answers, tasks: [medmcqa_openmed, medhallu]}
     - name: tools
@@ -35,11 +38,19 @@ example of a plan:
       model_args: {pretrained: Qwen/Qwen2.5-7B-Instruct, dtype: bfloat16}
       flags: {apply_chat_template: true, batch_size: auto}
       resources: {gpus: 1, cpus: 4}
-    - name: served
+    - name: qwen-32b               # served by vLLM, which the sweep starts and stops
+      vllm: {model: Qwen/Qwen3-32B, max_model_len: 40960, reasoning_parser: qwen3}
+      flags: {gen_kwargs: {max_gen_toks: [1024, 4096, 16384]}}    # a list of numbers: a job for each
+      resources: {gpus: 2, cpus: 4}
+      slurm: {time: 720}
+    - name: mine                   # served by any command with an OpenAI-compatible API
+      serve: llama-server -m mine.gguf --port {port}
+      model_args: {model: mine, num_concurrent: 8}
+      runs: [answers]              # default: all runs
+    - name: running                # served already
       model: local-chat-completions
       model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
-      flags: {apply_chat_template: true, gen_kwargs: {max_gen_toks: 4096}}
-      runs: [answers]              # default: all runs
+      flags: {apply_chat_template: true}
 
 flags are those of medtasks eval; where a model and a run both set one, the run's counts.
 """
@@ -52,8 +63,6 @@ ENVIRONMENT = (
     *("*_proxy", "*_PROXY"),
 )
 """Variables that jobs on a cluster get if the plan names none: what hosted models, the hub and proxies need."""
-LOST = -1000
-"""Stands for an exit code if the node or its worker is gone."""
 Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
 """The name of a model or a run."""
 
@@ -96,12 +105,53 @@ class RunPart(_Named):
 
 
 class ModelPart(_Named):
-    """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all)."""
+    """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all).
+
+    Attributes:
+        serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
+        replicas: how many servers to start, each with the resources' GPUs.
+        ready_timeout: seconds that a server may take to start.
+        slurm: options of sbatch, in addition to the plan's.
+    """
 
     model: str
     model_args: JsonObject = {}
+    serve: str = ""
+    replicas: int = Field(1, ge=1)
+    ready_timeout: float = Field(1800, gt=0)
     resources: Resources = Resources()
+    slurm: JsonObject = {}
     runs: list[str] | None = Field(None, min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_server(cls, values: Any) -> Any:
+        """Write ``vllm`` as a command line, and fill in how the jobs reach a server that the sweep starts."""
+        if not isinstance(values, dict) or not {"serve", "vllm"} & values.keys():
+            return values
+        served: JsonObject = {"num_concurrent": 32}
+        values = {"model": "local-chat-completions", "flags": {}, "model_args": {}, **values}
+        if "vllm" in values:
+            vllm = dict(values.pop("vllm"))
+            if "model" not in vllm:
+                raise ValueError("vllm takes the arguments of `vllm serve` by name, and needs model")
+            served["model"] = vllm.pop("model")
+            options = ["--port={port}", "--tensor-parallel-size={gpus}", *as_words(vllm)]
+            values["serve"] = shlex.join(["vllm", "serve", served["model"], *options])
+        is_chat = "chat" in values["model"]
+        served["base_url"] = f"http://127.0.0.1:{{port}}/v1/{'chat/' * is_chat}completions"
+        flags = {"apply_chat_template": is_chat, **values["flags"]}
+        return {**values, "flags": flags, "model_args": {**served, **values["model_args"]}}
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs of all replicas."""
+        return self.resources.gpus * self.replicas
+
+    def server_command(self, port: int) -> list[str]:
+        """Return the command that starts a server at a port."""
+        gpus = max(1, self.resources.gpus)
+        return shlex.split(self.serve.replace("{port}", str(port)).replace("{gpus}", str(gpus)))
 
 
 class Plan(_Part):
@@ -111,6 +161,7 @@ class Plan(_Part):
     data: str = Field(default_factory=lambda: source_of({}))
     wait: float = Field(0, ge=0)
     env: list[str] | None = None
+    slurm: JsonObject | None = None
     models: list[ModelPart] = Field(min_length=1)
     runs: list[RunPart] = Field(min_length=1)
 
@@ -131,32 +182,59 @@ class Plan(_Part):
         return self
 
     def jobs(self) -> "list[Job]":
-        """Return a job for each run of each model, model by model."""
+        """Return the jobs: model by model, run by run, from the smallest budget to the largest."""
         runs = {run.name: run for run in self.runs}
         jobs = []
         for model in self.models:
-            jobs += [Job(self, model, runs[name]) for name in model.runs or runs]
+            for name in model.runs or runs:
+                job = None
+                for budget in _budgets({**model.flags, **runs[name].flags}.get("gen_kwargs")):
+                    job = Job(self, model, runs[name], budget, job)
+                    jobs.append(job)
         return jobs
+
+
+def _budgets(generation: Any) -> list[JsonObject]:
+    """Return the combinations of the values of those generation settings that are lists, from the smallest."""
+    settings = generation.items() if isinstance(generation, Mapping) else ()
+    lists = {name: sorted(values) for name, values in settings if isinstance(values, list) and name != "until"}
+    return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A job: one run of one model, which is one ``medtasks eval``."""
+    """A job: one run of one model within one budget, which is one ``medtasks eval``.
+
+    Attributes:
+        budget: the generation settings that the plan lists values of.
+        smaller: the job of the next smaller budget, whose replies it takes over where they ended in time.
+    """
 
     plan: Plan
     model: ModelPart
     run: RunPart
+    budget: JsonObject
+    smaller: "Job | None"
+
+    @property
+    def variant(self) -> str:
+        """The name of the model in the report, with the budget if there are several."""
+        return ",".join([self.model.name, *(f"{name}={value}" for name, value in self.budget.items())])
 
     @property
     def name(self) -> str:
-        """``MODEL/RUN``, unique in the plan."""
-        return f"{self.model.name}/{self.run.name}"
+        """``MODEL/RUN``, with the budget if there are several; unique in the plan."""
+        return self.variant.replace(self.model.name, f"{self.model.name}/{self.run.name}", 1)
+
+    @property
+    def path(self) -> str:
+        """The job's folder under the output folder; it hashes everything that results depend on."""
+        return f"{self.name}-{digest([self.settings, self.model.serve, version('medtasks'), version('lm_eval')])}"
 
     @property
     def folder(self) -> Path:
-        """The job's folder; its name hashes everything that results depend on, so a changed job gets a new one."""
-        parts = [self.settings, version("medtasks"), version("lm_eval")]
-        return self.plan.output / self.model.name / f"{self.run.name}-{digest(parts)}"
+        """The job's folder on this machine."""
+        return self.plan.output / self.path
 
     @property
     def settings(self) -> JsonObject:
@@ -164,13 +242,25 @@ class Job:
         model, run = self.model, self.run
         metadata = {DATA_KEY: self.plan.data, **run.options}
         basic = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": metadata}
-        return {**basic, **model.flags, **run.flags}
+        flags = {**basic, **model.flags, **run.flags}
+        return {**flags, "gen_kwargs": {**flags["gen_kwargs"], **self.budget}} if self.budget else flags
 
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the arguments of :mod:`.job_process` that run the job in a folder."""
-        server = self.model.model_args.get("base_url", "")
-        flags = as_words({**self.settings, "output_path": folder, "log_samples": True})
-        return [server, str(self.plan.wait), "eval", *flags]
+    def flags(self, port: int = 1, **more: Any) -> list[str]:
+        """Return the flags of ``medtasks eval`` as words, for a model that is served at a port."""
+        return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
+
+
+Allocation = tuple[Job, ...]
+"""Jobs of one model that are given resources together, since they share a server, or one takes over from another."""
+
+
+def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
+    """Return the allocations of jobs; all jobs of a model are together if ``by_model`` or the sweep serves it."""
+    groups: dict[str, Allocation] = {}
+    for job in jobs:
+        key = job.model.name if by_model or job.model.serve else f"{job.model.name}/{job.run.name}"
+        groups[key] = (*groups.get(key, ()), job)
+    return list(groups.values())
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:

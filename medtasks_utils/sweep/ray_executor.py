@@ -1,8 +1,8 @@
-"""Run jobs on a Ray cluster, which places them by their resources.
+"""Run allocations on a Ray cluster, which places them by their resources.
 
 On a node that sees the output folder, as with a shared file system, jobs run in that folder; if the node dies, only the
-answers in flight are lost. On other nodes, a job runs in a temporary folder whose files are copied back when it
-ends; if the node dies, the whole job is lost.
+answers in flight are lost. On other nodes, an allocation runs in a temporary folder whose files are copied back when it
+ends; if the node dies, all of it is lost.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values into logs on every node (as of Ray 2.60).
@@ -13,8 +13,8 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.writing import write_whole
 
-from .job_process import start, stop
-from .plan import LOST, Job
+from .allocation import note, run_allocation
+from .plan import Allocation
 
 _CONNECT_TIMEOUT = 9.0  # seconds; Ray itself gives up after minutes
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"
-_POLL_INTERVAL = 0.2  # seconds
+_POLL_INTERVAL = 0.5  # seconds
 _STOP_TIMEOUT = 15.0  # seconds for jobs to end on Ctrl-C
 _MARKER = ".seen"  # file in the output folder; its random content tells a node that it sees this very folder
 
@@ -35,29 +35,30 @@ Files = dict[str, bytes]
 """The contents of a folder's files by relative path."""
 
 
-def run_on_node(job: Job, output: Path, mark: str, environment: Mapping[str, str]) -> tuple[int, Files]:
-    """Run a job on this node; return its exit code and, unless the output folder is shared, its files."""
+def run_on_node(allocation: Allocation, output: Path, mark: str, environment: Mapping[str, str]) -> Files:
+    """Run an allocation on this node; return its files, or none if the output folder is shared."""
     with tempfile.TemporaryDirectory(prefix="medtasks-") as temporary:
-        is_shared = False
+        folder = Path(temporary)
         with suppress(OSError):
-            is_shared = (output / _MARKER).read_text(encoding="utf-8") == mark
-        folder = (output if is_shared else Path(temporary)) / job.folder.relative_to(job.plan.output)
-        process = start(job.arguments(folder), folder, environment)
-        with suppress(KeyboardInterrupt):  # Ray's way to pass on Ctrl-C
-            while process.poll() is None:
-                time.sleep(_POLL_INTERVAL)  # not wait(), which Ray cannot interrupt
-        code = stop(process)
-        files = [] if is_shared else [path for path in folder.rglob("*") if path.is_file()]
-        return code, {str(path.relative_to(folder)): path.read_bytes() for path in files}
+            if (output / _MARKER).read_text(encoding="utf-8") == mark:
+                folder = output
+        with suppress(KeyboardInterrupt), closing(run_allocation(allocation, folder, environment)) as steps:
+            for _ in steps:  # KeyboardInterrupt is Ray's way to pass on Ctrl-C
+                time.sleep(_POLL_INTERVAL)
+        files = [] if folder == output else [path for path in folder.rglob("*") if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 class RayExecutor:
-    """Runs the jobs of :func:`.scheduler.run_all` on a Ray cluster.
+    """Runs allocations on a Ray cluster.
 
     Args:
         address: the cluster's address; ``auto`` is the cluster that this machine belongs to.
         output: the plan's output folder.
         environment: the environment variables that jobs get.
+
+    Attributes:
+        running: the reference of Ray's task of each allocation.
 
     Raises:
         MedtasksError: if Ray is not installed, or no cluster answers.
@@ -81,47 +82,41 @@ class RayExecutor:
         self._ray = ray
         self._output, self._mark, self._environment = output.resolve(), uuid.uuid4().hex, environment
         write_whole(output / _MARKER, self._mark)
-        self._references: dict[Any, Job] = {}
+        self.running: dict[Allocation, Any] = {}
 
-    @property
-    def running(self) -> Sequence[Job]:
-        """The jobs that were submitted and have not ended."""
-        return list(self._references.values())
-
-    def start(self, job: Job) -> str:
-        """Submit a job to the cluster, which runs it when resources are free; return a status for the log."""
-        needs = job.model.resources
+    def start(self, allocation: Allocation) -> bool:
+        """Submit an allocation to the cluster, which runs it when resources are free."""
+        needs = allocation[0].model.resources
         remote = self._ray.remote(run_on_node).options(
-            name=job.name, num_cpus=needs.cpus, num_gpus=needs.gpus, resources=needs.custom, max_retries=0
+            name=allocation[0].model.name,
+            num_cpus=needs.cpus,
+            num_gpus=allocation[0].model.gpus,
+            resources=needs.custom,
+            max_retries=0,
         )
-        self._references[remote.remote(job, self._output, self._mark, self._environment)] = job
-        return "submitted to the cluster"
+        self.running[allocation] = remote.remote(allocation, self._output, self._mark, self._environment)
+        return True
 
-    def ended(self) -> list[tuple[Job, int]]:
-        """Wait briefly, and return the jobs that have ended, with exit codes, or ``LOST`` if their node is gone."""
-        ready, _ = self._ray.wait(list(self._references), num_returns=1, timeout=1.0)
-        return [self._outcome(reference) for reference in ready]
-
-    def _outcome(self, reference: Any) -> tuple[Job, int]:
-        """Return the job of a finished Ray task and its exit code, after writing the files that came with it."""
-        job = self._references.pop(reference)
-        try:
-            code, files = self._ray.get(reference)
-        except self._ray.exceptions.RayTaskError as error:  # it could not start, mostly because a package is missing
-            files = {"log.txt": f"{error.cause}: is the same medtasks on every node?".encode()}
-            code = 2
-        except self._ray.exceptions.RayError:
-            return job, LOST
-        for name, content in files.items():
-            (job.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (job.folder / name).write_bytes(content)
-        return job, code
+    def ended(self) -> list[Allocation]:
+        """Wait briefly, and return the allocations that have ended, after writing the files that came with them."""
+        ready, _ = self._ray.wait(list(self.running.values()), num_returns=1, timeout=1.0)
+        ended_ones = [allocation for allocation, reference in self.running.items() if reference in ready]
+        for allocation in ended_ones:
+            try:
+                for name, content in self._ray.get(self.running.pop(allocation)).items():
+                    write_whole(self._output / name, content, make_folder=True)
+            except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
+                for job in allocation:
+                    note(job.folder, 1, f"could not start: {error.cause}: is the same medtasks on every node?")
+            except self._ray.exceptions.RayError:
+                continue  # its node is gone
+        return ended_ones
 
     def stop(self) -> None:
         """Interrupt the running jobs, and disconnect from the cluster."""
-        waiting = list(self._references)
-        for reference in waiting:
+        references = list(self.running.values())
+        for reference in references:
             self._ray.cancel(reference)
-        if waiting:
-            self._ray.wait(waiting, num_returns=len(waiting), timeout=_STOP_TIMEOUT)
+        if references:
+            self._ray.wait(references, num_returns=len(references), timeout=_STOP_TIMEOUT)
         self._ray.shutdown()

@@ -1,16 +1,10 @@
-"""Give the jobs of a plan to an executor, retry failures, and write the report.
+"""Give the jobs of a plan to an executor, start again what was lost, and write the report."""
 
-A job's folder holds ``log.txt``, the files of ``medtasks eval`` (its answers so far included), and ``job.json`` with
-the exit code of its last process. A job is done when that is 0.
-"""
-
-import json
 import os
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -19,37 +13,62 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.writing import JsonObject, table, write_whole
 
+from .allocation import exit_code, last_lines, note, read_json
 from .job_size import size_of
 from .local_executor import LocalExecutor, Machine
-from .plan import LOST, Job, Plan, forwarded_environment
+from .plan import Allocation, Job, Plan, allocations_of, forwarded_environment
 from .ray_executor import RayExecutor
+from .slurm_executor import SlurmExecutor
 
-_LOG_LINES = 8  # lines of a failed job's log that are shown
 _MOST_ATTEMPTS = 2  # in one sweep, after which a job counts as failed
-_MOST_ATTEMPTS_AFTER = {2: 1, LOST: 6}
-"""Exceptions by exit code: wrong usage (2) is not retried, a lost node is retried more often."""
+_MOST_ATTEMPTS_IF_LOST = 6  # of a job whose node, or Slurm job, is gone
+_USAGE_ERROR = 2  # the exit code of a job that is not tried again
+_PROGRESS_INTERVAL = 60.0  # seconds between lines on how far the jobs are
+_SILENCE = 120.0  # seconds without a change of its cost after which a job does not run any more
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
-    """Return each job's name, folder, tasks, number of requests, resources, and whether it is done."""
+    """Return each job's name, folder, tasks, number of requests, resources, how far it is, and its cost."""
     return [
         {
             "name": job.name,
             "folder": str(job.folder),
             "tasks": ",".join(job.run.tasks),
             "requests": size_of(job),
-            "gpus": job.model.resources.gpus,
+            "gpus": job.model.gpus,
             "cpus": job.model.resources.cpus,
             "done": is_done(job),
+            "answers": _answers(job),
+            "state": _state(job),
+            "cost": read_json(job.folder / "cost.json"),
         }
         for job in plan.jobs()
     ]
 
 
 def job_table(records: Sequence[JsonObject]) -> str:
-    """Return the records of jobs as a table, without their folders."""
-    columns = [name for name in records[0] if name != "folder"]
+    """Return the records of jobs as a table."""
+    columns = ["name", "tasks", "requests", "gpus", "cpus", "answers", "state"]
     return table([list(map(record.get, columns)) for record in records], columns, left=2)
+
+
+def is_done(job: Job) -> bool:
+    """Return True if the job's last process ended with exit code 0."""
+    return exit_code(job.folder) == 0
+
+
+def _answers(job: Job) -> int:
+    """Return how many answers a job has so far."""
+    kept = sum(path.read_bytes().count(b"\n") for path in job.folder.glob("*/answers_*.jsonl"))
+    return size_of(job) if is_done(job) else min(kept, size_of(job))
+
+
+def _state(job: Job) -> str:
+    """Return a job's state in words."""
+    cost = job.folder / "cost.json"
+    if exit_code(job.folder) is None and cost.exists() and time.time() - cost.stat().st_mtime > _SILENCE:
+        return "stopped"
+    return str(read_json(job.folder / "job.json").get("state", "not started"))
 
 
 def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
@@ -58,75 +77,94 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     Args:
         plan: the plan.
         machine: the resources of this machine that may be used.
-        address: address of a Ray cluster; None runs the jobs on this machine.
+        address: address of a Ray cluster; None runs the jobs under Slurm if the plan says so, else on this machine.
 
     Raises:
         MedtasksError: before any job runs, if a job's tasks, options or data are wrong, the output folder cannot be
             written to, or another sweep is running in it.
     """
+    is_slurm = plan.slurm is not None and not address
     jobs = plan.jobs()
     try_folder(plan.output, "output")
     environment = forwarded_environment(plan.env, os.environ) if address else {}
     for job in jobs:
-        size_of(job, is_run_here=not address)
+        size_of(job, is_run_here=not address and not is_slurm)
     try:
         with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends, however it ends
-            for job in [job for job in jobs if is_done(job)]:
-                _report_progress(job, "already done")
-                jobs.remove(job)
-            if not jobs:
+            for job in jobs:
+                if exit_code(job.folder):  # it failed in an earlier sweep
+                    (job.folder / "job.json").unlink()
+            allocations = allocations_of(jobs, is_slurm)
+            if all(map(is_done, jobs)):
                 return []
             if address:
-                return run_all(jobs, RayExecutor(address, plan.output, environment))
-            return run_all(jobs, LocalExecutor(jobs, machine))
+                return run_all(allocations, RayExecutor(address, plan.output, environment))
+            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(allocations, machine))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait for it to end, or give this plan another output folder"
         ) from None
 
 
-def run_all(jobs: Sequence[Job], executor: LocalExecutor | RayExecutor) -> list[Job]:
-    """Run jobs until each is done or has failed for the last time; return those that failed."""
-    waiting, failed, attempts = list(jobs), [], Counter[Job]()
+def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExecutor | SlurmExecutor) -> list[Job]:
+    """Run allocations until each job is over; return the jobs that failed."""
+    waiting = [allocation for allocation in allocations if not all(map(is_done, allocation))]
+    attempts, shown, summary_at = Counter[Allocation](), dict[Job, str](), time.monotonic()
     try:
         while waiting or executor.running:
-            for job in list(waiting):
-                progress = executor.start(job)
-                if progress:
-                    waiting.remove(job)
-                    _report_progress(job, progress)
-            for job, code in executor.ended():
-                attempts[job] += 1
-                is_retried = code != 0 and attempts[job] < _MOST_ATTEMPTS_AFTER.get(code, _MOST_ATTEMPTS)
-                _report_progress(job, _ending(code) + (", retrying" if is_retried else ""))
-                write_whole(job.folder / "job.json", json.dumps({"code": code}), make_folder=True)
-                if is_retried:
-                    waiting.append(job)
-                elif code != 0:
-                    failed.append(job)
+            waiting = [allocation for allocation in waiting if not executor.start(allocation)]
+            for allocation in executor.ended():
+                attempts[allocation] += 1
+                codes = {job: exit_code(job.folder) for job in allocation}
+                is_retried = attempts[allocation] < (
+                    _MOST_ATTEMPTS_IF_LOST if None in codes.values() else _MOST_ATTEMPTS
+                )
+                left = [job for job, code in codes.items() if code not in (0, _USAGE_ERROR)]
+                for job in left:
+                    state = "lost its node, or its Slurm job" if codes[job] is None else _state(job)
+                    note(job.folder, None if is_retried else codes[job] or 1, state + ", retrying" * is_retried)
+                waiting += [allocation] if left and is_retried else []
+            for allocation in allocations:
+                _show_changes(allocation, shown)
+            if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
+                summary_at = time.monotonic()
+                running = [job for job, state in shown.items() if state == "running"]
+                far = [f"{job.name} {_answers(job)} of {size_of(job)}" for job in running]
+                _say("; ".join([f"{sum(map(is_done, shown))} of {len(shown)} jobs done", *far]))
     except KeyboardInterrupt:
         print("re-run the same command to continue; finished answers are reused", file=sys.stderr)
         raise
     finally:
         executor.stop()
-    return failed
+    return [job for job in shown if not is_done(job)]
 
 
-def _ending(code: int) -> str:
-    """Return the words for a job's exit code."""
-    if code == LOST:
-        return "lost its node"
-    return f"failed with exit code {code}" if code else "done"
+def _show_changes(allocation: Allocation, shown: dict[Job, str]) -> None:
+    """Print a line for each state that jobs of an allocation have reached since they were last shown."""
+    reached: dict[str, list[str]] = defaultdict(list)
+    for job in allocation:
+        state = _state(job)
+        if state != shown.get(job, "not started"):
+            reached[state].append(job.name)
+        shown[job] = state
+    for state, names in reached.items():
+        _say(f"{', '.join(names)}: {state}")
 
 
-def _report_progress(job: Job, message: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {job.name}: {message}", file=sys.stderr, flush=True)
+def _say(message: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     """Print why jobs failed, write the report on all jobs that are done, and return its path; None if none is done."""
+    problems: dict[str, list[str]] = defaultdict(list)
     for job in failed:
-        print(f"\n{job.name} failed; the end of {job.folder / 'log.txt'}:\n{last_lines(job.folder)}", file=sys.stderr)
+        log = job.folder / "log.txt"
+        problems[f"{_state(job)}; the end of {log}:\n{last_lines(log)}" if log.exists() else _state(job)].append(
+            job.name
+        )
+    for problem, names in problems.items():
+        print(f"\n{', '.join(names)}: {problem}", file=sys.stderr)
     done_jobs = [job for job in plan.jobs() if is_done(job)]
     if not done_jobs:
         return None
@@ -136,7 +174,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     runs = []
     for job in done_jobs:
         (run,) = read_runs(job.folder)[-1:]
-        run.model, run.name = job.model.name, job.name
+        run.model, run.name = job.variant, job.name
         runs.append(run)
     rows = merged(runs)
     times = Counter(run.model for run in rows)
@@ -146,18 +184,3 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     path = plan.output / "report.html"
     write_whole(path, build_page(rows))
     return path
-
-
-def is_done(job: Job) -> bool:
-    """Return True if the job's last process ended with exit code 0."""
-    with suppress(OSError):
-        return bool(json.loads((job.folder / "job.json").read_bytes())["code"] == 0)
-    return False
-
-
-def last_lines(folder: Path) -> str:
-    """Return the last lines of a job's log."""
-    with suppress(OSError):
-        lines = (folder / "log.txt").read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join([line for line in lines if line.strip()][-_LOG_LINES:])
-    return ""

@@ -48,6 +48,7 @@ class LocalServer:
     Args:
         answer: what to say; called by many threads at once.
         probed: what to say to requests of a single token, by which a server is tried.
+        port: to listen at; a free one unless it is given.
 
     Attributes:
         base, url, chat: the address, as it is, with ``/v1``, and that of chats.
@@ -58,7 +59,9 @@ class LocalServer:
         most_at_once: the most requests that were in the making at the same time.
     """
 
-    def __init__(self, answer: Answering = lambda request: ".", probed: Answering = lambda request: NO_USAGE) -> None:
+    def __init__(
+        self, answer: Answering = lambda request: ".", probed: Answering = lambda request: NO_USAGE, port: int = 0
+    ) -> None:
         self.answer, self.probed = answer, probed
         self.page = Fault(404)
         self.requests: list[Request] = []
@@ -67,7 +70,7 @@ class LocalServer:
         self.answered: list[Request] = []
         self.most_at_once = self._at_once = 0
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"local": self}))
+        self._server = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"local": self}))
         self.base = f"http://127.0.0.1:{self._server.server_port}"
         self.url = f"{self.base}/v1"
         self.chat = f"{self.url}/chat/completions"

@@ -27,9 +27,10 @@ from scripts import Held, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import UsageError
-from medtasks_utils.sweep import job_process, local_executor
+from medtasks_utils.sweep import local_executor
+from medtasks_utils.sweep.allocation import exit_code, is_up, note
 from medtasks_utils.sweep.local_executor import LocalExecutor, Machine
-from medtasks_utils.sweep.plan import LOST, Job, Plan, forwarded_environment, read_plan
+from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, forwarded_environment, read_plan
 from medtasks_utils.sweep.ray_executor import run_on_node
 from medtasks_utils.sweep.scheduler import run_all
 
@@ -113,7 +114,7 @@ def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest
     asked = len(server.requests)
     third = command(path)
     _, errors = third.communicate(timeout=300)
-    assert third.returncode == 0 and errors.count("already done") == 4
+    assert third.returncode == 0 and errors.count(": done") == 4
     assert len(server.requests) == asked
 
 
@@ -159,19 +160,7 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server
     others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
     assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
-    assert str(ROOT) in str(jobs[1].arguments(tmp_path))
-
-
-class Started:
-    """Stands for a process, which runs until it is looked at for the second time."""
-
-    def __init__(self, arguments: Any, folder: Path, environment: dict[str, str]) -> None:
-        self.gpus = environment["CUDA_VISIBLE_DEVICES"]
-        self.looks = 0
-
-    def poll(self) -> int | None:
-        self.looks += 1
-        return 0 if self.looks > 1 else None
+    assert str(ROOT) in str(jobs[1].flags())
 
 
 @pytest.mark.parametrize(
@@ -194,33 +183,37 @@ def test_processors_and_gpus_are_shared_out(
         model["resources"] = {"cpus": cpus, "gpus": gpus}
     jobs, found = Plan(**content).jobs(), []
 
-    def start(*arguments: Any) -> Started:
-        process = Started(*arguments)
-        found.append(f"{len(place.running)}:{process.gpus}")
-        return process
+    def run(allocation: Allocation, output: Path, environment: dict[str, str]) -> Iterator[None]:
+        found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
+        yield
+        note(output / allocation[0].path, 0, "done")
 
-    monkeypatch.setattr(local_executor, "start", start)
+    monkeypatch.setattr(local_executor, "run_allocation", run)
     monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
-    place = LocalExecutor(jobs, machine)
-    assert run_all(jobs, place) == []
+    allocations = allocations_of(jobs, False)
+    place = LocalExecutor(allocations, machine)
+    assert run_all(allocations, place) == []
     assert found == seen
 
 
 class Scripted:
-    """A place where each job ends at once, with the next of its exit codes."""
+    """A place where each allocation ends at once, with the next of its exit codes; None if its node is lost."""
 
-    def __init__(self, codes: list[int]) -> None:
+    def __init__(self, codes: list[int | None]) -> None:
         self.codes = codes
-        self.running: list[Job] = []
+        self.running: list[Allocation] = []
         self.started = 0
 
-    def start(self, job: Job) -> str:
+    def start(self, allocation: Allocation) -> bool:
         self.started += 1
-        self.running.append(job)
-        return "running"
+        self.running.append(allocation)
+        return True
 
-    def ended(self) -> list[tuple[Job, int]]:
-        return [(self.running.pop(), self.codes.pop(0))]
+    def ended(self) -> list[Allocation]:
+        (allocation,), code = self.running, self.codes.pop(0)
+        note(allocation[0].folder, code, "running" if code is None else f"failed with exit code {code}")
+        self.running = []
+        return [allocation]
 
     def stop(self) -> None:
         pass
@@ -229,40 +222,35 @@ class Scripted:
 @pytest.mark.parametrize(
     ("codes", "starts", "said"),
     [
-        ([0], 1, "done"),
+        ([0], 1, ""),
         ([1, 0], 2, "failed with exit code 1, retrying"),
-        ([1, 1], 2, "failed with exit code 1"),
+        ([1, 1], 2, "failed with exit code 1\n"),
         ([2], 1, "failed with exit code 2"),
-        ([LOST, LOST, 0], 3, "lost its node, retrying"),
+        ([None, None, 0], 3, "lost its node, or its Slurm job, retrying"),
     ],
 )
 def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     place, last = Scripted(list(codes)), codes[-1]
-    assert run_all([job], place) == ([job] if last else [])  # type: ignore[arg-type]
+    assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
-    assert json.loads((job.folder / "job.json").read_text())["code"] == last
+    assert exit_code(job.folder) == last
 
 
-def test_a_server_is_there_when_it_answers_even_with_a_complaint(server, monkeypatch, capsys):
-    assert job_process.is_up(server.url)  # with 404
+def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):
+    assert is_up(server.url)  # with 404
     server.page = Fault(503)
-    assert not job_process.is_up(server.url) and not job_process.is_up("nowhere")
-    monkeypatch.setattr(job_process, "_PROBE_TIMEOUT", 0.01)
-    looks = iter([False, False, True])
-    monkeypatch.setattr(job_process, "is_up", lambda url: next(looks))
-    job_process._wait_for(server.url, 600)
-    assert capsys.readouterr().out.count(f"waiting for {server.url}") == 2
+    assert not is_up(server.url) and not is_up("nowhere")
 
 
 @pytest.mark.slow
 def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path, server):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
-    code, files = run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
-    assert code == 0 and not job.folder.exists() and any("results_" in name for name in files)
+    files = run_on_node((job,), job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
+    assert not job.folder.exists() and any("results_" in name for name in files)
     job.plan.output.mkdir()
     (job.plan.output / ".seen").write_text("mark")
-    assert run_on_node(job, job.plan.output, "mark", {"OPENAI_API_KEY": "k"}) == (0, {}), "it is there already"
+    assert run_on_node((job,), job.plan.output, "mark", {"OPENAI_API_KEY": "k"}) == {}, "it is there already"
     assert any(job.folder.rglob("results_*.json"))
 
 

@@ -1,0 +1,246 @@
+"""Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and count the cost.
+
+=====================  ==========================================================================================
+``MODEL/server0.log``  what a server prints; ``server0.json`` names its process
+``JOB/log.txt``        what ``medtasks eval`` prints
+``JOB/job.json``       the job's state in words, and an exit code once it is over
+``JOB/cost.json``      seconds, GPU-seconds and, by nvidia-smi, joules; jobs that run at once have equal shares
+=====================  ==========================================================================================
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import psutil
+
+from medtasks_utils.harness.task_options import SERVED_BY
+from medtasks_utils.writing import JsonObject, one_line, write_whole
+
+from .child_process import end_group, start, stop
+from .plan import Allocation, Job
+
+_PROBE_TIMEOUT = 5.0  # seconds
+_STARTING = (502, 503, 504)  # statuses of a proxy, or of a server that still loads its model
+_LOG_LINES = 8  # lines of a log that are shown
+_WRITE_INTERVAL = 10.0  # seconds between updates of the cost
+_POWER_INTERVAL = 5  # seconds between measurements of nvidia-smi
+
+
+def run_allocation(allocation: Allocation, output: Path, environment: Mapping[str, str]) -> Generator[None]:
+    """Run the jobs of an allocation that have no exit code yet, and yield while they run.
+
+    If the generator is closed, everything that it has started ends.
+
+    Args:
+        allocation: the jobs.
+        output: the folder under which this machine keeps the files of the sweep.
+        environment: environment variables in addition to those of this process.
+    """
+    jobs = [job for job in allocation if exit_code(output / job.path) is None]
+    with ExitStack() as stack:
+        if jobs:
+            yield from _Attempt(jobs, output, environment, stack).steps()
+
+
+class _Attempt:
+    """An attempt at jobs of one model, beside its servers.
+
+    Attributes:
+        running: the process of each running job, and the port of its server.
+        servers: the process of each server by its port, and its log.
+    """
+
+    def __init__(self, jobs: list[Job], output: Path, environment: Mapping[str, str], stack: ExitStack) -> None:
+        self.waiting, self.output, self.environment, self.stack = jobs, output, environment, stack
+        self.model, self.plan = jobs[0].model, jobs[0].plan
+        self.folder = output / self.model.name
+        self.power = self.folder / "power.txt"
+        self.running: dict[Job, tuple[subprocess.Popen[bytes], int]] = {}
+        self.servers: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
+        self.charged_at, self.charged_joules = time.monotonic(), _joules(self.power)
+
+    def steps(self) -> Iterator[None]:
+        """Do it, and yield while there is nothing to do."""
+        gpus = {**os.environ, **self.environment}.get("CUDA_VISIBLE_DEVICES", "")
+        if gpus and self.model.gpus and shutil.which("nvidia-smi"):
+            query = ["--query-gpu=power.draw", "--format=csv,noheader,nounits", f"--loop={_POWER_INTERVAL}"]
+            self._start(["nvidia-smi", f"--id={gpus}", *query], self.power)
+        if self.model.serve:
+            self._start_servers(gpus.split(","))
+        self.stack.callback(self._charge)
+        problem = yield from self._wait_for_servers()
+        while not problem and (self.waiting or self.running):
+            self._start_jobs()
+            yield
+            self._charge(_WRITE_INTERVAL)
+            self._note_ended()
+            problem = self._problem_of_servers()
+        for job in (*self.running, *self.waiting) if problem else ():
+            note(self.output / job.path, 1, problem)
+
+    def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
+        """Start a process that ends with this attempt."""
+        process = start(command, log, {**self.environment, **variables})
+        self.stack.callback(stop, process)
+        return process
+
+    # ---- servers
+
+    def _start_servers(self, gpus: Sequence[str]) -> None:
+        """Start the model's servers, each on its own GPUs, after ending those that an earlier sweep has left."""
+        each = self.model.resources.gpus
+        for number in range(self.model.replicas):
+            mark, log = self.folder / f"server{number}.json", self.folder / f"server{number}.log"
+            left_over = read_json(mark)
+            if left_over and left_over == _identity(left_over["pid"]):
+                end_group(left_over["pid"])
+            port = _free_port()
+            own = ",".join(gpus[number * each : (number + 1) * each])
+            variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
+            process = self._start(self.model.server_command(port), log, **variables)
+            write_whole(mark, json.dumps(_identity(process.pid)))
+            self.servers[port] = process, log
+
+    def _problem_of_servers(self) -> str:
+        """Return how a server has ended, in a line; empty if all run."""
+        for process, log in self.servers.values():
+            if process.poll() is not None:
+                return f"its server ended with exit code {process.returncode}: {one_line(last_lines(log))}"
+        return ""
+
+    def _wait_for_servers(self) -> Generator[None, None, str]:
+        """Wait until every server answers; return the problem if one does not do so in time."""
+        addresses = {f"http://127.0.0.1:{port}/v1/models": log for port, (_, log) in self.servers.items()}
+        seconds = self.model.ready_timeout
+        if self.plan.wait and not addresses and "base_url" in self.model.model_args:
+            addresses, seconds = {self.model.model_args["base_url"]: Path()}, self.plan.wait
+        end = time.monotonic() + seconds
+        for address, log in addresses.items():
+            while not is_up(address):
+                problem = self._problem_of_servers()
+                if problem or time.monotonic() > end:
+                    return problem or f"no server answers at {address} within {seconds:g} s {one_line(last_lines(log))}"
+                for job in self.waiting:
+                    note(self.output / job.path, None, f"waiting for {address}")
+                yield
+                self._charge(_WRITE_INTERVAL)
+        return ""
+
+    # ---- jobs
+
+    def _start_jobs(self) -> None:
+        """Start as many jobs as may run at once; of one run, each budget after the one before it."""
+        at_once = max(len(self.servers), int(self.model.resources.cpus)) if self.servers else 1
+        for job in list(self.waiting):
+            if len(self.running) == at_once or any(other.run is job.run for other in self.running):
+                continue
+            self._charge()
+            self.waiting.remove(job)
+            folder = self.output / job.path
+            for path in (self.output / job.smaller.path).glob("*/answers_*.jsonl.gz") if job.smaller else ():
+                copy = folder / path.parent.name / path.name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, copy)
+            in_use = [port for _, port in self.running.values()]
+            port = min(self.servers or [0], key=in_use.count)
+            flags = job.flags(port, output_path=folder, log_samples=True, extend=bool(job.smaller))
+            command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
+            process = self._start(command, folder / "log.txt", **{SERVED_BY: self.model.serve})
+            self.running[job] = process, port
+            note(self.output / job.path, None, "running")
+
+    def _note_ended(self) -> None:
+        """Note the exit codes of the jobs that have ended."""
+        for job, (process, _) in list(self.running.items()):
+            code = process.poll()
+            if code is not None:
+                self._charge()
+                del self.running[job]
+                note(self.output / job.path, code, f"failed with exit code {code}" if code else "done")
+
+    # ---- cost
+
+    def _charge(self, interval: float = 0) -> None:
+        """Add what was spent to the cost of the jobs that run, or else wait, unless that was done a short time ago."""
+        seconds = time.monotonic() - self.charged_at
+        jobs = [*self.running] or self.waiting
+        if not jobs or seconds < interval:
+            return
+        joules = _joules(self.power)
+        spent = {"seconds": seconds, "gpu_seconds": seconds * self.model.gpus, "joules": joules - self.charged_joules}
+        for job in jobs:
+            path = self.output / job.path / "cost.json"
+            cost = Counter(read_json(path))
+            cost.update({name: value / len(jobs) for name, value in spent.items() if value})
+            write_whole(path, json.dumps(cost), make_folder=True)
+        self.charged_at, self.charged_joules = time.monotonic(), joules
+
+
+def is_up(address: str) -> bool:
+    """Return True if a server answers at an address, even with an error, unless the error says that it is starting."""
+    try:
+        urllib.request.urlopen(address, timeout=_PROBE_TIMEOUT).close()
+    except urllib.error.HTTPError as error:
+        return error.code not in _STARTING
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _free_port() -> int:
+    """Return a port of this machine on which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("", 0))
+        return int(free.getsockname()[1])
+
+
+def _identity(pid: int) -> JsonObject:
+    """Return what tells a process from every other one; empty if there is none with this number."""
+    with suppress(psutil.NoSuchProcess):
+        return {"pid": pid, "started": psutil.Process(pid).create_time()}
+    return {}
+
+
+def _joules(power: Path) -> float:
+    """Return the energy that measurements of power add up to."""
+    with suppress(OSError):
+        return sum(map(float, re.findall(r"^[\d.]+$", power.read_text(), re.MULTILINE))) * _POWER_INTERVAL
+    return 0.0
+
+
+def read_json(path: Path) -> JsonObject:
+    """Return the object in a file; empty if there is no such file."""
+    with suppress(OSError):
+        found: JsonObject = json.loads(path.read_bytes())
+        return found
+    return {}
+
+
+def note(folder: Path, code: int | None, state: str) -> None:
+    """Note the state of a job in its folder, with its exit code if it is over."""
+    write_whole(folder / "job.json", json.dumps({"code": code, "state": state}), make_folder=True)
+
+
+def exit_code(folder: Path) -> int | None:
+    """Return a job's exit code; None if it is not over."""
+    return read_json(folder / "job.json").get("code")
+
+
+def last_lines(log: Path) -> str:
+    """Return the last lines of a log."""
+    with suppress(OSError):
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join([line for line in lines if line.strip()][-_LOG_LINES:])
+    return ""

@@ -1,0 +1,112 @@
+"""Run allocations under Slurm: each is a Slurm job, submitted through submitit.
+
+The jobs go on if the sweep ends, and the next one finds them by their numbers, which the models' folders hold. A job
+that reaches its time limit or is preempted puts itself back into Slurm's queue, and goes on with its kept answers.
+"""
+
+import math
+import shutil
+import subprocess
+import time
+from contextlib import closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.writing import one_line, write_whole
+
+from .allocation import run_allocation
+from .plan import Allocation, Plan
+
+_POLL_INTERVAL = 2.0  # seconds
+_MOST_TIME_LIMITS = 5  # that one Slurm job reaches before it fails
+_MINUTES = 1440  # the time limit of a job, unless the plan sets one
+
+
+class _Task:
+    """What a Slurm job does."""
+
+    def __call__(self, allocation: Allocation, output: Path) -> None:
+        """Run an allocation on this node."""
+        with closing(run_allocation(allocation, output, {})) as steps:
+            for _ in steps:
+                time.sleep(_POLL_INTERVAL)
+
+    def checkpoint(self, *arguments: Any) -> Any:
+        """Return what to do when the Slurm job runs again after a time limit or preemption: the same."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self, *arguments)
+
+
+class SlurmExecutor:
+    """Runs allocations under Slurm.
+
+    Attributes:
+        running: the number of the Slurm job of each allocation.
+
+    Raises:
+        MedtasksError: if submitit or Slurm is not installed.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        if find_spec("submitit") is None or shutil.which("sbatch") is None:
+            raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
+        self._output = plan.output.resolve()
+        self.running: dict[Allocation, str] = {}
+
+    def start(self, allocation: Allocation) -> bool:
+        """Submit an allocation, unless an earlier sweep has done so and it is still in the queue."""
+        path = self._output / allocation[0].model.name / "slurm_job.txt"
+        with suppress(OSError):
+            number = path.read_text()
+            if number in self._queued():
+                self.running[allocation] = number
+                return True
+        self.running[allocation] = number = self._submit(allocation)
+        write_whole(path, number, make_folder=True)
+        return True
+
+    def _submit(self, allocation: Allocation) -> str:
+        """Submit an allocation, and return the number of its Slurm job.
+
+        Raises:
+            UsageError: for an option that submitit or Slurm does not take.
+        """
+        import submitit
+
+        model = allocation[0].model
+        cpus = max(1, math.ceil(model.resources.cpus))
+        options = {
+            "job_name": allocation[0].model.name,
+            "cpus_per_task": cpus,
+            "srun_args": ["--cpus-per-task", str(cpus)],  # which srun does not take from sbatch since Slurm 22.05
+            "time": _MINUTES,
+            **({"gpus_per_node": model.gpus} if model.gpus else {}),
+            **(allocation[0].plan.slurm or {}),
+            **model.slurm,
+        }
+        executor = submitit.SlurmExecutor(self._output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
+        try:
+            executor.update_parameters(**options)
+            return str(executor.submit(_Task(), allocation, self._output).job_id)
+        except (ValueError, submitit.core.utils.FailedJobError) as error:
+            raise UsageError(f"{allocation[0].model.name}: slurm: {one_line(str(error))}") from None
+
+    def _queued(self) -> set[str]:
+        """Return the numbers of this user's Slurm jobs that wait or run; of all, if Slurm does not answer now."""
+        queue = subprocess.run(["squeue", "--noheader", "--me", "--format=%A"], capture_output=True, text=True)
+        return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
+
+    def ended(self) -> list[Allocation]:
+        """Wait briefly, and return the allocations that are no longer in the queue."""
+        time.sleep(_POLL_INTERVAL)
+        queued = self._queued()
+        ended_ones = [allocation for allocation, number in self.running.items() if number not in queued]
+        for allocation in ended_ones:
+            del self.running[allocation]
+        return ended_ones
+
+    def stop(self) -> None:
+        """Leave the jobs to Slurm."""

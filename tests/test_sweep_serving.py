@@ -1,0 +1,189 @@
+"""Models that a sweep serves: their servers start, answer and end, whatever ends the sweep or them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+from conftest import ROOT
+from test_sweep import command, state
+
+from medtasks_utils.__main__ import main
+from medtasks_utils.results import read_runs
+from medtasks_utils.sweep import allocation as allocation_module
+from medtasks_utils.sweep.allocation import exit_code, read_json, run_allocation
+from medtasks_utils.sweep.child_process import start
+from medtasks_utils.sweep.plan import Plan, allocations_of
+
+RUNS = [
+    {"name": "answers", "tasks": ["medmcqa_openmed", "medhallu"], "flags": {"limit": 12}},
+    {"name": "hallu", "tasks": "medhallu"},
+]
+
+
+def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
+    """A plan with one model, whose server is a program of these tests."""
+    program = f"{sys.executable} {ROOT / 'tests' / 'served_model.py'} {{port}} {folder / 'requests'} {seconds}"
+    model = {"name": "m", "serve": program, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
+    return {"output": str(folder / "sweep"), "data": "sample", "runs": RUNS, "models": [model]}
+
+
+def written(folder: Path, content: dict[str, Any]) -> Path:
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lets jobs be other programs than ``medtasks eval``."""
+
+    def set_program(program: str) -> None:
+        def started(words: list[str], *rest: Any) -> Any:
+            return start([sys.executable, "-c", program, *words] if "eval" in words else words, *rest)
+
+        monkeypatch.setattr(allocation_module, "start", started)
+
+    return set_program
+
+
+def steps(content: dict[str, Any], **environment: str) -> Iterator[None]:
+    """The steps of the plan's only allocation, which are taken no faster than those of a sweep."""
+    plan = Plan(**content)
+    (allocation,) = allocations_of(plan.jobs(), False)
+    with closing(run_allocation(allocation, plan.output, environment)) as taken:
+        for step in taken:
+            time.sleep(0.05)
+            yield step
+
+
+def states(folder: Path) -> list[Any]:
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("sweep/m/*/job.json"))]
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ("sh -c 'echo loading; sleep 60'", r"no server answers at http://[\d.:]+/v1/models within 0.5 s loading"),
+        ("sh -c 'echo CUDA out of memory; exit 3'", "its server ended with exit code 3: CUDA out of memory"),
+        ("no-such-program {port}", "its server ended with exit code 1: no-such-program: No such file or directory"),
+    ],
+)
+def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(
+    tmp_path: Path, server: str, said: str
+) -> None:
+    list(steps(served(tmp_path, serve=server, ready_timeout=0.5)))
+    for job in states(tmp_path):
+        assert job["code"] == 1 and re.fullmatch(said, job["state"])
+
+
+def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path: Path, quick: Any) -> None:
+    quick("import sys, time; print(sys.argv[1:]); time.sleep(1)")
+    content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
+    list(steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7"))
+    servers = [(tmp_path / f"sweep/m/server{number}.log").read_text().splitlines()[0] for number in (0, 1)]
+    assert servers == ["GPUs 4,5", "GPUs 6,7"]
+    logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
+    assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
+    costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
+    assert all(cost["gpu_seconds"] == pytest.approx(4 * cost["seconds"]) for cost in costs)
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(
+    tmp_path: Path, quick: Any, is_same: bool
+) -> None:
+    quick("")
+    left_over = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    mark = tmp_path / "sweep" / "m" / "server0.json"
+    mark.parent.mkdir(parents=True)
+    started = psutil.Process(left_over.pid).create_time()
+    mark.write_text(json.dumps({"pid": left_over.pid, "started": started if is_same else started - 60}))
+    try:
+        list(steps(served(tmp_path)))
+        assert (left_over.poll() is not None) == is_same
+        assert json.loads(mark.read_text())["pid"] != left_over.pid
+    finally:
+        left_over.kill()
+        left_over.wait()
+
+
+def test_energy_is_what_nvidia_smi_measures(tmp_path: Path, quick: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick("")
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text(
+        "#!/bin/sh\necho $* > " + str(tmp_path / "asked") + "; echo 300.5; echo [N/A]; echo 99.5; sleep 60\n"
+    )
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    list(steps(served(tmp_path, resources={"gpus": 2}), CUDA_VISIBLE_DEVICES="2,3"))
+    costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
+    assert sum(cost.get("joules", 0) for cost in costs) == 5 * 400
+    assert "--id=2,3" in (tmp_path / "asked").read_text()
+
+
+def test_a_short_form_for_vllm() -> None:
+    model: Any = {"name": "q", "vllm": {"model": "org/q", "max_model_len": 8192, "enable_prefix_caching": True}}
+    content: Any = {"output": "x", "runs": RUNS, "models": [{**model, "resources": {"gpus": 2}}]}
+    job = Plan(**content).jobs()[0]
+    assert " ".join(job.model.server_command(80)) == (
+        "vllm serve org/q --port=80 --tensor-parallel-size=2 --max_model_len=8192 --enable_prefix_caching"
+    )
+    assert {"--model=local-chat-completions", "--apply_chat_template"} < {*job.flags(80)}
+    arguments = {"num_concurrent": 32, "model": "org/q", "base_url": "http://127.0.0.1:80/v1/chat/completions"}
+    assert f"--model_args={json.dumps(arguments)}" in job.flags(80)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", ["sweep", "server"])
+def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path: Path, killed: str) -> None:
+    path = written(tmp_path, served(tmp_path, resources={"cpus": 2}))
+    asked = tmp_path / "requests"
+    sweep = command(path)
+    while not asked.exists() or len(asked.read_text().splitlines()) < 8:
+        assert sweep.poll() is None, sweep.communicate()
+        time.sleep(0.05)
+    server = read_json(tmp_path / "sweep/m/server0.json")["pid"]
+    if killed == "server":
+        psutil.Process(server).kill()
+    else:
+        sweep.kill()
+        sweep.communicate()
+        while "Z" not in state(str(server)):  # it ends, or this test does not
+            time.sleep(0.05)
+        sweep = command(path)
+    _, errors = sweep.communicate(timeout=300)
+    assert sweep.returncode == 0, errors
+    assert killed == "sweep" or ("its server ended with exit code -9" in errors and "retrying" in errors)
+    twice = sum(count - 1 for count in Counter(asked.read_text().splitlines()).values())
+    assert twice <= 2 * 2 + 12, "those in flight, and examples that the two runs share"
+    assert not any(psutil.pid_exists(read_json(mark)["pid"]) for mark in tmp_path.glob("sweep/m/server*.json"))
+
+
+@pytest.mark.slow
+def test_a_larger_budget_asks_only_what_the_smaller_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = served(tmp_path, 0)
+    budgets = {"max_gen_toks": [400, 20], "until": ["END"]}
+    content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"limit": 6, "gen_kwargs": budgets}}]
+    path = written(tmp_path, content)
+    assert main(["sweep", str(path), "--cpus", "1"]) == 0
+    assert len((tmp_path / "requests").read_text().splitlines()) == 6, "all replies end within 20 tokens"
+    jobs = Plan(**content).jobs()
+    assert [job.variant for job in jobs] == ["m,max_gen_toks=20", "m,max_gen_toks=400"]
+    runs = [read_runs(job.folder)[-1] for job in jobs]
+    assert [run.results["medtasks"].get("answers_taken_over") for run in runs] == [None, 6]
+    assert all(exit_code(job.folder) == 0 for job in jobs)
+    capsys.readouterr()
+    assert main(["sweep", str(path), "--status"]) == 0
+    assert [line.split()[-2:] for line in capsys.readouterr().out.splitlines()[1:]] == [["6", "done"]] * 2
