@@ -96,6 +96,7 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
                     (job.folder / "job.json").unlink()
             allocations = allocations_of(jobs, is_slurm)
             if all(map(is_done, jobs)):
+                _say(f"all {len(jobs)} jobs are already done")
                 return []
             if address:
                 return run_all(allocations, RayExecutor(address, plan.output, environment))

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from conftest import ROOT
+from given import ROOT
 from test_sweep import command, state
 
 from medtasks_utils.__main__ import main
@@ -34,7 +34,9 @@ RUNS = [
 
 def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
     """A plan with one model, whose server is a program of these tests."""
-    program = f"{sys.executable} {ROOT / 'tests' / 'served_model.py'} {{port}} {folder / 'requests'} {seconds}"
+    program = (
+        f"{sys.executable} {ROOT / 'tests' / 'support' / 'served_model.py'} {{port}} {folder / 'requests'} {seconds}"
+    )
     model = {"name": "m", "serve": program, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
     return {"output": str(folder / "sweep"), "data": "sample", "runs": RUNS, "models": [model]}
 
