@@ -82,15 +82,13 @@ def states(folder: Path) -> list[Any]:
         ("no-such-program {port}", "its server ended with exit code 1: no-such-program: No such file or directory"),
     ],
 )
-def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(
-    tmp_path: Path, server: str, said: str
-) -> None:
+def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tmp_path, server, said):
     list(steps(served(tmp_path, serve=server, ready_timeout=0.5)))
     for job in states(tmp_path):
         assert job["code"] == 1 and re.fullmatch(said, job["state"])
 
 
-def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path: Path, quick: Any) -> None:
+def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick):
     quick("import sys, time; print(sys.argv[1:]); time.sleep(1)")
     content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
     list(steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7"))
@@ -103,9 +101,7 @@ def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path: Path, quic
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(
-    tmp_path: Path, quick: Any, is_same: bool
-) -> None:
+def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_path, quick, is_same):
     quick("")
     left_over = subprocess.Popen(["sleep", "600"], start_new_session=True)
     mark = tmp_path / "sweep" / "m" / "server0.json"
@@ -121,7 +117,7 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(
         left_over.wait()
 
 
-def test_energy_is_what_nvidia_smi_measures(tmp_path: Path, quick: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_energy_is_what_nvidia_smi_measures(tmp_path, quick, monkeypatch):
     quick("")
     smi = tmp_path / "nvidia-smi"
     smi.write_text(
@@ -135,7 +131,7 @@ def test_energy_is_what_nvidia_smi_measures(tmp_path: Path, quick: Any, monkeypa
     assert "--id=2,3" in (tmp_path / "asked").read_text()
 
 
-def test_a_short_form_for_vllm() -> None:
+def test_a_short_form_for_vllm():
     model: Any = {"name": "q", "vllm": {"model": "org/q", "max_model_len": 8192, "enable_prefix_caching": True}}
     content: Any = {"output": "x", "runs": RUNS, "models": [{**model, "resources": {"gpus": 2}}]}
     job = Plan(**content).jobs()[0]
@@ -149,7 +145,7 @@ def test_a_short_form_for_vllm() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["sweep", "server"])
-def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path: Path, killed: str) -> None:
+def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path, killed):
     path = written(tmp_path, served(tmp_path, resources={"cpus": 2}))
     asked = tmp_path / "requests"
     sweep = command(path)
@@ -174,7 +170,7 @@ def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path: Path,
 
 
 @pytest.mark.slow
-def test_a_larger_budget_asks_only_what_the_smaller_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_larger_budget_asks_only_what_the_smaller_cut(tmp_path, capsys):
     content = served(tmp_path, 0)
     budgets = {"max_gen_toks": [400, 20], "until": ["END"]}
     content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"limit": 6, "gen_kwargs": budgets}}]
