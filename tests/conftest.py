@@ -1,11 +1,9 @@
 """What holds for every test, and the fixtures that tests of several rooms use; helpers are in ``support/``."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -45,14 +43,14 @@ for _path in (NLTK, *NLTK.rglob("*")):
 
 
 @pytest.fixture(autouse=True)
-def _no_report_on_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_report_on_the_machine(monkeypatch):
     """Spare every run the second in which the harness lists the machine's packages, and a process of git."""
     monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
     monkeypatch.setattr("lm_eval.evaluator.get_git_commit_hash", lambda: None)
 
 
 @pytest.fixture(autouse=True)
-def _logging_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _logging_as_it_was(monkeypatch):
     """A command run in this process sets the harness's log up for good, on the standard error of its test."""
     log = logging.getLogger("lm_eval")
     handlers, propagate, level = log.handlers[:], log.propagate, log.level
@@ -63,7 +61,7 @@ def _logging_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def undescribed(monkeypatch: pytest.MonkeyPatch) -> None:
+def undescribed(monkeypatch):
     """Spare a run the sandbox that it starts to say what confines code, before the one that runs it."""
     monkeypatch.setattr("medtasks_utils.tools.python.PythonTool.description_of_machine", "a sandbox")
 
@@ -82,7 +80,7 @@ TaskIndex.build = _index
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_model(tmp_path_factory):
     """A random Llama of a few thousand weights with a byte-level tokenizer and a chat template."""
     torch = pytest.importorskip("torch", reason="the hf model needs torch")
     transformers = pytest.importorskip("transformers", reason="the hf model needs transformers")
@@ -119,7 +117,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """An empty data directory with a folder for each benchmark."""
     root = tmp_path / "data"
     for benchmark in BENCHMARKS:
@@ -128,7 +126,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shared() -> Path:
+def shared():
     """The folder with real rows and the authors' verdicts that ``MEDTASKS_SHARED`` names."""
     value = os.environ.get("MEDTASKS_SHARED")
     if not value:
@@ -137,7 +135,7 @@ def shared() -> Path:
 
 
 @pytest.fixture
-def warnings_of_harness(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+def warnings_of_harness(caplog):
     """Everything that the harness or this project logged at WARNING or above, without what every run says."""
     usual = ("Overwriting default num_fewshot", "specified through cli")
 

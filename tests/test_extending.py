@@ -1,7 +1,5 @@
 """A benchmark, a metric, a judge, a tool and a command from another distribution: no file of this one is touched."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import Said, clean_environment, medtasks
+from commanding import clean_environment, medtasks
 from given import ROOT
 from judge_server import JudgeServer
 from running import saved_results
@@ -84,12 +82,12 @@ def environment_run(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("toy")
 
 
 @pytest.fixture(scope="module")
-def said(folder: Path) -> dict[str, Said]:
+def said(folder):
     """All that is done with the other distribution, by name."""
     judged = {
         "explanation_metrics": "words",

@@ -1,7 +1,5 @@
 """No room but the benchmarks' knows a benchmark by its name, or by what its rows, metrics and groups are called."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from pathlib import Path

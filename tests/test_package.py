@@ -1,7 +1,5 @@
 """The package as it is imported: nothing heavy is loaded, nothing is changed, and the examples in docstrings hold."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.util

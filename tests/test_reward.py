@@ -1,7 +1,5 @@
 """Rewards for training: the forms that TRL hands over, and one real step of its trainer."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

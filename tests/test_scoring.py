@@ -1,7 +1,5 @@
 """From Python: ``score`` for one response, ``load_runs`` for saved ones; both as in a run."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

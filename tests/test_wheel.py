@@ -1,12 +1,9 @@
 """What ``pip install`` brings: modules, tasks with their READMEs, and the bundled sample, in their places."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 from given import ROOT, TASKS
@@ -15,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     pytest.importorskip("build", reason="building a wheel needs the package build")
     built = subprocess.run(

@@ -1,7 +1,5 @@
 """Files that take the place of others: whole, or not at all."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audit of the reading: what the LLM is asked, how its line is read, and whether the estimates cover the truth."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random
@@ -155,7 +153,7 @@ def many(folder: Path, count: int, wrong: float) -> Path:
 
 
 @pytest.fixture
-def audit(tmp_path: Path) -> Command:
+def audit(tmp_path):
     def run(url: str, *arguments: object) -> int:
         return main(["audit", *map(str, arguments), "--model", "m", "--base", url, "--cache", str(tmp_path / "c")])
 

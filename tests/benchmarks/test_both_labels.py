@@ -1,7 +1,5 @@
 """The benchmark's labels and the physicians' beside each other, in samples."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ NEW = {"3": "5", "6": "N/A", "17": "4"}  # by the row's number: another score, n
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory):
     """The sample's rows, and physicians who say otherwise of two of the three that they looked at."""
     folder = tmp_path_factory.mktemp("data")
     rows = sample_rows("medcalc_bench/test.csv")

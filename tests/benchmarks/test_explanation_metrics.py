@@ -1,7 +1,5 @@
 """The lexical metrics against the libraries that define them, on ordinary, random and awkward text."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import random
@@ -129,7 +127,7 @@ def nltk_data(folder: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def wordnet() -> Iterator[Any]:
+def wordnet():
     with nltk_data(NLTK) as found:
         yield found
 
@@ -140,14 +138,14 @@ def new_meteor() -> ExplanationMetric:
 
 
 @pytest.fixture(scope="module")
-def meteor(wordnet: Any) -> ExplanationMetric:
+def meteor(wordnet):
     metric = new_meteor()
     metric.prepare()
     return metric
 
 
 @pytest.fixture(scope="module")
-def reference_meteor(wordnet: Any) -> Scores:
+def reference_meteor(wordnet):
     import nltk
     from nltk.translate.meteor_score import meteor_score
 
@@ -199,7 +197,7 @@ def test_an_empty_candidate_scores_0(meteor):
 
 
 @pytest.fixture
-def no_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+def no_data(monkeypatch, tmp_path):
     """An empty data path, and a folder to which downloads would go."""
     folder = tmp_path / "home" / "nltk_data"
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
@@ -270,7 +268,7 @@ def with_bert_score(test: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(tmp_path_factory):
     """Its tokenizer names no length, as SciBERT's."""
     return save_model(tmp_path_factory.mktemp("model") / "scibert_scivocab_test")
 

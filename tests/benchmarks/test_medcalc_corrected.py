@@ -1,7 +1,5 @@
 """``medcalc_bench_corrected``: rows, reading, judgement and metrics; the real file where it is at hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

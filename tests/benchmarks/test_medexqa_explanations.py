@@ -1,7 +1,5 @@
 """MedExQA's explanation scores under the harness: gating, references, weights, macro averages."""
 
-from __future__ import annotations
-
 import pytest
 from given import TASKS, Row, sample_rows, write_rows
 from lm_eval.tasks import TaskManager

@@ -1,7 +1,5 @@
 """Options under ``--metadata``: what is accepted, and the one line that a wrong one ends in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

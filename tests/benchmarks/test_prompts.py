@@ -1,7 +1,5 @@
 """What the model is shown, to the letter: published numbers depend on it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,7 @@ GESTATION = {**ROW["medcalc_bench"], "Unique ID": "1", "Calculator Name": "Estim
 
 
 @pytest.fixture
-def rows(data: Path, undescribed: None) -> Path:
+def rows(data, undescribed):
     for benchmark, name in FILE.items():
         write_rows([ROW[benchmark]], data / name, header=benchmark != "medexqa")
     write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")

@@ -1,13 +1,11 @@
 """A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import Said, medtasks
+from commanding import medtasks
 from given import ROOT
 from running import load
 from saved_runs import save_run
@@ -98,7 +96,7 @@ HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbe
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Said]:
+def said(tmp_path_factory):
     """What commands say beside a distribution with one benchmark that fails to import and one that is half done."""
     folder = tmp_path_factory.mktemp("unfinished")
     for name, text in BROKEN.items():

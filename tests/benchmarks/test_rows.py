@@ -1,7 +1,5 @@
 """From rows to documents: labels in all their forms, what is left out or refused, selection, pairing, subsets."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import random

@@ -3,8 +3,6 @@
 A checksum stands for that work: whoever changes a row works its answer out again, and sets the sum anew.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 

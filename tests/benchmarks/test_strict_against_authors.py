@@ -1,7 +1,5 @@
 """Strict extraction against the verdicts of the benchmarks' own scorers, and against their rules one by one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a score is worth: what is reached without the question, the style of answers, and labels that are doubted."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -39,7 +37,7 @@ ROWS = [
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> Path:
+def rows(tmp_path):
     """A data directory with rows of MedHallu, out of which none was measured."""
     folder = tmp_path / "data" / "medhallu"
     folder.mkdir(parents=True)
@@ -48,7 +46,7 @@ def rows(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def style_known(rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def style_known(rows, tmp_path, monkeypatch):
     """The same, with a reader that errs on the hallucinated answers of the first ten rows and on nothing else."""
     examples = list(load("medhallu", rows).eval_docs)
     fields = MEDHALLU.content_fields

@@ -1,7 +1,5 @@
 """The command lines: the stock ``lm_eval`` with our tasks on real backends, and ``medtasks`` itself."""
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

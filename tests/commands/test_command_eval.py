@@ -1,11 +1,8 @@
 """``medtasks eval``: the same results as ``lm_eval run``, plain flags, errors before anything loads, help."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,14 +27,14 @@ ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": fals
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[list[str]]:
+def server():
     """The flags that name a model which answers at once, and to a prompt always the same."""
     with LocalServer(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
         yield served.flags()
 
 
 @pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,7 +1,5 @@
 """``medtasks extract``: answers read by hand, and the evidence for them."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,11 +1,8 @@
 """``medtasks fetch``: from a local stand-in for the hub into private caches, and runs without internet from there."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pinned_sample
@@ -65,7 +62,7 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+def hub(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub")
     packages = {
         f"{place}/{name}": Path(shutil.make_archive(str(folder / name), "zip", NLTK / place, name)).read_bytes()
@@ -112,12 +109,12 @@ ALL_THERE = {name: ["there"] * (3 if name == "medcalc_bench" else 1) for name in
 
 
 @pytest.fixture(scope="module")
-def machine(hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+def machine(hub, tmp_path_factory):
     return Machine(tmp_path_factory.mktemp("machine"), hub)
 
 
 @pytest.fixture(scope="module")
-def fetched(hub: Hub, machine: Machine) -> list[Said]:
+def fetched(hub, machine):
     """``medtasks fetch`` of three data sets, of which the hub gives one, and then of all that this package needs."""
     hub.refusals = {MEDMCQA[1]: (403, "GatedRepo"), MEDEXQA[1]: (404, "RepoNotFound")}
     refused = machine.medtasks(["fetch", "--only", "medmcqa,medexqa,medhallu"])

@@ -1,7 +1,5 @@
 """``medtasks doubt``: items that runs answer alike and against the label, ranked, as a CSV."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
@@ -40,7 +38,7 @@ def questions(folder: Path) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Four runs of MedMCQA.
 
     All four miss the first question alike, three the second, two the third; the fourth is missed in four ways; the

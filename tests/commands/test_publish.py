@@ -1,7 +1,5 @@
 """``medtasks publish``: what is written is what the Hub's client reads, and parts are held back."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from pathlib import Path

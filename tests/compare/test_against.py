@@ -1,7 +1,5 @@
 """``medtasks eval --against RUN``: asks until it is decided, keeps what was asked, and its results are a run's."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable
@@ -31,7 +29,7 @@ TASK = "medmcqa_openmed"
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """Rows whose right answer is always A."""
     folder = tmp_path / "data" / "medmcqa"
     folder.mkdir(parents=True)

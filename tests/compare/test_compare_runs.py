@@ -1,7 +1,5 @@
 """Runs of the real harness compared: what is paired, what is refused, what is found, and what is printed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -22,13 +20,13 @@ from medtasks_utils.statistics.ratio import holm
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory):
     """Two models on everything: in ``a`` the weaker one, in ``b`` the stronger."""
     return save_two(tmp_path_factory.mktemp("saved"), (0.5, 0.8), tasks=["medtasks", "medexqa"])
 
 
 @pytest.fixture
-def pair_of_runs(saved: Path, tmp_path: Path) -> tuple[Path, Path]:
+def pair_of_runs(saved, tmp_path):
     """Copies of both, to damage; the results files."""
     shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
     (a,), (b,) = ((tmp_path / name).glob("**/results_*.json") for name in "ab")

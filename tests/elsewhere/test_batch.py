@@ -1,7 +1,5 @@
 """Requests as a file, and responses from files: the same bodies and the same numbers as through a server."""
 
-from __future__ import annotations
-
 import json
 import random
 from itertools import chain

@@ -1,7 +1,5 @@
 """Runs of the defining environments: written once as the harness's files, then reported, judged and compared."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """N/A and a number with a caveat, told apart: labelled texts, texts that are neither, and hostile ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ LACKS, CAVEATS = texts("lacks"), texts("caveats")
 
 
 @pytest.fixture(scope="module")
-def task() -> Any:
+def task():
     return reader("medcalc_bench_corrected")
 
 

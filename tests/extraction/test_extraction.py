@@ -1,7 +1,5 @@
 """Readers of text one by one: tables of texts with what is read of them, and what holds of any text."""
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Callable

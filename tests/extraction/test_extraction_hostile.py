@@ -1,7 +1,5 @@
 """Responses made to break, stall or trick the scoring: each is wrong or unanswered. Times are measured elsewhere."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

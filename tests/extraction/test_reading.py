@@ -1,7 +1,5 @@
 """The flexible reading: statements, texts that state nothing, the judged corpus, and what must change no reading."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Each row of the readers' tables has a text that is read rightly with it, and otherwise without it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import chain
 from typing import Any

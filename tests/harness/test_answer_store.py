@@ -1,7 +1,5 @@
 """Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
 
-from __future__ import annotations
-
 import _thread
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

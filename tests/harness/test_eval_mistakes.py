@@ -1,13 +1,11 @@
 """Mistakes that people make with ``medtasks eval``, with the real harness: one line with the way out, no traceback."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -37,14 +35,14 @@ def oddly(body: Request) -> Answer:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[LocalServer]:
+def server():
     with LocalServer(oddly, probed=oddly) as served:
         served.page = Fault(200, {"data": [{"id": "m", "max_model_len": 512}, {"id": "big", "max_model_len": 4096}]})
         yield served
 
 
 @pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "HF_TOKEN", "WANDB_API_KEY", "LMEVAL_LOG_LEVEL", "MEDTASKS_DATA"):
         monkeypatch.delenv(name, raising=False)

@@ -1,7 +1,5 @@
 """How an answer was found is told in the logged sample, so that form is told from knowledge."""
 
-from __future__ import annotations
-
 import pytest
 from given import table
 from running import reader

@@ -1,7 +1,5 @@
 """Repeats: seeds of their own, orders of their own, what they tell together, and what is not asked twice."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter, defaultdict

@@ -1,12 +1,9 @@
 """The harness's habits hold: what it saves, selects, caches, repeats and averages, in runs of the real evaluator."""
 
-from __future__ import annotations
-
 import json
 import math
 import random
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,7 +48,7 @@ def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "str
 
 
 @pytest.fixture(scope="module", params=METRICS)
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def run(request, tmp_path_factory):
     """A task, and where the harness saved its results and samples."""
     folder = tmp_path_factory.mktemp("run")
     save_run(folder, mixed, tasks=request.param, metadata={})
@@ -136,7 +133,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
 
 
 @pytest.fixture
-def request_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def request_cache(tmp_path, monkeypatch):
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "requests"))
     return tmp_path / "requests"
 

@@ -1,7 +1,5 @@
 """lm_eval is reached through one module, and the installed release has all that is taken from it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model in the process: the stock command, ours, and ours on two machine ranks give the same samples and scores."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is replaced of lm_eval is still as it was seen; what is replaced is put back."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

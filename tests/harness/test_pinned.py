@@ -1,10 +1,6 @@
 """Files of a GitHub repository at one commit: downloaded once, checked, cached, and one line where that fails."""
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pinned_sample
 import pytest
@@ -12,7 +8,6 @@ from fake_hub import Hub
 from given import sample_rows, write_rows
 from running import documents, evaluate, load
 
-from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.harness import sources as pinned
@@ -21,7 +16,7 @@ CORRECTED = pinned_sample.contents()["corrected.csv"]
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+def repository(tmp_path, monkeypatch):
     """A repository with the sample's rows in the card's place, and an empty cache."""
     made = pinned_sample.repository()
     monkeypatch.setitem(CARD.repositories, "corrected", made)
@@ -31,7 +26,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 @pytest.fixture
-def server(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def server(repository, monkeypatch):
     with Hub(raw=pinned_sample.served()) as hub:
         monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.base + "/")
         yield hub

@@ -1,7 +1,5 @@
 """What an endpoint sends back: every form of it is read, or is an error; none is an empty reply in silence."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """What became of each reply of a run: asked again or read, how it ended, its tokens, and what is said of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -27,7 +25,7 @@ RIGHT = "\\boxed{A}"
 
 
 @pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_pauses(monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
 
 
@@ -243,7 +241,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
 
 
 @pytest.fixture
-def hf(tiny_model: Path) -> Any:
+def hf(tiny_model):
     return lambda **given: get_model("hf").create_from_arg_obj(
         {"pretrained": str(tiny_model), **given}, {"batch_size": 3, "device": "cpu"}
     )

@@ -1,7 +1,5 @@
 """Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
 
-from __future__ import annotations
-
 import codecs
 import shutil
 from collections.abc import Callable
@@ -150,7 +148,7 @@ Asked = list[tuple[str, str, list[str]]]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(monkeypatch):
     """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
     asked: Asked = []
 

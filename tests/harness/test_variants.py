@@ -1,7 +1,5 @@
 """Variants: every field of the harness's task form works as in a stock task, or is one clear error before the run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +36,7 @@ VARIANTS = {name: (benchmark, fields) for name, benchmark, fields in table("vari
 
 
 @pytest.fixture(scope="module")
-def variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def variants(tmp_path_factory):
     folder = tmp_path_factory.mktemp("variants")
     (folder / "functions.py").write_text(FUNCTIONS)
     for name, (benchmark, fields) in VARIANTS.items():
@@ -47,7 +45,7 @@ def variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def saved(variants: Path) -> Path:
+def saved(variants):
     """All variants in one run of the stock command; the model says ``lol``."""
     done = lm_eval(
         *("run", "--model", "dummy", "--include_path", variants, "--tasks", ",".join(VARIANTS), "--limit", "4"),

@@ -1,7 +1,5 @@
 """The judges' prompts and worked examples: complete, in form, and closed against what they quote."""
 
-from __future__ import annotations
-
 import re
 
 import jinja2

@@ -1,7 +1,5 @@
 """Single calls: what is tried again and how long it waits, what an endpoint refuses, the cache, the key."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Judges in a run of MedExQA: gating, means, failures, samples; what is known before the model runs; the key."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

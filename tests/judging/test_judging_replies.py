@@ -1,7 +1,5 @@
 """Reading what judges reply: the form asked for in any wrapping, and no score out of anything else."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 

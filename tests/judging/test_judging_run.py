@@ -1,7 +1,5 @@
 """Many cases at once: both judges' scores, the limit, faults, a kill, a rerun, interruption."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,11 +1,9 @@
 """The page in a real browser: clicked through in both themes, at desktop and phone width, with hostile responses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +33,7 @@ READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failur
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def runs(tmp_path_factory):
     """Two comparable runs of all benchmarks, one audited, one over fewer examples, and one with repeats."""
     folder = save_two(tmp_path_factory.mktemp("runs"), tasks="medtasks")
     save_run(folder / "c", right_in(0.6, "c"), tasks=("medhallu", "medcalc_bench"), model="org/short", limit=5)
@@ -70,18 +68,18 @@ def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], objec
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     with chromium() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def address(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> str:
+def address(runs, tmp_path_factory):
     return write(runs, tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
+def page(browser, address):
     with opened(browser, address) as found:
         yield found
 

@@ -1,7 +1,5 @@
 """Samples in the page: packed without loss, without a character that means anything to HTML, and whole."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math
@@ -19,7 +17,7 @@ from saved_runs import save_run, save_two
 from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.packing import pack
 from medtasks_utils.report.text import visible
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results import read_runs
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))  # lone surrogates too
@@ -80,7 +78,7 @@ def test_plain_text_stays_as_it_is():
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Run]:
+def runs(tmp_path_factory):
     """Two runs of all benchmarks on the bundled sample."""
     return read_runs(save_two(tmp_path_factory.mktemp("runs")))
 

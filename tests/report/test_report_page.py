@@ -1,12 +1,9 @@
 """The page before a browser sees it: the harness's numbers, fair comparisons, data as data, and one clear error."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import lxml.etree
 import lxml.html
@@ -33,7 +30,7 @@ EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Two runs of all benchmarks, the group ``medexqa`` with explanation metrics among them, and one without scores."""
     folder = save_two(tmp_path_factory.mktemp("runs"), tasks=EVERYTHING, metadata=LEXICAL)
     save_run(folder / "c", tasks="medhallu", model="org/third", predict_only=True)
@@ -41,12 +38,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def runs(folder: Path) -> list[Run]:
+def runs(folder):
     return read_runs([folder / "a", folder / "b"])
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> Page:
+def page(folder):
     return Page(build_page(read_runs(folder)))
 
 

@@ -1,8 +1,5 @@
 """Markdown and LaTeX in the page: what models write is rendered, and can make nothing but text, tables and formulas."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,7 +29,7 @@ RENDER = """text => {
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     save_run(folder / "a", right_in(0.5), tasks="medhallu", limit=2)
     address = write(read_runs(folder / "a"), folder)

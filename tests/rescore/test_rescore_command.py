@@ -1,13 +1,11 @@
 """``medtasks rescore`` as users start it: over a real run's samples, a local judge, faults and kills."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +33,13 @@ def explained(doc: Row) -> str:
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(tmp_path_factory):
     """A run over the five specialties: 20 responses with 10 right answers."""
     return save_run(tmp_path_factory.mktemp("logs"), explained, "medexqa").parent
 
 
 @pytest.fixture
-def server() -> Iterator[JudgeServer]:
+def server():
     with JudgeServer() as server:
         yield server
 
@@ -50,7 +48,7 @@ Command = Callable[..., int]
 
 
 @pytest.fixture
-def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: JudgeServer) -> Command:
+def rescore(tmp_path, monkeypatch, server):
     """The command in this process, with a cache and an output of the test's own."""
     monkeypatch.setenv("JUDGE_API_KEY", "key")
 

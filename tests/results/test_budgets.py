@@ -1,7 +1,5 @@
 """Accuracy against a budget of tokens: what a run says of shorter replies is what a run that cuts them finds."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,11 +1,8 @@
 """Runs are found and read whatever happened to their files; nothing but missing paths is an error."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,13 +21,13 @@ BENCHMARK_OF = dict(zip(GENERATION_TASKS, BENCHMARKS, strict=True))
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory):
     """The results file of a run of all four benchmarks."""
     return save_run(tmp_path_factory.mktemp("saved"), right_in(0.7), tasks=["medtasks"])
 
 
 @pytest.fixture
-def results(saved: Path, tmp_path: Path) -> Path:
+def results(saved, tmp_path):
     """A copy of it, to damage."""
     shutil.copytree(saved.parent, tmp_path / "run")
     return tmp_path / "run" / saved.name

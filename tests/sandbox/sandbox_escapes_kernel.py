@@ -5,8 +5,6 @@ Here ``libc`` is the C library, ``call`` calls it by the number of a system call
 
 # ruff: noqa: E501
 
-from __future__ import annotations
-
 from typing import Final
 
 PRELUDE: Final = """

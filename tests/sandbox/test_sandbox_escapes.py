@@ -7,8 +7,6 @@ what it must not have, without a trace outside, prints ``GOT`` backwards. Those 
 by little, so that nothing breaks where the limit is off.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re
@@ -17,7 +15,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +116,7 @@ class Watch:
 
 
 @pytest.fixture(scope="module")
-def watch() -> Iterator[Watch]:
+def watch():
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
     with tempfile.TemporaryDirectory() as root:
@@ -135,13 +133,13 @@ def make(*off: str, timeout: float = 3.0) -> Sandbox:
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox():
     with make() as sandbox:
         yield sandbox
 
 
 @pytest.fixture(scope="module")
-def hasty() -> Iterator[Sandbox]:
+def hasty():
     with make(timeout=0.4) as sandbox:
         yield sandbox
 

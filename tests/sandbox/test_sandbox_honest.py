@@ -1,10 +1,7 @@
 """Honest code gives in the sandbox what it gives in plain Python, byte for byte."""
 
-from __future__ import annotations
-
 import re
 import sys
-from collections.abc import Iterator
 
 import pytest
 from given import table
@@ -15,7 +12,7 @@ from medtasks_utils.sandbox import Sandbox
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox():
     with Sandbox(timeout=60, max_output=100_000) as sandbox:
         yield sandbox
 

@@ -1,7 +1,5 @@
 """State, limits and the life of the sandbox's processes."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import logging
@@ -10,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from unittest.mock import Mock
@@ -26,7 +24,7 @@ from medtasks_utils.sandbox.execution_result import readable
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox():
     with Sandbox(timeout=20, max_output=4_000) as sandbox:
         yield sandbox
 
@@ -222,7 +220,7 @@ def test_a_sandbox_that_is_killed_is_started_anew(sandbox, caplog):
 
 
 @pytest.fixture
-def _namespaces(sandbox: Sandbox) -> None:
+def _namespaces(sandbox):
     sandbox.run([("a", "1")])
     if sandbox.layers["namespaces"]:
         pytest.skip(f"no namespaces here (a chroot has none): {sandbox.layers['namespaces']}")
@@ -302,7 +300,7 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
 
 
 @pytest.fixture(scope="module")
-def weak() -> Iterator[Sandbox]:
+def weak():
     with Sandbox(timeout=1, weak=True, _off=["seccomp", "namespaces", "landlock", "limits"]) as sandbox:
         yield sandbox
 

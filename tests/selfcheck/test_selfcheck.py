@@ -1,11 +1,8 @@
 """``medtasks selfcheck``: passes on the sample, and fails when any score is off."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +19,7 @@ from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
 
 
 @pytest.fixture(autouse=True)
-def _here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
 

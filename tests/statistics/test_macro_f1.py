@@ -1,10 +1,7 @@
 """Macro-F1 over classes against scikit-learn and simulation; through the harness, saved samples and a comparison."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,7 @@ from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results import read_runs
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics.aggregation import MACRO_F1, OverStrata
 from medtasks_utils.statistics.intervals import Estimate, estimate
@@ -160,7 +157,7 @@ def letters(share: float, salt: str) -> Answering:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, Run]]:
+def runs(tmp_path_factory):
     """Two runs of MedExQA, as it would be with macro-F1 over the letters, of two generations an example."""
     folder, benchmark = tmp_path_factory.mktemp("macro_f1"), type(benchmarks()["medexqa"])
     (folder / "group.yaml").write_text(GROUP)

@@ -1,7 +1,5 @@
 """The one statistic against libraries, closed forms and simulation, and what is made of it: intervals, tests, plans."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

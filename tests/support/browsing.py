@@ -1,7 +1,5 @@
 """The page in a real browser, for tests: opened at a size and in a theme, and watched."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Commands, in this process and in others, and what they say."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 ``environments/`` has what each environment makes of a row: its prompt, right answer and info.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """A BERT of a few thousand random weights with a WordPiece tokenizer, saved as the hub has its models."""
 
-from __future__ import annotations
-
 import json
 import string
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A local server that answers as the Hugging Face hub, NLTK's index and GitHub do, as far as downloads ask."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """lm_eval's own vLLM class over an engine that says what it is told, in the form of vLLM's outputs."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import sys

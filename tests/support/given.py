@@ -1,7 +1,5 @@
 """What tests are given: paths, rows, data directories, tables of cases."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math

@@ -1,7 +1,5 @@
 """Responses made to break, stall or trick the scoring, and documents that none of them is right for."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A local judge that answers every prompt of ours."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

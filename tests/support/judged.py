@@ -1,7 +1,5 @@
 """The corpus of judged responses: its rows, its halves, and what our filters make of them."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Iterator

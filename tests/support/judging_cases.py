@@ -1,7 +1,5 @@
 """Cases and settings that the tests of judges share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Several processes under ``accelerate launch``, on processors."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import socket

@@ -3,8 +3,6 @@
 What it says is a function of the request: a text, a whole body (see :func:`completion`), or a :class:`Fault`.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping

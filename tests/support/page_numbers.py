@@ -1,7 +1,5 @@
 """The report's page as its elements, texts and numbers, without a browser."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sample's rows as files of a GitHub repository, in the place of those that the card names."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Runs of the real harness in this process: its tasks, models whose answers are known, and what it saved."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

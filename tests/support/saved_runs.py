@@ -1,7 +1,5 @@
 """Runs of the real harness on the bundled sample, saved by the harness's own writer, for tests of what reads them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

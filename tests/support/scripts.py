@@ -1,7 +1,5 @@
 """What the local server says: one answer after another, some held back, others by lot."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A model that calls tools well and badly, by lot; its replies are a function of the chat so far."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """A program for ``accelerate launch``: a real model whose replies are scripted, so that one rank's end long before."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

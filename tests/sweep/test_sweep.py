@@ -1,7 +1,5 @@
 """``medtasks sweep`` on this machine: real runs against local servers, failures, kills and resumes."""
 
-from __future__ import annotations
-
 import _thread
 import json
 import os
@@ -10,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,7 +35,7 @@ TASKS = ["medmcqa_openmed", "medhallu"]
 
 
 @pytest.fixture
-def server() -> Iterator[JudgeServer]:
+def server():
     with JudgeServer(lambda request: "\\boxed{1}") as server:
         yield server
 

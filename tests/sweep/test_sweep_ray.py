@@ -1,9 +1,6 @@
 """``medtasks sweep --ray`` on a cluster of two nodes on this machine; skipped without Ray."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,13 +17,13 @@ pytestmark = pytest.mark.ray
 
 
 @pytest.fixture
-def server() -> Iterator[JudgeServer]:
+def server():
     with JudgeServer(lambda request: "\\boxed{1}") as server:
         yield server
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
+def cluster():
     found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "dashboard_port": None})
     yield found
     found.shutdown()

@@ -1,7 +1,5 @@
 """The calculator computes what Python would, refuses everything else, and cannot be kept busy."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

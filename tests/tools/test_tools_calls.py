@@ -1,7 +1,5 @@
 """Tool calls are read in every form that models write, and nothing else is taken for one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

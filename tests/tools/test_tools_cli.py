@@ -1,10 +1,7 @@
 """The tools by hand: ``medtasks tool``."""
 
-from __future__ import annotations
-
 import io
 import json
-from typing import Any
 
 import pytest
 
@@ -12,7 +9,7 @@ from medtasks_utils import __main__ as cli
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def tool(monkeypatch, capsys):
     """Run the command on a text; gives exit code, output and errors."""
 
     def run(given: str | bytes, *arguments: str) -> tuple[int, str, str]:

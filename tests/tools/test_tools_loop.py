@@ -1,7 +1,5 @@
 """Further turns: every form of call, in one batch a round, and in whatever way the harness is run."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Native function calls: what servers and chat templates are sent, what they give, and that text comes to the same."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
