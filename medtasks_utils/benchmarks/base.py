@@ -22,7 +22,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import Score
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import one_line, printable
 
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
 from .options import Options
@@ -186,10 +186,11 @@ class Answer(str):
         response: the whole response.
         scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
         details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
-            the same fields, and always these two. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+            the same fields, and always these three. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
-            right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found.
+            right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found. ``words`` are
+            those that state the answer; empty if that is not known.
     """
 
     value: Any
@@ -204,6 +205,7 @@ class Answer(str):
         shown: str | None = None,
         found_by: str = "statement",
         certainty: float = 1.0,
+        words: str = "",
     ) -> "Answer":
         """Create an answer that samples show as ``shown``; by default, as its value."""
         self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
@@ -213,6 +215,7 @@ class Answer(str):
         self.details = {
             "found_by": "none" if value is None else found_by,
             "certainty": 0.0 if value is None else round(certainty, 3),
+            "words": "" if value is None else printable(words),
         }
         return self
 
@@ -441,7 +444,7 @@ class Benchmark(ABC):
         """Read the answer that the response states, in a box or in any other form."""
         reading = self.read(text, example, options)
         value = None if reading.value is None else self.value(reading.value, example, options)
-        return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty)
+        return Answer(value, text, found_by=self.found_by(reading), certainty=reading.certainty, words=reading.words)
 
     @property
     def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:

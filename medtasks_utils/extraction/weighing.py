@@ -49,6 +49,18 @@ class Reading(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     certainty: float = 0.0
 
+    @property
+    def words(self) -> str:
+        """The words that state the value, with what stands before them in their line; empty if there are none."""
+        stating = [each for each in self.candidates if each.value == self.value and each.support > 0]
+        if not stating:
+            return ""
+        best = max(stating, key=lambda candidate: (candidate.weight, candidate.start))
+        before = best.text[max(0, best.start - _WORDS_BEFORE) : best.start].rpartition("\n")[2]
+        return before + best.text[best.start : best.end][:_WORDS_BEFORE]
+
+
+_WORDS_BEFORE = 48  # characters
 
 NOTHING = Reading(None, "none")
 

@@ -71,7 +71,7 @@ def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
     """Return the record that a sample's detail view shows; with the prompt only if it differs from the document's."""
     details: Row = {}
     for of_filter in sample.details.values():
-        details |= {name: value for name, value in of_filter.items() if value is not None}
+        details |= {name: value for name, value in of_filter.items() if value not in (None, "")}
     answers = {
         name: [entry.labels.get(answer, answer) for answer in of_filter] for name, of_filter in sample.answers.items()
     }

@@ -38,10 +38,10 @@ _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (
     "store.js",
     "elements.js",
-    "math.js",
     "markdown.js",
     "response.js",
     "detail.js",
+    "marks.js",
     "selection.js",
     "samples.js",
     "choice.js",
@@ -51,6 +51,7 @@ _SCRIPTS = (
     "comparison.js",
     "report.js",
 )
+_LIBRARIES = ("temml.min.js", "markdown-it.umd.min.js", "diff.min.js")
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
 
@@ -136,16 +137,18 @@ def _rendered(**parts: Any) -> str:
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
+    library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES)
+    library = library.replace("<!--", r"<\!--")  # the same in JavaScript, and no comment in HTML
     # with a folder beside the page, scripts from there are allowed too; other origins stay forbidden
     beside = " 'self' file:" if parts["parts"] else ""
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'{beside}; style-src '{_digest(style)}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src '{_digest(library)}' '{_digest(script)}'{beside}; "
+        f"style-src '{_digest(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     return (
         _environment()
         .get_template("template.html")
-        .render(policy=policy, style=Markup(style), script=Markup(script), **parts)
+        .render(policy=policy, style=Markup(style), library=Markup(library), script=Markup(script), **parts)
     )
 
 

@@ -42,6 +42,8 @@ def runs(tmp_path_factory):
     save_run(folder / "d", lambda doc: next(answers), tasks="medmcqa_openmed", model="org/often", metadata=repeated)
     edit_samples(folder / "a", "medexqa_all", lambda line: line.update(resps=[[f"{WRITTEN}It is B."]], judge=JUDGE))
     edit_samples(folder / "a", "medcalc_bench", lambda line: line.update(transcript=CALLS, notes=["A note."]))
+    ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."]}
+    edit_samples(folder / "b", "medmcqa_openmed", lambda line: line.update(ends))
     path = edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
     shares = {name: {"value": 0.1, "low": 0.05, "high": 0.2} for name in ("misread", "missed")}
     audited = {
@@ -227,7 +229,7 @@ def test_reasoning_calls_judges_and_generations(page, runs):
     open_first(page)
     text = page.inner_text("#detail")
     assert "Reasoning, 16 characters" in text and "Some reasoning." not in text
-    written = page.locator("#detail .column > .text").first
+    written = page.locator("#detail .column .read > .text").first
     for selector in ("strong", "table", "em", "math mfrac"):
         assert written.locator(selector).count() > 0, selector
     rows = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
@@ -266,6 +268,76 @@ def test_two_runs_side_by_side(browser, address, runs):
         assert [columns.nth(i).locator("h4 bdi").first.inner_text() for i in (0, 1)] == ["first", "second"]
         boxes = [columns.nth(i).bounding_box() for i in (0, 1)]
         assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "under each other on a phone"
+
+
+def test_the_words_that_were_read_are_marked(page, runs):
+    """In what is shown, formatted or raw, the words of the filter chosen; above, in words."""
+    read = "() => [...CSS.highlights.get('read')].map((range) => range.toString())"
+    choose(page, task="medexqa_all", run="first")
+    page.check("input[name=filter][value=flexible-extract]", force=True)
+    open_first(page)
+    sample = runs[0].tasks["medexqa_all"].samples[0]
+    assert sample.details["flexible-extract"]["words"] in page.inner_text("#detail q")
+    page.click("text=Raw text")
+    page.evaluate("document.querySelector('#detail [data-words]').dataset.words = 'are $\\\\frac{88}{4}$'")
+    page.evaluate("markRead(document.getElementById('detail'))")
+    page.click("text=Raw text")
+    choose(page, task="medmcqa_openmed", result="right")
+    page.check("input[name=filter][value=strict-match]", force=True)
+    open_first(page)
+    (words,) = page.evaluate(read)
+    assert words.strip() == page.inner_text("#detail .verdict b >> nth=1"), "the letter in its box"
+    assert "boxed" in page.inner_text("#detail q")
+
+
+def test_how_replies_ended_is_shown(page):
+    choose(page, task="medmcqa_openmed", run="second")
+    open_first(page)
+    text = page.inner_text("#detail")
+    assert "Cut at the limit on tokens, 1,234 tokens" in text and "Thought apart." not in text
+    page.click("text=Reasoning sent apart, 14 characters")
+    page.wait_for_selector("#detail >> text=Thought apart.")
+
+
+def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
+    """They stand in the browser under the response, and in a CSV that another browser reads."""
+    mark = "#detail .own-mark"
+    with opened(browser, address) as page:
+        choose(page, task="medhallu", run="second")
+        open_first(page)
+        page.select_option(f"{mark} select", "reading wrong")
+        page.fill(f"{mark} [name=note]", '=1, "so"')
+        page.keyboard.press("Tab")
+        again = page.context.new_page()
+        again.goto(page.url)
+        again.wait_for_selector("html[data-ready] #detail .own-mark")
+        assert again.input_value(f"{mark} [name=note]") == '=1, "so"'
+        choose(page, task="", run="", badge="marked by a person")
+        assert shown(page) == 1
+        text = saved(page, ".save >> text=/^Marks/")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["run"], row["task"], row["mark"]) for row in rows] == [("second", "medhallu", "reading wrong")]
+    path = tmp_path / "marks.csv"
+    path.write_text(text, encoding="utf-8")
+    with opened(browser, address) as page:
+        choose(page, badge="marked by a person")
+        assert shown(page) == 0
+        page.set_input_files(".save input[type=file]", path)
+        page.wait_for_function("document.querySelector('#count').textContent.startsWith('1 of')")
+        open_first(page)
+        assert page.input_value(f"{mark} [name=note]") == '=1, "so"'
+
+
+def test_differences_of_two_responses(page, runs):
+    choose(page, task="medmcqa_openmed", result="only-a", a="first", b="second")
+    open_first(page)
+    page.click("text=Differences")
+    first, second = (page.locator("#detail .difference").nth(place) for place in (0, 1))
+    responses = [runs[number].tasks["medmcqa_openmed"].samples for number in (0, 1)]
+    texts = {tuple(sample.responses[0] for sample in pair) for pair in zip(*responses, strict=True)}
+    assert (first.inner_text(), second.inner_text()) in texts
+    assert second.locator("del").count() == first.locator("ins").count() == 0
+    assert first.locator("del").count() + second.locator("ins").count() > 0
 
 
 def test_a_hostile_response_changes_nothing_but_its_own_cell(page):

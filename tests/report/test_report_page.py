@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
+from importlib import resources
 
 import lxml.etree
 import lxml.html
@@ -198,14 +199,27 @@ def test_every_generation_counts_in_how_its_answer_was_found(tmp_path):
 # ---- one file, and data is data
 
 
+def test_libraries_are_as_published():
+    """Files of libraries have the hashes that their table names, and a licence beside them."""
+    folder = resources.files("medtasks_utils.report") / "assets" / "vendor"
+    rows = re.findall(
+        r"^\| `(\S+)` \| (\S+) \| [\d.]+ \| .+ `(\w{64})` \|$", (folder / "README.md").read_text(), re.MULTILINE
+    )
+    assert {name for name, *_ in rows} == {path.name for path in folder.iterdir() if path.name.endswith(".js")}
+    for name, package, digest in rows:
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
+        assert "Copyright" in (folder / f"{package}.LICENSE").read_text()
+
+
 def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page):
     (policy,) = (a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
     assert policy and policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy and "*" not in policy and "http" not in policy
     for directive, pattern in (("script-src", r"<script>(.*?)</script>"), ("style-src", r"<style>(.*?)</style>")):
-        (text,) = re.findall(pattern, page.source, re.DOTALL)
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert f"{directive} 'sha256-{digest}'" in policy
+        texts = re.findall(pattern, page.source, re.DOTALL)
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        allowed = " ".join(map("'sha256-{}'".format, digests))
+        assert digests and f"{directive} {allowed};" in policy
     assert not any(name.startswith("on") or name == "style" for _, attributes in page.elements for name in attributes)
 
 

@@ -235,7 +235,8 @@ class MedCalcBench(Benchmark):
             abstains |= content is not None and says_not_available(content)
         if abstains and options.is_corrected:
             found_by, certainty = form, 1.0
-        return _answer(value, abstains, example, options, response=text, found_by=found_by, certainty=certainty)
+        read: dict[str, Any] = {"found_by": found_by, "certainty": certainty, "words": reading.words}
+        return _answer(value, abstains, example, options, response=text, **read)
 
     def content(
         self,

@@ -17,7 +17,9 @@ function exampleNodes(shared, columns, about) {
   if (typeof doc.question === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, doc.question));
   if (Array.isArray(doc.options)) nodes.push(optionsNode(doc.options, columns, about));
   if (typeof doc.answer === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, el("b", {}, "Answer shown: "), doc.answer));
-  nodes.push(el("div", { class: "columns" }, columns.map((column) => columnNode(column, about, columns.length > 1))));
+  const texts = columns.map(({ record }) => record.responses[0] ?? "");
+  const parts = about.diff ? Diff.diffWordsWithSpace(...texts, { timeout: 2000 }) : null; // nothing if it takes longer
+  nodes.push(el("div", { class: "columns" }, columns.map((column, place) => columnNode(column, { ...about, difference: parts && differenceNode(parts, place) }, columns.length > 1))));
   nodes.push(promptNode(columns[0].record.prompt ?? shared.prompt, about.raw));
   if (Object.keys(about.facets).length) nodes.push(folded("About the example", () => anything(about.facets)));
   nodes.push(folded("The row of the data", () => anything(doc)));
@@ -49,10 +51,12 @@ function verdictNode({ record, verdict, verdictOf }, { target, filter }) {
   const given = (name) => tally(record.answers[name] ?? []);
   const ways = (name) => [...new Set(record.found_by[name] ?? [])].map(words).join(", ");
   const found = ways(chosen) && ways(chosen) !== "none" ? `found by ${ways(chosen)}` : "";
+  const words_ = wordsRead(record, chosen, 0);
   const others = filters.filter((name) => name !== chosen && (given(name) !== given(chosen) || verdictOf(name) !== verdict));
   const lines = [
     el("p", { class: "answer" }, mark(verdict), " ", el("b", {}, MARKS[verdict][1]), verdict === "none" ? "" : ["; answer ", el("b", {}, given(chosen))].flat()),
     el("p", { class: "note" }, "right answer ", el("b", {}, target), found && ` · ${found} · ${chosen}`),
+    words_ && el("p", { class: "note" }, "read from ", el("q", {}, words_.trim())),
     ...others.map((name) => el("p", { class: "note" }, `${name}: ${given(name)}, `, MARKS[verdictOf(name)][1].toLowerCase())),
   ];
   return el("div", { class: `verdict ${verdict}` }, lines);
@@ -71,8 +75,8 @@ function columnNode(column, about, isOneOfSeveral) {
   const nodes = isOneOfSeveral ? [el("h4", {}, el("bdi", {}, column.run)), verdictNode(column, about)] : [];
   if (badges.length) nodes.push(el("p", { class: "tags" }, badges.map((badge) => el("span", { class: "tag" }, badge))));
   for (const note of record.notes ?? []) nodes.push(el("p", { class: "note" }, note));
-  nodes.push(...generationNodes(record, about));
-  const { transcript, judge, ...others } = record.details;
+  nodes.push(column.mark, ...(about.difference ? [about.difference] : generationNodes(record, about)));
+  const { transcript, judge, words: _, ended, tokens, reasoning, certainty, ...others } = record.details;
   if (judge) nodes.push(folded("Judge", () => judgeNodes(judge), { open: "" }));
   for (const [name, value] of Object.entries(others)) nodes.push(folded(sentence(words(name)), () => anything(value)));
   if (record.metrics[about.filter]) nodes.push(folded(`Metrics, ${about.filter}`, () => anything(record.metrics[about.filter])));
@@ -82,18 +86,23 @@ function columnNode(column, about, isOneOfSeveral) {
 /** The response; of several generations each, the first one open, under a line on how far they agree. */
 function generationNodes(record, about) {
   const { responses } = record;
+  const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
   const lengths = responses.map((response) => response.length);
   const transcripts = generationTranscripts(record.details.transcript, responses.length);
   const drawn = (i) => {
     const turns = transcripts[i] ? conversationNodes(transcripts[i], about.raw) : [];
-    return turns.length ? turns : responseNodes(responses[i], about.raw);
+    const apart = record.details.reasoning?.[i];
+    return [
+      endNode(record.details, i),
+      apart && folded(`Reasoning sent apart, ${grouped(apart.length)} characters`, () => textNodes(apart, about.raw), { class: "reasoning" }),
+      el("div", { class: "read", "data-words": wordsRead(record, filter, i) }, turns.length ? turns : responseNodes(responses[i], about.raw)),
+    ].filter(Boolean);
   };
   if (responses.length === 1) {
     const nodes = drawn(0);
-    const turns = nodes.filter((node) => node.className === "turn").length;
+    const turns = nodes.at(-1).querySelectorAll(":scope > .turn").length;
     return [el("h4", {}, turns ? `Conversation, ${turns} turn${turns > 1 ? "s" : ""}` : `Response, ${grouped(lengths[0])} characters`), ...nodes];
   }
-  const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
   const answers = record.answers[filter] ?? [];
   const most = Math.max(0, ...answers.map((answer) => answers.filter((other) => other === answer).length));
   const agreement = el("p", { class: "agreement" }, `${responses.length} generations, ${most} of ${answers.length} agree: ${tally(answers)}`);
@@ -104,6 +113,58 @@ function generationNodes(record, about) {
     const title = el("span", {}, mark(verdict), ` Generation ${i + 1}: ${answers[i] ?? "–"}`, el("span", { class: "note" }, ` ${grouped(lengths[i])} characters`));
     return folded(title, () => drawn(i), { class: "generation", open: i === 0 && "" });
   })];
+}
+
+const ENDS = { stop: "ended by itself", length: "cut at the limit on tokens", filter: "stopped by a content filter", unknown: "" };
+
+/** How a reply ended, and its tokens; nothing where neither is known. */
+function endNode({ ended, tokens, certainty }, i) {
+  const sure = Array.isArray(certainty) ? certainty[i] : certainty;
+  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, typeof sure === "number" && `certainty of the reading ${sure}`].filter(Boolean);
+  return known.length ? el("p", { class: "note" }, sentence(known.join(", "))) : "";
+}
+
+/** One side of two texts: what the other lacks is marked. */
+function differenceNode(parts, side) {
+  const shown = parts.filter(({ added, removed }) => (side ? !removed : !added));
+  return el("pre", { class: "raw difference", tabindex: "0", "aria-label": "Differences" }, shown.map(({ value, added, removed }) => (added || removed ? el(side ? "ins" : "del", {}, value) : value)));
+}
+
+const FORM_READ = /[^\n]{0,40}(?:\\boxed\{[^{}]*\}|<answer>[^<]*<\/answer>)/g; // a box or a tag, with what stands before it
+
+/** The words from which a filter read its answer: as logged, or the form in which it stands. */
+function wordsRead(record, filter, i) {
+  const { words: logged } = record.details;
+  const own = Array.isArray(logged) ? logged[i] : logged;
+  if (filter === "flexible-extract" && own) return own;
+  const isInForm = ["box", "tag"].includes(record.found_by[filter]?.[i]);
+  return (isInForm && record.responses[i].match(FORM_READ)?.at(-1)) || "";
+}
+
+/** Mark the words that were read, in what is unfolded; only letters and digits are compared, since formatting is gone. */
+function markRead(root) {
+  if (!window.Highlight) return;
+  CSS.highlights.set("read", new Highlight(...[...root.querySelectorAll("[data-words]")].flatMap((box) => rangeOf(box, box.dataset.words))));
+}
+
+function rangeOf(box, words_) {
+  const wanted = words_.replace(/\\[a-z]+/gi, "").replace(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+  const places = [];
+  const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT, (node) => (node.parentElement.closest(".reasoning") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) for (let at = 0; at < node.data.length; at++) if (/[\p{L}\p{N}]/u.test(node.data[at])) places.push([node, at]);
+  const text = places.map(([node, at]) => node.data[at].toLowerCase()[0]).join("");
+  const isWhole = (at, length) => ![places[at - 1], places[at + length]].some((place, side) => place && place[0] === places[side ? at + length - 1 : at][0] && Math.abs(place[1] - places[side ? at + length - 1 : at][1]) === 1);
+  for (const sought of wanted ? [wanted, wanted.slice(-16)] : []) {
+    for (let at = text.lastIndexOf(sought); at >= 0; at = at ? text.lastIndexOf(sought, at - 1) : -1) {
+      if (sought.length < 4 && !isWhole(at, sought.length)) continue;
+      const [first, last] = [places[at], places[at + sought.length - 1]];
+      const range = new Range();
+      range.setStart(...first);
+      range.setEnd(last[0], last[1] + 1);
+      return [range];
+    }
+  }
+  return [];
 }
 
 /** A transcript for each generation; one alone belongs to the first. */

@@ -17,6 +17,7 @@ class SampleBrowser {
     this.shown = [];
     this.open = null; // number of the sample that is open
     this.raw = false; // whether responses are shown as they are
+    this.diff = false; // whether two responses are shown by their differences
     this.search = 0; // counts searches, so that an overtaken one stops
     this.isSearching = false;
     this.list = document.getElementById("list");
@@ -47,7 +48,7 @@ class SampleBrowser {
     if (runs.length > 2) for (const [name, label] of [["a", "A"], ["b", "B"]]) this.addSelect(name, label, ofRuns());
     if (ways.length) this.addSelect("found", "Answer found by", options(ways, "any way"));
     if (samples.columns.certainty) this.addSelect("certainty", "Certainty", [["", "any"], ...Object.entries(CERTAINTIES)]);
-    if (badges.length) this.addSelect("badge", "Marked", options(badges, "anything"));
+    this.addSelect("badge", "Marked", options([...badges, PERSON], "anything"));
     for (const name of this.index.facets) this.addSelect(name, sentence(name), options(distinct(documents[name]), "all"));
     this.nameResults();
   }
@@ -62,7 +63,8 @@ class SampleBrowser {
     const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
     this.form.insertBefore(shown, this.form.querySelector(".search"));
     const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the samples listed as ${kind}` });
-    document.getElementById("count").after(el("p", { class: "save" }, save("CSV"), save("JSONL")));
+    document.getElementById("count").after(el("p", { class: "save" }, save("CSV"), save("JSONL"), this.selection.marks.buttons()));
+    this.selection.marks.changed = () => { if (this.state.badge === PERSON) this.apply(); };
   }
 
   /** CSV has what the list knows; JSONL prompts, rows and responses too. */
@@ -248,12 +250,14 @@ class SampleBrowser {
       badges: samples.badges[number_],
       verdict: this.selection.verdict(number_),
       verdictOf: (filter) => this.selection.verdict(number_, filter),
+      mark: this.selection.marks.form(number_),
     });
     const nodes = exampleNodes(shared, columns.map(ofSample), {
       target: documents.target[document_],
       facets: Object.fromEntries(groups.map((name) => [sentence(name), words(documents[name][document_])])),
       filter: this.selection.filter,
       raw: this.raw,
+      diff: this.diff && columns.length === 2,
     });
     const title = [mark(this.selection.verdict(sample)), " ", el("bdi", {}, `${task.name} ${documents.id[document_]}`)];
     if (runs.length > 1 && !side) title.push(el("bdi", {}, ` · ${runs[samples.run[sample]]}`));
@@ -266,6 +270,7 @@ class SampleBrowser {
       if (this.covers) this.detail.querySelector("h3").focus();
     }
     highlight(this.detail, this.state.q.toLowerCase());
+    markRead(this.detail);
   }
 
   /** Whether the open sample covers the list, as on a phone. */
@@ -286,6 +291,7 @@ class SampleBrowser {
     if (together.length < 2) return buttons;
     buttons.push(toggle("Side by side", side, () => (this.state.view = side ? "" : "side")));
     const columns = side ? this.beside(together) : [];
+    if (columns.length === 2) buttons.push(toggle("Differences", this.diff, () => (this.diff = !this.diff)));
     const numbers = (of) => of.map((each) => samples.run[each]).join(" ");
     return [...buttons, ...together.map((other) => {
       const has = columns.includes(other);
@@ -361,6 +367,7 @@ class SampleBrowser {
       const place = Math.floor((clientY - this.spacer.getBoundingClientRect().top) / ROW_HEIGHT);
       if (!target.closest("button") && place in this.shown) this.show(this.shown[place], true);
     });
+    this.detail.addEventListener("toggle", () => markRead(this.detail), true);
     new ResizeObserver(() => this.draw()).observe(this.list);
     document.addEventListener("keydown", (event) => this.key(event));
     window.addEventListener("hashchange", () => this.readAddress());

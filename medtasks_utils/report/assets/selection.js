@@ -27,6 +27,7 @@ class Selection {
     this.choice = choice;
     this.index = index;
     this.state = state;
+    this.marks = new PersonMarks(index);
     this.hits = null; // per sample, whether the text searched for occurs; null without a search
     this.byDocument = []; // numbers of a document's samples
     index.samples.document.forEach((document_, sample) => (this.byDocument[document_] ??= []).push(sample));
@@ -88,7 +89,7 @@ class Selection {
       if (task >= 0 && index.documents.task[document_] !== task) return false;
       if (run >= 0 && index.samples.run[sample] !== run) return false;
       if (state.found && this.at("found_by", sample) !== state.found) return false;
-      if (state.badge && !index.samples.badges[sample].includes(state.badge)) return false;
+      if (state.badge && !(state.badge === PERSON ? this.marks.has(sample) : index.samples.badges[sample].includes(state.badge))) return false;
       if (state.certainty && !isWithin(index.samples.columns.certainty[sample], least, below)) return false;
       if (!facets.every((name) => index.documents[name][document_] === state[name])) return false;
       return (!this.hits || this.hits[sample] === 1) && (this.isPaired || this.passesResult(sample));
