@@ -11,7 +11,8 @@ model's archive (:mod:`.answer_files`)::
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses answers of unfinished runs. It uses the archive only with ``--extend``, since the
 server may meanwhile serve other weights under the same name. A reply that ended by itself also answers a request with
-another token limit, if it fits within that limit.
+another token limit, if it fits within that limit. A reply shorter than two budgets for thinking answers requests
+with either.
 """
 
 import threading
@@ -40,6 +41,7 @@ _WITHOUT_EFFECT = (
 )  # fmt: skip
 """Model arguments that are left out of the model's identity, since they do not change replies or are secrets."""
 _METHODS = ("generate_until", "loglikelihood")
+_THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _FIRST_PIECE = 64  # requests
 _PIECE_SECONDS = 120.0  # maximum work lost in a crash, for a model that returns all replies of a call at once
 
@@ -78,7 +80,10 @@ class _Kept:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
         before, now = self.entry["settings"], request.settings
         names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-        does_fit = all(_fits(kept.entry, request.limit) for kept in (self, *self.conversation))
+        entries = [kept.entry for kept in (self, *self.conversation)]
+        if _THINKING in names and all(_is_short(entry, before.get(_THINKING), now.get(_THINKING)) for entry in entries):
+            names.remove(_THINKING)
+        does_fit = all(_fits(entry, request.limit) for entry in entries)
         return names if does_fit else [*names, "max_gen_toks"]
 
 
@@ -91,6 +96,12 @@ def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
         reply["ended"] == "stop" and (limit > before or (reply["tokens"] or limit + 1) <= limit)
         for reply in entry["replies"]
     )
+
+
+def _is_short(entry: Mapping[str, Any], *budgets: int | None) -> bool:
+    """Return whether replies have fewer tokens in all than each budget for thinking, so that none had an effect."""
+    least = min(budget or 0 for budget in budgets)
+    return all(reply["tokens"] is not None and reply["tokens"] < least for reply in entry["replies"])
 
 
 class AnswerStore:

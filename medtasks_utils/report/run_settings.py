@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
@@ -66,11 +67,25 @@ def _settings(run: Run) -> dict[str, str]:
         "Generation settings": _arguments(run.setting("gen_kwargs")),
         "Started": started,
         "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
+        "GPUs": _cost(run),
         "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name)),
         "Examples": f"{sum(len(task.samples) for task in run.tasks.values()):,}",
         "Limit": f"{limit:g}" if isinstance(limit, int | float) else "",
         "lm_eval": str(run.results.get("lm_eval_version") or ""),
     }
+
+
+def _cost(run: Run) -> str:
+    """Return the time and energy of GPUs that a run of a sweep took, and the time per right answer."""
+    cost = mapping(mapping(run.results.get("medtasks")).get("cost"))
+    seconds, joules = (float(cost.get(name) or 0) for name in ("gpu_seconds", "joules"))
+    right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())
+    parts = {
+        f"{seconds / 3600:.2f} h": seconds,
+        f"{joules / 3.6e6:.2f} kWh": joules,
+        f"{seconds / (right or 1):.2g} s per right answer": seconds * right,
+    }
+    return " · ".join(text for text, is_known in parts.items() if is_known)
 
 
 def _arguments(value: Any) -> str:

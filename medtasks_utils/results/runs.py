@@ -186,16 +186,17 @@ def _setup(run: Run) -> str:
 
 
 def _union(runs: Sequence[Run]) -> Run:
-    """Return the first run with the tasks, counts, durations and tokens of all."""
-    tokens: Counter[str] = Counter()
+    """Return the first run with the tasks, counts, durations, tokens and costs of all."""
+    spent = {"tokens": Counter[str](), "cost": Counter[str]()}
     for run in runs:
-        tokens.update(mapping(mapping(run.results.get("medtasks")).get("tokens")))
+        for name, total in spent.items():
+            total.update(mapping(mapping(run.results.get("medtasks")).get(name)))
     seconds = "total_evaluation_time_seconds"
     results = {
         **runs[0].results,
         "n-samples": dict(ChainMap(*(run.counts for run in runs))),
         seconds: sum(float(run.results.get(seconds) or 0) for run in runs),
-        "medtasks": {"tokens": tokens},
+        "medtasks": spent,
     }
     return replace(
         runs[0],

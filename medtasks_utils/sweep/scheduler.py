@@ -24,7 +24,6 @@ _MOST_ATTEMPTS = 2  # in one sweep, after which a job counts as failed
 _MOST_ATTEMPTS_IF_LOST = 6  # of a job whose node, or Slurm job, is gone
 _USAGE_ERROR = 2  # the exit code of a job that is not tried again
 _PROGRESS_INTERVAL = 60.0  # seconds between lines on how far the jobs are
-_SILENCE = 120.0  # seconds without a change of its cost after which a job does not run any more
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
@@ -64,10 +63,7 @@ def _answers(job: Job) -> int:
 
 
 def _state(job: Job) -> str:
-    """Return a job's state in words."""
-    cost = job.folder / "cost.json"
-    if exit_code(job.folder) is None and cost.exists() and time.time() - cost.stat().st_mtime > _SILENCE:
-        return "stopped"
+    """Return the last state of a job in words."""
     return str(read_json(job.folder / "job.json").get("state", "not started"))
 
 
@@ -176,6 +172,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     for job in done_jobs:
         (run,) = read_runs(job.folder)[-1:]
         run.model, run.name = job.variant, job.name
+        run.results.setdefault("medtasks", {})["cost"] = read_json(job.folder / "cost.json")
         runs.append(run)
     rows = merged(runs)
     times = Counter(run.model for run in rows)

@@ -310,6 +310,25 @@ def test_what_may_be_taken_over_is_what_asking_again_could_not_change():
     assert min(outcomes[outcome] for outcome in ("taken", "prompt", "seed", "temperature", "max_gen_toks")) > 20
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "tokens", "is_taken"),
+    [
+        (100, 400, 99, True),
+        (100, 400, 100, False),
+        (400, 100, 99, True),
+        (100, None, 50, False),
+        (100, 100, 100, True),
+        (100, 400, None, False),
+    ],
+)
+def test_a_reply_shorter_than_two_budgets_for_thinking_answers_for_both(before, now, tokens, is_taken, tmp_path):
+    kept = AnswerStore(tmp_path, MODEL)
+    put(kept, "p", Reply("text", "stop", tokens), **({} if before is None else {"thinking_token_budget": before}))
+    kept.end()
+    settings = {} if now is None else {"thinking_token_budget": now}
+    assert (take(AnswerStore(tmp_path, MODEL, extend=True), "p", **settings) == "text") == is_taken
+
+
 def extended(folder: Path, chance: random.Random) -> list[str]:
     """Extend a run by another; return what became of each of its requests."""
     old_limit, new_limit = chance.choice([10, 20, 30]), chance.choice([10, 20, 30])

@@ -248,12 +248,14 @@ def test_keys_are_not_shown(runs):
     config = runs[0].results["config"]
     config["model_args"] = "model=x,base_url=http://h:1/v1,api_key=sk-123,auth_token=abcdef"
     config["gen_kwargs"] = {"temperature": 1, "password": "abcdef"}
-    runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}}
+    cost = {"seconds": 4000, "gpu_seconds": 7200, "joules": 1.8e6}
+    runs[0].results["medtasks"] = {"tokens": {"prompt": 4321, "completion": 765, "replies": 10}, "cost": cost}
     table = settings_table(runs)
     row = {head: cell.text for head, cell in zip(table.head, table.rows[0], strict=True)}
     assert row["Model arguments"] == "model=x,base_url=http://h:1/v1,api_key=[secret],auth_token=[secret]"
     assert row["Generation settings"] == "temperature=1,password=[secret]"
     assert row["Tokens"] == "4,321 in · 765 out" and "Limit" not in row
+    assert re.fullmatch(r"2\.00 h · 0\.50 kWh · [\d.e+]+ s per right answer", row["GPUs"])
     assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", row["Started"])
 
 

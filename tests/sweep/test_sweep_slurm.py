@@ -1,0 +1,76 @@
+"""``medtasks sweep`` under a Slurm of one node or more; skipped where there is none."""
+
+import json
+import shutil
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from test_sweep import command
+from test_sweep_serving import served, written
+
+from medtasks_utils.__main__ import main
+
+pytest.importorskip("submitit", reason="needs submitit")
+
+
+def slurm(*words: object) -> str:
+    """What a command of Slurm's says."""
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.fixture(autouse=True)
+def _slurm():
+    if shutil.which("sinfo") is None or not slurm("sinfo", "--noheader", "--states=idle,mixed"):
+        pytest.skip("needs Slurm, with a node that is free")
+    yield
+    slurm("scancel", "--me", "--name=m")
+
+
+def wait_for(folder: Path, count: int) -> None:
+    """Wait until the server has been asked so often."""
+    deadline = time.monotonic() + 200
+    while len(asked(folder)) < count:
+        assert time.monotonic() < deadline, slurm("squeue")
+        time.sleep(0.2)
+
+
+def asked(folder: Path) -> list[str]:
+    path = folder / "requests"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.mark.slow
+def test_requeued_and_killed_jobs_go_on_and_a_sweep_finds_its_jobs_again(tmp_path, capsys):
+    content = {**served(tmp_path, 1), "slurm": {"time": 10}, "runs": [{"name": "a", "tasks": "medhallu"}]}
+    path = written(tmp_path, content)
+    number = tmp_path / "sweep" / "m" / "slurm_job.txt"
+    sweep = command(path)
+    wait_for(tmp_path, 4)
+    sweep.kill()
+    sweep.communicate()
+    first = number.read_text()
+    slurm("scancel", "--signal=USR2", first)  # as Slurm does before a time limit, or to preempt
+    while "PENDING" not in slurm("squeue", "--noheader", "--format=%T", f"--jobs={first}"):
+        time.sleep(0.2)
+    slurm("scontrol", "update", f"JobId={first}", "StartTime=now")
+    sweep = command(path)
+    wait_for(tmp_path, 12)
+    assert number.read_text() == first, "it was found in the queue"
+    assert main(["sweep", str(path), "--status", "--json"]) == 0
+    assert 4 <= json.loads(capsys.readouterr().out)[0]["answers"] < 28
+    slurm("scancel", first)
+    _, errors = sweep.communicate(timeout=400)
+    assert sweep.returncode == 0, errors
+    assert "lost its node, or its Slurm job, retrying" in errors and number.read_text() != first
+    twice = sum(count - 1 for count in Counter(asked(tmp_path)).values())
+    assert twice <= 2 * 2, "those in flight"
+
+
+@pytest.mark.parametrize(("options", "said"), [({"tme": 1}, "tme"), ({"partition": "none"}, "invalid partition")])
+def test_a_wrong_option_is_one_line(tmp_path, capsys, options, said):
+    assert main(["sweep", str(written(tmp_path, {**served(tmp_path), "slurm": options}))]) == 2
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert errors[-1].startswith("medtasks: error: m: slurm: ") and said in errors[-1]
