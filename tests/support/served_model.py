@@ -3,8 +3,6 @@
 It answers each request after so many seconds, and appends its prompt, as a hash, to the file of requests.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -181,7 +181,7 @@ def test_processors_and_gpus_are_shared_out(
         model["resources"] = {"cpus": cpus, "gpus": gpus}
     jobs, found = Plan(**content).jobs(), []
 
-    def run(allocation: Allocation, output: Path, environment: dict[str, str]) -> Iterator[None]:
+    def run(allocation, output, environment):
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
         yield
         note(output / allocation[0].path, 0, "done")

@@ -1,7 +1,5 @@
 """Models that a sweep serves: their servers start, answer and end, whatever ends the sweep or them."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
