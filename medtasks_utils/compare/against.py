@@ -1,8 +1,9 @@
 """Compare a new run with a saved one while it runs: ``medtasks eval --against RUN``.
 
-Examples are asked in batches, task by task in a random order, until it is decided whether the model is better or worse
-than the saved run, or lies within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
-first of the benchmark's compared metrics that is a mean over examples or a macro average of such means, mostly ``acc``.
+Examples are evaluated in batches, task by task in random order, until it is decided whether the model is better or
+worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
+first of the benchmark's compared metrics that is a mean over examples or a macro average of such means, usually
+``acc``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,19 +32,21 @@ from medtasks_utils.statistics.sequential import (
 from .contrast import contrast
 from .pairing import one_run
 
-_ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # signature fields that may differ, since only some examples are asked
+_ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # signature fields that may differ, since a batch has only some examples
 
 
 class Standing(NamedTuple):
-    """The state of a comparison after some batches; differences are new run minus saved run, in the metric's own unit.
+    """The state of a comparison after some batches.
+
+    Differences are the new run's value minus the saved run's, in the metric's own unit.
 
     Attributes:
         decision: ``better``, ``worse``, ``within`` (the margin) or ``undecided``.
-        asked: the number of examples asked.
-        of: the number of examples that could be asked and that the saved run has.
-        difference: the difference over the examples asked; None if no example has a score in both runs.
-        low: the lower end of its repeated confidence interval; None if it cannot be computed yet.
-        high: the upper end of the interval.
+        asked: the number of examples evaluated so far.
+        of: the number of selected examples that the saved run has too.
+        difference: the difference over the examples evaluated so far; None if none has a score in both runs.
+        low: the lower end of the difference's repeated confidence interval; None if it cannot be computed yet.
+        high: the upper end of the interval; None if it cannot be computed yet.
     """
 
     decision: Decision
@@ -55,12 +58,12 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """One task of a new run, compared with the same task of a saved run; names batches to ask until it is decided.
+    """The comparison of a task in a new run with the same task in a saved run, which chooses the batches to evaluate.
 
     Args:
         saved: the task in the saved run.
         documents: all examples of the task, in order.
-        numbers: the indices of the examples that may be asked.
+        numbers: the indices of the examples to choose from.
         within: the largest difference that does not matter, in percentage points.
 
     Raises:
@@ -74,8 +77,8 @@ class TaskAgainst:
         self._numbers = [number for number in numbers if keys[number] in saved.examples]
         if not self._numbers:
             raise MedtasksError(
-                f"--against: none of the {len(numbers):,} examples of {saved.task} to be asked is among the "
-                f"{len(saved.samples):,} samples of the saved run"
+                f"--against: none of the {len(numbers):,} examples of {saved.task} is among the {len(saved.samples):,} "
+                "samples of the saved run"
             )
         self._signatures = saved.signatures
         self._name = saved.task
@@ -94,11 +97,11 @@ class TaskAgainst:
 
     @property
     def is_open(self) -> bool:
-        """Whether the comparison is undecided and has examples left to ask."""
+        """True if the comparison is undecided and has examples left."""
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> list[int]:
-        """Return the indices of the examples to ask next, in ascending order."""
+        """Return the indices of the examples to evaluate next, in ascending order."""
         begin = self._sizes[self._look - 1] if self._look else 0
         clusters = self._order.examples[begin : self._sizes[self._look]]
         self._look += 1
@@ -108,7 +111,7 @@ class TaskAgainst:
         """Add the samples of a batch, and update :attr:`standing`.
 
         Args:
-            samples: the samples under all filters, as the harness logs them.
+            samples: the samples of all filters, as the harness logs them.
             signatures: the signatures of the new run, by filter.
 
         Raises:
@@ -128,7 +131,7 @@ class TaskAgainst:
         self.standing = self._decide()
 
     def _decide(self) -> Standing:
-        """Return the standing that follows from the scores so far."""
+        """Compute the standing from the scores so far."""
         places = sorted(self._scores)
         saved = self._saved_scores[places]
         new = MetricScores.of([self._scores[place] for place in places], saved.clusters, saved.strata)
@@ -141,20 +144,20 @@ class TaskAgainst:
         return Standing(decision(interval, self._within), asked, of, result.difference, *interval)
 
     def __str__(self) -> str:
-        """Return the standing as one line; shares are in percentage points."""
+        """Return the standing as one line, with shares in percentage points."""
         standing, scale = self.standing, self.metric.scale
-        text = f"{standing.asked:,} of {standing.of:,} examples asked"
+        text = f"{standing.asked:,} of {standing.of:,} examples evaluated"
         if standing.difference is not None:
             text += f", {self.metric.name} {scale * standing.difference:+.1f} points against the saved run"
         if standing.low is not None and standing.high is not None:
             text += f" [{scale * standing.low:+.1f}, {scale * standing.high:+.1f}]"
         if standing.decision != "undecided":
             return f"{text}: {standing.decision}"
-        return f"{text}: undecided, {standing.of - standing.asked:,} left at most"
+        return f"{text}: undecided, at most {standing.of - standing.asked:,} left"
 
 
 def _headline(task: TaskRun) -> Metric:
-    """Return the metric that decides a comparison of runs of a task."""
+    """Return the metric on which runs of a task are compared with ``--against``."""
     for name in task.benchmark.compared if task.benchmark else ():
         metric = task.metric(name)
         if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
@@ -163,15 +166,15 @@ def _headline(task: TaskRun) -> Metric:
 
 
 class Against:
-    """The saved run that a new run is compared with.
+    """The saved run with which a new run is compared.
 
     Args:
         path: a results file, or a folder with one run.
-        tasks: the names under ``--tasks`` of the new run.
-        within: the largest difference that does not matter, in percentage points; None for two.
+        tasks: the names in ``--tasks`` of the new run.
+        within: the largest difference that does not matter, in percentage points; None for the default of 2.
 
     Raises:
-        MedtasksError: if there is no such run, or several.
+        MedtasksError: if there is no such run, or more than one.
     """
 
     def __init__(self, path: str, tasks: Sequence[str], within: float | None = None) -> None:
@@ -186,5 +189,5 @@ class Against:
                 raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
 
     def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Start the comparison of one task, and return it; see :class:`TaskAgainst` for the arguments."""
+        """Return a new comparison of one task; :class:`TaskAgainst` describes the arguments."""
         return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)

@@ -16,18 +16,18 @@ SamplePair = tuple[Sample, Sample]
 class Agreement(NamedTuple):
     """The numbers of examples on which two runs are right or wrong.
 
-    With repeats, they are the expected numbers for one generation of each run. Majorities of generations would be no
-    fair counts: with four generations a tie is neither right nor wrong, and a majority of four is a higher hurdle than
-    a single generation. Without repeats the numbers are whole. ``gained − lost`` is always the difference in accuracy
-    times the number of examples.
+    Without repeats these are counts. With repeats they are expected values for one generation of each run. Majorities
+    of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four is harder to
+    reach than a single right generation. ``gained − lost`` always equals the difference in accuracy times the number of
+    examples.
 
     Attributes:
         both_right: right in both runs.
         both_wrong: wrong in both runs.
         gained: right in the second run only.
         lost: right in the first run only.
-        examples_gained: the examples that are right in most generations of the second run only.
-        examples_lost: the examples that are right in most generations of the first run only.
+        examples_gained: the examples that only the second run has right in most generations.
+        examples_lost: the examples that only the first run has right in most generations.
     """
 
     both_right: float
@@ -39,16 +39,16 @@ class Agreement(NamedTuple):
 
 
 def agreement(pairs: Sequence[SamplePair], a: Array, b: Array) -> Agreement:
-    """Count the examples on which two runs are right or wrong, of n.
+    """Count the examples on which two runs are right or wrong.
 
     Args:
-        pairs: the n examples' samples.
+        pairs: the samples of n examples.
         a: the first run's accuracy on each example, 0 to 1, NaN if unknown; shape ``(n,)``.
-        b: the second run's.
+        b: the second run's accuracy on each example, in the same form.
     """
 
     def expected(chances: Array) -> float:
-        """Return the expected number of examples from the chance of each."""
+        """Return the expected number of examples, given the probability of each; NaN counts as 0."""
         return round(float(np.nansum(chances)), 6)
 
     return Agreement(

@@ -1,4 +1,4 @@
-"""Compare two runs on the same examples: by metric, by breakdown, and example by example."""
+"""Compare two runs on the same examples, by metric, by breakdown and by example."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from .difference import MetricDifference, corrected
 from .task_pair import TaskPair
 
 TaskPairs = dict[tuple[str, str], TaskPair]
-"""By task and filter."""
+"""The compared tasks, by name in the first run and filter."""
 
 Notes = list[tuple[str, str]]
-"""Each the name of a run or task, and a sentence about it."""
+"""Pairs of the name of a run or task and a sentence about it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Comparison:
         b: the second run.
         differences: groups of tasks first, then tasks, each followed by its breakdowns.
         pairs: the tasks that are compared, by the name in the first run and the filter.
-        warnings: sentences on how to read the differences.
+        warnings: sentences that readers of the differences need.
     """
 
     a: Run
@@ -62,22 +62,23 @@ def compare_runs(
     Args:
         a: the first run.
         b: the second run.
-        tasks: pairs of names, a task of the first run and one of the second; if None, all tasks of this package that
-            both runs have.
-        groups: the groups to compare, if all of their tasks are; if None, all groups, or none if tasks are named.
-        filters: the filters to compare; if None, ``strict-match``, or the first filter of a task without it.
-        metrics: the metrics to compare; if None, the ones that each benchmark names.
-        common: whether to compare only the common examples if the runs have different ones.
-        force: whether to compare results whose signatures say that they are not comparable.
+        tasks: pairs of the name of a task in the first run and of one in the second; None for all tasks of this package
+            that both runs have.
+        groups: the groups to compare, provided that all of their tasks are compared; None for all groups or, if
+            ``tasks`` is given, no groups.
+        filters: the filters to compare; None for ``strict-match``, or the first filter of a task that lacks it.
+        metrics: the metrics to compare; None for those that each benchmark names.
+        common: True to compare only the common examples if the runs have different examples.
+        force: True to compare results even if their signatures say that they are not comparable.
 
     Raises:
-        MedtasksError: if there is nothing to compare, or results may not be compared.
+        MedtasksError: if there is nothing to compare, or the results must not be compared.
     """
     notes: Notes = []
     for run in (a, b):
         notes += [(run.name, problem) for problem in run.problems]
     if a.path.exists() and a.path.samefile(b.path):
-        notes.append(("A and B", f"the same run, {a.path}, so that there is nothing to compare"))
+        notes.append(("A and B", f"both are the run {a.path}, so all differences are 0"))
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
@@ -99,7 +100,7 @@ def compare_runs(
 
 
 def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, metrics: Sequence[str]) -> None:
-    """Raise an error if there are no differences at all, or none of a metric that was asked for."""
+    """Raise an error if there are no differences, or none of a requested metric."""
     compared = {difference.metric.name for difference in differences}
     missing = [name for name in metrics if name not in compared]
     if missing or not differences:
@@ -107,13 +108,13 @@ def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, me
         for pair in pairs.values():
             known |= dict.fromkeys(pair.a.samples[0].metrics.get(pair.filter, ()))
         raise MedtasksError(
-            f"the runs have no example in common with a value of {', '.join(missing) or 'any metric'}; "
+            f"the runs have no common example with a value of {', '.join(missing) or 'any metric'}; "
             f"A has {', '.join(known)}"
         )
 
 
 def _merged(notes: Notes) -> list[str]:
-    """Return each note once, after the names of all runs and tasks that it is about."""
+    """Merge equal notes into one line each, which begins with the names of the runs or tasks concerned."""
     names: dict[str, dict[str, None]] = {}
     for name, note in notes:
         names.setdefault(note, {})[name] = None
@@ -123,35 +124,35 @@ def _merged(notes: Notes) -> list[str]:
 def _chosen_tasks(
     a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: Notes
 ) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks to compare; if none are named, add the tasks left out to the notes."""
+    """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
     if names is not None:
         return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
     if not pairs:
         raise MedtasksError(
-            f"{a.path} and {b.path} have no task of this package in common; they have {', '.join(others)}"
+            f"{a.path} and {b.path} have no common task of this package; their tasks are {', '.join(others)}"
         )
     if others:
-        reason = "left out, as only one run has it or it is no task of this package (--task compares its acc)"
+        reason = "left out, since only one run has it or it is not a task of this package (--task compares its acc)"
         notes.append((", ".join(others), reason))
     return pairs
 
 
 def _named(run: Run, name: str) -> TaskRun:
-    """Return a task of a run; raise an error that lists the run's tasks if there is no such task."""
+    """Return a task of a run by name; if there is none, raise an error that lists the run's tasks."""
     if name not in run.tasks:
         raise MedtasksError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
     return run.tasks[name]
 
 
 def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequence[str]:
-    """Return the filters to compare, all of which both runs have."""
+    """Return the filters to compare; raise an error if one of the runs lacks any of them."""
     in_both = [name for name in a.filters if name in b.filters]
     unknown = [name for name in names or () if name not in in_both]
     if unknown or not in_both:
         raise MedtasksError(
-            f"{a.task}: the runs do not both have {', '.join(unknown) or 'any filter'}; both have "
+            f"{a.task}: the runs do not both have {', '.join(unknown) or 'any filter'}; common filters: "
             f"{', '.join(in_both) or 'none'}"
         )
     return names or ([DEFAULT_FILTER] if DEFAULT_FILTER in in_both else in_both[:1])
@@ -160,14 +161,14 @@ def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequ
 def _group_differences(
     a: Run, b: Run, pairs: TaskPairs, groups: Sequence[str], metrics: Sequence[str] | None
 ) -> Iterator[MetricDifference]:
-    """Yield the differences of groups all of whose tasks are compared: unweighted means over the tasks.
+    """Yield the differences of groups, which are unweighted means over tasks, if all tasks of the group are compared.
 
     Args:
         a: the first run.
         b: the second run.
         pairs: the tasks that are compared.
-        groups: names of groups of the first run.
-        metrics: the metrics to compare; if None, the ones that the benchmarks of the tasks name.
+        groups: the names of groups in the first run.
+        metrics: the metrics to compare; None for those that the benchmarks of the tasks name.
     """
     filters = dict.fromkeys(filter_name for _, filter_name in pairs)
     for name, filter_name in product(groups, filters):

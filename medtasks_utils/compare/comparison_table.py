@@ -1,13 +1,13 @@
-"""A comparison as a table for the terminal, and as JSON.
+"""Print a comparison as a table, and convert it to JSON.
 
-The keys of the JSON, which do not change while ``version`` is 1::
+The JSON has these keys, which do not change while ``version`` is 1::
 
     version       1
     a, b          name, model, date, path, signatures by task and filter, and token_budgets, one object for each task
                   (:func:`.results.budgets.budget_curve`)
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
                   detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
-                  task or group of tasks; p, low and high are null where there are too few examples
+                  task or group of tasks; p, low and high are null if there are too few examples
     flips         by task and filter: both_right, both_wrong, n_gained, n_lost, which with repeats are expected
                   numbers, and gained and lost, lists of doc_id_a, doc_id_b, doc_hash, target, answers_a, answers_b
     warnings      sentences
@@ -30,9 +30,9 @@ from .contrast import TOO_FEW_DIFFER
 from .difference import MetricDifference
 from .task_pair import TaskPair
 
-_MAX_BUDGETS = 5  # besides that of all tokens
-_MAX_GROUPS = 10  # of a breakdown
-_WIDTH = 110  # characters of a flipped example
+_MAX_BUDGETS = 5  # maximum number of token budgets, besides that of all tokens
+_MAX_GROUPS = 10  # maximum number of groups of a breakdown
+_WIDTH = 110  # maximum characters of a line about a flipped example
 _LABEL_WIDTH = 26
 
 
@@ -43,7 +43,7 @@ class ComparisonTable:
     Attributes:
         comparison: the comparison to show.
         every_group: True to show all groups of a breakdown, not only the ten with the smallest p-values.
-        show: how many flipped examples to show, each way and for each task.
+        show: the number of flipped examples to show in each direction, for each task.
     """
 
     comparison: Comparison
@@ -52,11 +52,11 @@ class ComparisonTable:
     failed: ClassVar[bool] = False
 
     def to_text(self) -> str:
-        """Return the comparison as a table; shares and F1 in per cent."""
+        """Return the comparison as a table, with shares and F1 in per cent."""
         return "\n".join(_lines(self.comparison, self.every_group, self.show))
 
     def to_data(self) -> dict[str, Any]:
-        """Return the comparison as JSON holds it; see the module's documentation."""
+        """Return the comparison as a JSON-compatible dict; the module's docstring lists its keys."""
         comparison = self.comparison
         agreements = comparison.agreements.items()
         return {
@@ -70,14 +70,14 @@ class ComparisonTable:
 
 
 def _run_data(run: Run) -> dict[str, Any]:
-    """Return what identifies a run, as JSON can hold it."""
+    """Convert the facts that identify a run to a JSON-compatible dict."""
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
     return {**texts, "signatures": signatures, "token_budgets": budgets_of(run)}
 
 
 def _difference_data(difference: MetricDifference) -> dict[str, Any]:
-    """Return a difference as JSON can hold it."""
+    """Convert a difference to a JSON-compatible dict."""
     return {
         "task": difference.task,
         "filter": difference.filter,
@@ -90,7 +90,7 @@ def _difference_data(difference: MetricDifference) -> dict[str, Any]:
 
 
 def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str, Any]:
-    """Return the counts of a task and its flipped examples, as JSON can hold them."""
+    """Convert the counts of a task and its flipped examples to a JSON-compatible dict."""
     return {
         "task": task,
         "filter": filter_name,
@@ -104,7 +104,7 @@ def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str,
 
 
 def _flip_data(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
-    """Return a flipped example as JSON can hold it."""
+    """Convert a flipped example to a JSON-compatible dict."""
     answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
     return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
 
@@ -130,9 +130,9 @@ def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
         if pair:
             yield from _flips(comparison.agreements[task, filter_name], filter_name, show)
             yield from _budgets(pair)
-    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %; a"
-    yield "smaller one is missed in more than one comparison of five. Corrected p: by Holm's method; * below 5 %;"
-    yield "one family of tests are the whole tasks and groups above, under all metrics, and another all of their parts."
+    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
+    yield "smaller ones are missed more often than in one comparison of five. Corrected p: by Holm's method; * below"
+    yield "5 %. Whole tasks and groups, with all metrics, are one family of tests; all of their parts are another."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
 
@@ -156,12 +156,12 @@ def _rows(differences: Sequence[MetricDifference], every_group: bool) -> Iterato
 
 
 def _p_value(difference: MetricDifference) -> float:
-    """Return the p-value for sorting; without one, a number larger than any p-value."""
+    """Return the p-value as a sort key; if there is none, a number larger than any p-value."""
     return 2.0 if difference.contrast.p is None else difference.contrast.p
 
 
 def _row(difference: MetricDifference, label: str) -> Sequence[object]:
-    """Return the cells of a difference, with values in per cent if the metric is a share."""
+    """Return the table cells of a difference, with values in per cent if the metric is a share."""
     result, metric = difference.contrast, difference.metric
     interval = "too few examples"
     if result.interval is not None:
@@ -182,14 +182,14 @@ def _row(difference: MetricDifference, label: str) -> Sequence[object]:
 
 
 def _p_text(p: float | None) -> str:
-    """Return a p-value to four decimals, a dash for None."""
+    """Format a p-value with four decimals; None becomes a dash."""
     if p is None:
         return "–"
     return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
 def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
-    """Yield lines on how many examples the runs have right, and on the first examples that flipped."""
+    """Yield a line with the numbers of examples that the runs have right, and lines for the first flipped examples."""
     agree = f"both right {counts.both_right:.6g}, both wrong {counts.both_wrong:.6g}"
     yield f"{agree}, gained (only B right) {counts.gained:.6g}, lost (only A right) {counts.lost:.6g}"
     for name, pairs in (("gained", counts.examples_gained), ("lost", counts.examples_lost)):
@@ -202,7 +202,7 @@ def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
 
 
 def _budgets(pair: TaskPair) -> Iterator[str]:
-    """Yield a table of the accuracy against a budget of tokens, if both runs have recorded the tokens of replies."""
+    """Yield a table of accuracy by token budget, if both runs have recorded the tokens of replies."""
     curves = [curve for curve in (budget_curve(task, pair.filter) for task in (pair.a, pair.b)) if curve]
     if len(curves) < 2:
         return

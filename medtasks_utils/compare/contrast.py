@@ -1,4 +1,4 @@
-"""Contrasts: the difference of a metric between two runs on the same examples, its interval and its p-value.
+"""Compute contrasts: the difference of a metric between two runs on the same examples, its interval and its p-value.
 
 ============================  ==============================================  =====================================
 metric                        p-value                                         95 % confidence interval
@@ -11,10 +11,10 @@ all others                    Student's t of ``difference / stderr``, the     ``
                               (:func:`.ratio.paired_difference`)
 ============================  ==============================================  =====================================
 
-A cluster holds the examples that are not independent, such as those that share a question; an example that stands alone
-is a cluster too. If fewer than ten clusters count in one of the runs, there is no interval and no t test. For shares,
-the variance behind interval and t test has one example more that is gained and one that is lost, as Bonett and Price's
-has: a difference of 0 in 20 examples is not certain.
+A cluster contains examples that are not independent, such as those that share a question; an independent example is a
+cluster by itself. If fewer than ten clusters count in one of the runs, there is no interval and no t test. For shares,
+the variance in the interval and the t test is computed with one more example gained and one more lost, as in Bonett and
+Price, so that a difference of 0 in 20 examples does not seem certain.
 """
 
 import math
@@ -34,11 +34,11 @@ from medtasks_utils.writing import counted
 Test = Literal["mcnemar", "t"]
 
 TOO_FEW_DIFFER = "too few examples differ between the runs"
-"""Why an interval is unreliable, if there are enough examples."""
+"""The reason why an interval is unreliable although there are enough examples."""
 
 DISAGREEMENT = (
-    "p and interval are of two methods, McNemar's exact test and Bonett and Price's interval, and just disagree on "
-    "whether there is a difference"
+    "p and the interval come from different methods (McNemar's exact test, Bonett and Price's interval), which here "
+    "disagree on whether there is a difference"
 )
 
 
@@ -47,21 +47,21 @@ class Contrast(ResultWithInterval):
     """A metric in two runs on the same examples; values and differences are in the metric's own unit.
 
     Attributes:
-        n: the number of examples compared: those with a value in both runs; for ratios, those decided in either.
-        clusters: the number of independent clusters among them.
+        n: the number of compared examples, which have a value in both runs or, for ratios, are decided in either run.
+        clusters: the number of independent clusters among these examples.
         a: the value in the first run.
         b: the value in the second run.
         difference: ``b − a``.
         stderr: the standard error of the difference; None for fewer than two clusters.
         interval: the 95 % confidence interval of the difference; None if there is none.
-        p: two-sided p-value; None if there are too few examples to test, as ``note`` says.
-        test: the test that suits the metric.
-        sensitivity: which true differences the test detects; None without a stderr.
+        p: the two-sided p-value; None if there are too few examples to test, as ``note`` says.
+        test: the name of the test.
+        sensitivity: the true differences that the test detects; None if there is no ``stderr``.
         left_out: the number of examples without a value in one of the runs, plus the number whose judgement failed and
-            is filled in from the others. Each of k generations counts as one k-th.
-        note: why there is no p-value, or why it seems to contradict the interval; else empty.
-        unreliable: why the interval is unreliable; empty if it rests on ten informative clusters or more, which is
-            about five examples that differ.
+            is filled in from the others. Each of k generations counts as 1/k.
+        note: the reason why there is no p-value, or why it seems to contradict the interval; else an empty string.
+        unreliable: the reason why the interval is unreliable; an empty string if it rests on at least ten informative
+            clusters, which is about five examples that differ.
     """
 
     n: int
@@ -80,17 +80,17 @@ class Contrast(ResultWithInterval):
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true difference that a test at 5 % detects with a power of 80 %; None without a stderr."""
+        """The smallest true difference that a test at 5 % detects with a power of 80 %; None if it is unknown."""
         return self.sensitivity and self.sensitivity.detectable
 
     def to_data(self) -> dict[str, Any]:
-        """Return the contrast as JSON can hold it, the interval as ``low`` and ``high``."""
+        """Return the contrast as a JSON-compatible dict, with the interval as ``low`` and ``high``."""
         names = ("n", "clusters", "a", "b", "difference", "stderr", "low", "high", "p", "test", "detectable")
         return {name: getattr(self, name) for name in (*names, "left_out", "note", "few")}
 
 
 def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
-    """Return the contrast of a metric between two runs.
+    """Compute the contrast of a metric between two runs.
 
     Args:
         first: the scores of the first run.
@@ -98,8 +98,8 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         metric: the metric of the scores; for a group of tasks, the mean of the metric over tasks as strata.
 
     Returns:
-        None if there is nothing to compare: if no example, or none of some stratum, has a value in both runs; for
-        ratios, in either run.
+        The contrast; None if no example, or no example of some stratum, has a value in both runs (for ratios, in either
+        run).
     """
     aggregation = metric.aggregation.for_comparison
     either = first.applies | second.applies
@@ -109,7 +109,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         return None
     a, b = first[compared], second[compared]
     failed = math.ceil(np.maximum(*(scores.failed / scores.right.shape[1] for scores in (a, b))).sum())
-    # For a ratio, an example that one run alone decides belongs to both, with a denominator of 0 in the other.
+    # For a ratio, an example that only one run decides belongs to both runs, with a denominator of 0 in the other run.
     ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
     if ratio_a.value is None or ratio_b.value is None:
         return None
@@ -148,7 +148,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
 
 
 def _note(p: float | None, interval: Interval | None, clusters: int) -> str:
-    """Return a note if there is no p-value, or if test and interval disagree on significance; else an empty text."""
+    """Return a note if there is no p-value, or if test and interval disagree on significance; else an empty string."""
     if p is None:
         return f"not tested: one of the runs has only {counted(clusters, 'independent example')}"
     if interval is not None and (p < ALPHA) == (interval.low <= 0 <= interval.high):
@@ -157,11 +157,11 @@ def _note(p: float | None, interval: Interval | None, clusters: int) -> str:
 
 
 def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
-    """Return whether the scores of both runs are right or wrong, or for ratios, are of one generation each."""
+    """Return whether all scores of both runs are right or wrong or, for ratios, have one generation each."""
     if metric.aggregation.over_decided:
         return all(scores.numerators.shape[1] == 1 for scores in (a, b))
     values = np.concatenate([a.values, b.values])
-    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros are in any unit
+    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
     return bool(has_unit_of_one and ((values == 0) | (values == 1)).all())
 
 
@@ -169,12 +169,17 @@ def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """Return McNemar's exact two-sided p-value, given how many examples only the first or second run has right."""
+    """Return McNemar's exact two-sided p-value.
+
+    Args:
+        lost: the number of examples that only the first run has right.
+        gained: the number of examples that only the second run has right.
+    """
     return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
 
 
 def bonett_price(lost: int, gained: int, n: int) -> Interval:
-    """Return the 95 % interval of the difference of two shares among the same n examples, ``(gained − lost) / n``."""
+    """Return the 95 % interval of ``(gained − lost) / n``, the difference of two shares among the same n examples."""
     up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
     centre = up - down
     reach = Z * math.sqrt((up + down - centre**2) / (n + 2))

@@ -1,4 +1,4 @@
-"""The differences of a comparison, each a metric of a task, a group of tasks or a part of a task."""
+"""Define the differences of a comparison: each is of one metric in a task, a group of tasks or a part of a task."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ class MetricDifference:
     Attributes:
         task: the task or group of tasks.
         filter: the filter whose answers were scored.
-        metric: what is compared.
-        breakdown: the division of the task's examples, such as ``subject``; None for the whole task.
-        group: the part of the task in that division, such as ``Anatomy``; None for the whole task.
+        metric: the metric that is compared.
+        breakdown: the breakdown of the task's examples, such as ``subject``; None for the whole task.
+        group: the group of the breakdown, such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
         p_adjusted: the p-value, corrected by Holm's method among the whole tasks or among the breakdowns; None if there
             is no p-value.
@@ -34,14 +34,14 @@ class MetricDifference:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the corrected p-value is below 5 %."""
+        """True if the corrected p-value is below 5 %."""
         return self.p_adjusted is not None and self.p_adjusted < ALPHA
 
 
 def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]:
-    """Return the differences with p-values corrected over all of them by Holm's method.
+    """Return the differences with p-values corrected for multiple tests by Holm's method.
 
-    Whole tasks are one family of tests, and parts of tasks another. A difference without a p-value belongs to neither.
+    Whole tasks are one family of tests, and parts of tasks another. Differences without a p-value belong to neither.
     """
     result = list(differences)
     for is_of_parts in (False, True):

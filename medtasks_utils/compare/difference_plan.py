@@ -1,9 +1,9 @@
-"""How many examples or repeats it takes to detect a difference of a given size: ``medtasks compare --plan``.
+"""Compute how many examples or repeats are needed to detect a given difference: ``medtasks compare --plan``.
 
-The variance of an example's difference is estimated from two saved runs, so the plan is for two models that differ as
-these do. It is for the test that compares them (:class:`~medtasks_utils.statistics.planning.Sensitivity`): for a single
-comparison, and for one of as many as Holm's method corrects together. With repeats, the variance is split into that
-between examples, which repeats do not reduce, and that within them
+The variance of an example's difference is estimated from two saved runs, so the plan holds for two models that differ
+as these do. It is for the test that compares them (:class:`~medtasks_utils.statistics.planning.Sensitivity`), both as a
+single comparison and as one of those that Holm's method corrects together. With repeats, the variance is split into the
+variance between examples, which repeats do not reduce, and the variance within examples
 (:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
 """
 
@@ -21,23 +21,23 @@ from .comparing import Comparison
 from .difference import MetricDifference
 
 Need = dict[str, Any]
-"""What a metric of a task needs.
+"""The numbers of examples and repeats that a metric of a task needs.
 
 =====================  ================================================================================================
-task, filter, metric
-n                      the number of independent examples, or clusters of examples, that the runs have
-of                     how many of them the benchmark has; null if the runs do not say
-parts                  for a group, the number of independent examples by task; n and examples are their sum in these
-                       proportions; null for a task
-detectable             the smallest true difference that n detect with a power of 80 %, in percentage points
-examples               how many detect the planned difference, with as many repeats as now; may be more than there are
-until_decided          how many of the benchmark's ``medtasks eval --against`` asks on average until it is decided; null
-                       if ``of`` is
-examples_of_family     as many as ``examples``, after Holm's correction among all whole tasks and metrics
-repeats                how many repeats each run needs with the examples at hand; null if no number is enough, or if the
-                       variance within examples is unknown
+task, filter, metric   the names
+n                      number of independent examples, or clusters of examples, in the runs
+of                     number of them in the whole benchmark; null if the runs do not say
+parts                  for a group, the number of independent examples by task, of which n is the sum; null for a task
+detectable             smallest true difference that n examples detect with a power of 80 %, in percentage points
+examples               number that detects the planned difference, with the present number of repeats; it may exceed
+                       the size of the benchmark
+until_decided          average number that ``medtasks eval --against`` evaluates until it is decided; null if ``of`` is
+                       null
+examples_of_family     like ``examples``, after Holm's correction among all whole tasks and metrics
+repeats                number of repeats that each run needs with the present examples; null if no number is enough, or
+                       if the variance within examples is unknown
 spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null if
-                       unknown: for metrics other than accuracy, and if a run has one generation an example
+                       unknown, as for metrics other than accuracy, and if a run has one generation per example
 =====================  ================================================================================================
 """
 
@@ -47,8 +47,8 @@ class DifferencePlan:
     """The result of ``medtasks compare --plan``.
 
     Attributes:
-        points: the true difference to be detected, in percentage points of the metric's range.
-        needs: what each metric of each whole task needs.
+        points: the true difference to detect, in percentage points of the metric's range.
+        needs: one entry for each metric of each whole task.
     """
 
     points: float
@@ -56,7 +56,7 @@ class DifferencePlan:
     failed: ClassVar[bool] = False
 
     def to_data(self) -> dict[str, Any]:
-        """Return ``version``, ``points`` and ``needs``."""
+        """Return a JSON-compatible dict with ``version``, ``points`` and ``needs``."""
         return {"version": 1, "points": self.points, "needs": self.needs}
 
     def to_text(self) -> str:
@@ -65,11 +65,11 @@ class DifferencePlan:
 
 
 def plan(comparison: Comparison, points: float) -> DifferencePlan:
-    """Return what it takes to detect a true difference, for each metric of each whole task.
+    """Compute the numbers needed to detect a true difference, for each metric of each whole task.
 
     Args:
-        comparison: of two runs that differ as those to be planned for will.
-        points: the difference, in percentage points of each metric's range.
+        comparison: a comparison of two runs that differ in the same way as the planned runs.
+        points: the difference to detect, in percentage points of each metric's range.
     """
     whole = [difference for difference in comparison.differences if difference.breakdown is None]
     needs = [_need(comparison, difference, points / 100, len(whole)) for difference in whole]
@@ -77,12 +77,12 @@ def plan(comparison: Comparison, points: float) -> DifferencePlan:
 
 
 def _need(comparison: Comparison, difference: MetricDifference, planned: float, comparisons: int) -> Need | None:
-    """Return what it takes to detect a difference; None if the metric has no range or the runs have no standard error.
+    """Compute the numbers needed for one metric; return None if it has no range or the runs have no standard error.
 
     Args:
-        comparison: of two runs.
+        comparison: the comparison of two runs.
         difference: one of its differences, of a whole task.
-        planned: the true difference to be detected, as a share of the metric's range.
+        planned: the true difference to detect, as a share of the metric's range.
         comparisons: the number of p-values that Holm's method corrects together.
     """
     result, highest = difference.contrast, difference.metric.range[1]
@@ -113,7 +113,7 @@ def _need(comparison: Comparison, difference: MetricDifference, planned: float, 
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
-    """Return the number of clusters in the whole benchmark, extrapolated from those in a run; None if unknown."""
+    """Return the number of clusters in the whole benchmark, extrapolated from a run; None if it is unknown."""
     tasks = run.groups[name].tasks if name in run.groups else [name]
     counts = [run.counts.get(task) for task in tasks]
     if not all(counts):
@@ -136,7 +136,7 @@ def _parts(comparison: Comparison, whole: MetricDifference) -> dict[str, int] | 
 
 
 def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
-    """Yield the table, what groups consist of, the variance components where they are known, and notes on columns."""
+    """Yield the table, the parts of groups, the known variance components, and notes on the columns."""
     yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
     rows = []
     for need in needs:
@@ -152,14 +152,14 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield f"n of {need['task']} {need['metric']}: {parts}; the n needed is in these proportions."
+            yield f"n of {need['task']} {need['metric']}: {parts}; n needed has the same proportions."
     for need in needs:
         if need["spread"]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
-    yield "of: how many the benchmark has; if more are needed, repeats or a further benchmark help."
-    yield "until decided: what medtasks eval --against asks on average until the run is better, worse or within"
-    yield f"{WITHIN:g} points; without it, the n needed are always asked."
-    yield "corrected: after Holm's correction among all whole tasks and metrics that these runs are compared on."
+    yield "of: the number in the benchmark; if more are needed, use repeats or another benchmark."
+    yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
+    yield f"within {WITHIN:g} points; without --against, all of n needed are evaluated."
+    yield "corrected: after Holm's correction among all whole tasks and metrics on which these runs are compared."
     yield "n counts independent examples: examples that share a question or a note count once."
     if any(need["spread"] is None for need in needs):
-        yield "repeats: unknown without two generations an example, and as many of each, in both runs (repeats=2)."
+        yield "repeats: unknown unless both runs have the same number of generations of every example, at least 2."

@@ -1,4 +1,4 @@
-"""Find the runs, tasks and examples to compare, and whether they are comparable."""
+"""Find the runs and examples to compare, and decide whether results are comparable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import Run, TaskRun, read_runs
 from medtasks_utils.statistics.ratio import Codes
 
-_MAX_LISTED = 8  # runs that a message names
+_MAX_LISTED = 8  # maximum number of runs that a message names
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
-    """Return the one run at a path.
+    """Load the only run at a path.
 
     Args:
         path: a results file, or a folder with one run.
         tasks: names of tasks or groups; only runs that have all of them are considered.
 
     Raises:
-        MedtasksError: if there is no such run, or several, which the message names.
+        MedtasksError: if there is no such run, or more than one; the message lists them.
     """
     runs = read_runs(path)
     with_tasks = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}]
@@ -32,10 +32,10 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         return runs[0]
     listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MAX_LISTED])
     more = f"; and {len(runs) - _MAX_LISTED} more" if len(runs) > _MAX_LISTED else ""
-    raise MedtasksError(f"{path} has {len(runs)} runs, where one is expected; name one of the files: {listed}{more}")
+    raise MedtasksError(f"{path} has {len(runs)} runs, but one is expected; name one of the files: {listed}{more}")
 
 
-@lru_cache(maxsize=1024)  # asked for again with every filter and metric
+@lru_cache(maxsize=1024)  # called again for every filter and metric
 def common_examples(*tasks: TaskRun) -> list[Codes]:
     """Return the indices, among each run's samples, of the examples that all runs of a task have.
 
@@ -49,10 +49,10 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
 
 @dataclass(frozen=True)
 class Comparability:
-    """How two results of a task differ, as sentences.
+    """The differences between two results of a task, as sentences.
 
     Attributes:
-        refused: why they are not comparable.
+        refused: the reasons why they are not comparable.
         examples: how their examples differ, if the common ones can be compared; empty if the examples are the same.
         warned: warnings about other differences.
     """
@@ -63,21 +63,21 @@ class Comparability:
 
     @property
     def reason(self) -> str:
-        """Why the results may not be compared; empty if they may."""
+        """The reasons why the results must not be compared; an empty string if they may be."""
         return [*self.refused, self.examples][0]
 
 
-@lru_cache(maxsize=1024)  # asked for again with every metric
+@lru_cache(maxsize=1024)  # called again for every metric
 def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
-    """Return how two results of a task differ in their signatures and examples.
+    """Compare the signatures and examples of two results of a task.
 
-    If one has no signature, its options and versions are unknown; the results are comparable, with a warning.
+    If one of them has no signature, its options and versions are unknown; the results are comparable, with a warning.
 
     Args:
         a: the first result.
         b: the second result.
         filter_name: the filter whose answers were scored.
-        of_explanations: whether the metric depends on the scorers of explanations.
+        of_explanations: True if the metric depends on the scorers of explanations.
     """
     signatures = [task.signatures.get(filter_name) for task in (a, b)]
     have_samples = bool(a.samples and b.samples)

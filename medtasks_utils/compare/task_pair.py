@@ -18,20 +18,20 @@ from .difference import MetricDifference
 from .pairing import common_examples, comparability
 
 MAX_CUT_DIFFERENCE = 0.02
-"""If the shares of replies that were cut differ by more than this, a comparison says so."""
+"""The largest difference between the shares of cut replies that causes no warning."""
 
 MAX_LEFT_OUT = 0.05
-"""If failures of judges and missing values leave out a larger share of the examples, a comparison is refused."""
+"""The largest share of examples left out, by failed judgements or missing values, with which runs are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class TaskPair:
-    """One task of two runs.
+    """A task in two runs.
 
     Attributes:
         a: the task in the first run.
-        b: the task in the second run; its name may differ.
-        filter: the filter whose answers were scored, in both runs.
+        b: the task in the second run, whose name may differ.
+        filter: the filter whose answers were scored in both runs.
     """
 
     a: TaskRun
@@ -40,15 +40,15 @@ class TaskPair:
 
     @property
     def places(self) -> list[Codes]:
-        """The indices of the common examples among each run's samples, shape ``(n,)``.
+        """For each run, the indices of the n common examples among its samples, shape ``(n,)``.
 
         Raises:
-            MedtasksError: if the runs have no example in common.
+            MedtasksError: if the runs have no common example.
         """
         places = common_examples(self.a, self.b)
         if not len(places[0]):
             raise MedtasksError(
-                f"{self.a.task}: the runs have no example in common ({len(self.a.samples)} samples in A, "
+                f"{self.a.task}: the runs have no common example ({len(self.a.samples)} samples in A, "
                 f"{len(self.b.samples)} in B); run lm_eval on the same data with --log_samples, or name other tasks "
                 "with --task"
             )
@@ -63,27 +63,27 @@ class TaskPair:
         return agreement(pairs, a.values, b.values)
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
-        """Return both runs' scores of the common examples; clusters and strata are those of the first run."""
+        """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
         places_a, places_b = self.places
         a, b = self.a.scores(self.filter, metric)[places_a], self.b.scores(self.filter, metric)[places_b]
         return a, replace(b, clusters=a.clusters, strata=a.strata)
 
     @property
     def benchmark_metrics(self) -> Sequence[str]:
-        """The metrics on which the benchmark compares runs; accuracy for a task that is not of this package."""
+        """The metrics on which the benchmark compares runs; accuracy for a task from outside this package."""
         return self.a.benchmark.compared if self.a.benchmark else ("acc",)
 
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare if none are named."""
         a, b = self.scores("acc")
-        has_same_repeats = a.numerators.shape == b.numerators.shape  # which REPEAT_METRICS depend on
+        has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
         return [*self.benchmark_metrics, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
 
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
-        """Return the differences of the whole task in each metric, then those of its breakdowns.
+        """Return the differences of the whole task in each metric, followed by those of its breakdowns.
 
-        A breakdown is compared by its first metric that is also compared for the whole task, if the task has at least
-        two of its groups.
+        A breakdown is compared on its first metric that is also compared for the whole task, provided that the task has
+        at least two of its groups.
         """
         whole = [difference for difference in map(self._difference, metrics) if difference]
         compared = {difference.metric.name for difference in whole}
@@ -97,7 +97,7 @@ class TaskPair:
         return whole + of_parts
 
     def _groups(self, breakdown: str) -> dict[str, list[int]]:
-        """Return the indices of each group's examples in a breakdown, among the common examples."""
+        """Return, by group of a breakdown, the indices of its examples among the common examples."""
         group_of = self.a.groups[breakdown]
         groups: dict[str, list[int]] = defaultdict(list)
         for place, place_in_a in enumerate(self.places[0].tolist()):
@@ -109,7 +109,7 @@ class TaskPair:
     def _difference(
         self, name: str, breakdown: str | None = None, group: str | None = None, places: Any = slice(None)
     ) -> MetricDifference | None:
-        """Return the difference in a metric, of all examples or a group of a breakdown; None if it does not apply."""
+        """Compute the difference in a metric for all examples or a group; return None if the metric does not apply."""
         a, b = self.scores(name)
         metric = self.a.metric(name)
         result = contrast(a[places], b[places], metric)
@@ -118,24 +118,24 @@ class TaskPair:
     def warnings(
         self, metrics: Sequence[str], differences: Sequence[MetricDifference], *, common: bool, force: bool
     ) -> Iterator[str]:
-        """Yield warnings for readers of the differences: how the runs differ, and what was left out.
+        """Yield warnings about differences between the runs, and about examples and metrics that were left out.
 
         Args:
-            metrics: the metrics that were asked for.
+            metrics: the requested metrics.
             differences: the differences of the task.
-            common: whether examples that one run lacks may be left out.
-            force: whether runs that are not comparable, or lack many values, may be compared.
+            common: True to allow leaving out examples that one run lacks.
+            force: True to allow comparing runs that are not comparable or lack many values.
 
         Raises:
-            MedtasksError: if a difference between the runs, or something left out, is not allowed.
+            MedtasksError: if the runs differ, or examples are left out, in a way that is not allowed.
         """
         is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
         comparable = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
         if comparable.examples and not common:
-            raise MedtasksError(f"{self.a.task}: {comparable.examples}; --common compares those in both")
+            raise MedtasksError(f"{self.a.task}: {comparable.examples}; add --common to compare those in both")
         if comparable.refused and not force:
             reasons = "; ".join(comparable.refused)
-            raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; --force compares them nevertheless")
+            raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")
         if comparable.examples:
             yield f"compared only on the examples that both runs have: {comparable.examples}"
         yield from (*comparable.refused, *comparable.warned)
@@ -145,19 +145,19 @@ class TaskPair:
             if name in whole:
                 yield from self._left_out(name, whole[name], force)
             elif any(scores.recorded.any() for scores in self.scores(name)):
-                yield f"{name} is not compared: the runs have no example in common with a value of it"
+                yield f"{name} is not compared: the runs have no common example with a value of it"
 
     def _unequal_cuts(self) -> Iterator[str]:
         """Yield a warning if many more replies of one run than of the other were cut at the limit on tokens."""
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
-                f"replies were cut unequally: {cut_a:.1%} in A and {cut_b:.1%} in B reached the limit on tokens; a "
-                "larger max_gen_toks for both compares what they know"
+                f"{cut_a:.1%} of replies in A and {cut_b:.1%} in B were cut at the limit on tokens; for a fair "
+                "comparison, increase max_gen_toks in both"
             )
 
     def _left_out(self, metric: str, result: Contrast, force: bool) -> Iterator[str]:
-        """Yield how many examples a contrast lost; raise an error if these are too many."""
+        """Yield a warning with the number of examples left out of a contrast; raise an error if there are too many."""
         if not result.left_out:
             return
         examples = result.n + result.left_out
@@ -168,7 +168,7 @@ class TaskPair:
         )
         if share > MAX_LEFT_OUT and not force:
             raise MedtasksError(
-                f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), name other metrics with "
-                "--metric, or compare the rest with --force"
+                f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), choose other metrics "
+                "with --metric, or compare the rest with --force"
             )
         yield lost

@@ -1,4 +1,4 @@
-"""``medtasks compare RUN``: compare our verdicts on an imported run with those of the harness that it comes from."""
+"""Compare our verdicts on an imported run with those of the harness it comes from: ``medtasks compare RUN``."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run
 from medtasks_utils.writing import plain, shortened, table
 
-_SHOWN = 3  # examples in a row, unless more are asked for
+_SHOWN = 3  # default number of examples per row
 _KINDS = {
     (True, True): "both right",
     (True, False): "only ours right",
@@ -23,14 +23,14 @@ Verdict = dict[str, Any]
 
 
 def compare_verdicts(run: Run, filters: Sequence[str], names: Sequence[str]) -> list[Verdict]:
-    """Return, for each example and each of the other harness's scores, our verdict and theirs.
+    """Return our verdict and the other harness's, for each example and each of its scores.
 
     A verdict is right if the mean over generations is above 0.5.
 
     Args:
         run: an imported run.
-        filters: the filters whose answers count for us; empty for ``strict-match``.
-        names: the other harness's scores to compare; empty for all.
+        filters: the filters whose answers are our verdicts; empty for ``strict-match``.
+        names: the other harness's scores to compare; empty for all scores.
 
     Raises:
         MedtasksError: if the run has no such scores.
@@ -56,16 +56,16 @@ def compare_verdicts(run: Run, filters: Sequence[str], names: Sequence[str]) -> 
                         verdicts.append(verdict)
     if not verdicts:
         asked = ", ".join(names) or "scores of another harness"
-        raise MedtasksError(f"{run.path} has no {asked}: name a second run to compare it with")
+        raise MedtasksError(f"{run.path} has no {asked}; name a second run with which to compare it")
     return verdicts
 
 
 def as_text(verdicts: Sequence[Verdict], show: int) -> str:
-    """Return a text: how often each score agrees with ours, and examples where they differ, by how answers were found.
+    """Format verdicts as text: how often each score agrees with ours, and examples of each kind of disagreement.
 
     Args:
         verdicts: the result of :func:`compare_verdicts`.
-        show: how many examples a row lists; 0 for three.
+        show: the number of examples in a row; 0 for the default of three.
     """
     by_score: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
     for verdict in verdicts:

@@ -1,11 +1,11 @@
-"""Write requests for models that this program cannot reach, and score responses that were generated elsewhere.
+"""Write requests for models that cannot be reached from here, and score responses that were generated elsewhere.
 
 :mod:`.batch`
     Write the requests of a run to a file, and turn the responses into that run.
 :mod:`.other_runs`
     Read the runs that other harnesses saved.
 :mod:`.matching`
-    Find the document that a response belongs to.
+    Find the document to which a response belongs.
 :mod:`.saving`
     Score such responses, and save them as lm_eval saves a run.
 """

@@ -1,9 +1,9 @@
-"""Write the requests of a run in the form of batch endpoints, and turn the responses into that run.
+"""Write the requests of a run in the format of batch endpoints, and turn the responses into a run.
 
 A request is a line ``{"custom_id", "method", "url", "body"}``. Its ``custom_id`` ends in a hash of the body, so that a
-response to another prompt is never mistaken for one to this prompt. The flags of the run are saved beside the requests
-in ``<name>.run.json``. The import runs lm_eval again with these flags on the replies in the files, so that scores,
-finish reasons, tokens and samples are the same as if the run had used a server.
+response to another prompt is never mistaken for one to this prompt. The flags of the run are saved next to the
+requests in ``<name>.run.json``. The import runs lm_eval with these flags on the replies in the files, so scores, finish
+reasons, tokens and samples are the same as if the run had used a server.
 """
 
 import json
@@ -44,13 +44,14 @@ def write_requests(
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
-        file: the file to write; more than ``max_requests`` requests go into files whose names end in ``_1``, ``_2``, ….
+        file: the file to write; if there are more than ``max_requests`` requests, several files whose names end in
+            ``_1``, ``_2`` and so on.
         form: ``chat`` or ``completions``.
-        max_requests: the most lines in a file.
+        max_requests: the maximum number of lines in a file.
 
     Raises:
-        UsageError: for tasks that need the model between turns, or log-likelihoods.
-        MedtasksError: for any other mistake that ``medtasks eval`` finds before a run.
+        UsageError: for tasks with tools, which need the model between turns, and tasks that need log-likelihoods.
+        MedtasksError: for any other error that ``medtasks eval`` detects before a run.
     """
     config.model = FORMS[form]
     check_arguments(get_model(config.model), "medtasks requests", config.model_args, is_api=True)
@@ -58,8 +59,8 @@ def write_requests(
     for task in requested(manager, config.tasks, config.metadata):
         if getattr(task.options, "tools", ()):
             raise UsageError(
-                f"{task.info.name} has tools: the model needs their results within a conversation, which a file of "
-                "requests cannot provide; use medtasks eval"
+                f"{task.info.name} has tools, whose results the model needs during a conversation; a file of requests "
+                "cannot provide them, so use medtasks eval"
             )
         if not task.info.generates:
             raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return")
@@ -86,7 +87,7 @@ def _run_file(requests: Path) -> Path:
 
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
-    """Run lm_eval with replies from ``answer``, and return the evaluation; None if ``answer`` stopped it."""
+    """Run lm_eval with the replies that ``answer`` returns; return the evaluation, or None if ``answer`` stopped it."""
     token = answering.set(answer)
     try:
         evaluation = Evaluation(config, settings, keep=False)
@@ -102,12 +103,18 @@ def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) ->
 
 
 def _line(model: Any, request: Instance, body: Row) -> Row:
-    """Return a request as a line of a batch file; ``body`` is what a server would receive."""
+    """Return a request as an object for a line of a batch file.
+
+    Args:
+        model: the model of the run.
+        request: the request.
+        body: the body that a server would receive.
+    """
     return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
 
 
 def _place(request: Instance) -> str:
-    """Return the task, example number and generation number as text with characters that services allow in an id."""
+    """Return a text from the task's name and the numbers of example and generation, as services allow it in an id."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -130,19 +137,19 @@ def import_responses(
         paths: the files with responses, in any order.
         requests: the file of :func:`write_requests`.
         folder: the output folder of the run.
-        data: where the rows come from on this machine; None for the source named in the requests' flags.
-        is_partial: whether to score only the examples all of whose generations have replies.
-        missing: a file to write the requests without a reply to; None for none.
+        data: the source of the rows on this machine; None for the source in the flags of the requests.
+        is_partial: True to score only those examples for which all generations have replies.
+        missing: a file to which requests without a reply are written; None to write none.
 
     Returns:
-        The evaluation, and a line for each kind of response that could not be used.
+        The evaluation, and one line for each kind of response that could not be used.
 
     Raises:
         MedtasksError: if replies are missing, unless ``is_partial``.
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
-        raise MedtasksError(f"--requests {requests}: there is no {run_file}, which medtasks requests wrote beside it")
+        raise MedtasksError(f"--requests {requests}: missing {run_file}, which medtasks requests writes next to it")
     config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     config.output_path, config.log_samples = str(folder), True
     config.metadata |= {} if data is None else {DATA_KEY: data}
@@ -159,17 +166,17 @@ def import_responses(
         evaluation = _run(config, (), responses.answer) if chosen else None
     if evaluation is None:
         problems = "; ".join(responses.problems())
-        way_on = f"their requests are in {missing}" if missing else "--missing FILE writes the requests without a reply"
+        way_on = f"these requests are in {missing}" if missing else "--missing FILE writes requests without a reply"
         raise MedtasksError(f"{problems}; {way_on}; --partial scores the examples that have replies")
     return evaluation, responses.problems()
 
 
 class BatchResponses:
-    """Responses read from batch files, which replace the model of a run.
+    """Responses from batch files, which replace the model of a run.
 
     Args:
-        paths: the files. A line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and vLLM
-            write it, or ``{"custom_id", "result"}``, as Anthropic does.
+        paths: the files. Each line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and
+            vLLM write it, or ``{"custom_id", "result"}``, as Anthropic writes it.
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
@@ -182,7 +189,7 @@ class BatchResponses:
         self._errors: dict[str, str] = {}
         self._repeated: dict[str, None] = {}
         self._requests: list[Instance] = []
-        self._ids: dict[str, str] = {}  # by ``_place`` of the request
+        self._ids: dict[str, str] = {}  # by _place of the request
         self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
         for path in paths:
             if not path.is_file():
@@ -197,8 +204,8 @@ class BatchResponses:
     def answer(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
 
-        When the run is repeated on fewer examples, each request keeps its first prompt: few-shot examples are drawn
-        in the order of the examples, so a new prompt could have other ones.
+        When the run is repeated on fewer examples, each request keeps its first prompt. A new prompt could have other
+        few-shot examples, since these are drawn in the order of the examples.
 
         Raises:
             StoppedBeforeReplies: if a request has no reply.
@@ -221,7 +228,7 @@ class BatchResponses:
         return replies
 
     def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
-        """Return the first response to a request that holds a reply, parsed like a server's; None if there is none."""
+        """Parse the responses to a request like a server's, and return the first reply; None if there is none."""
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
             response = line.get("response") or line.get("result")
@@ -242,7 +249,7 @@ class BatchResponses:
         return None
 
     def keep_answered(self) -> dict[str, list[int]]:
-        """Drop examples that lack a reply to any generation; return the indices of the others in the run, by task."""
+        """Drop examples with a generation that has no reply; return the indices of the remaining examples by task."""
         kept = [request for request in self._requests if (request.task_name, request.doc_id) not in self._incomplete]
         places: dict[str, dict[int, None]] = defaultdict(dict)
         for request in kept:
@@ -251,17 +258,17 @@ class BatchResponses:
         return {task: list(of_task) for task, of_task in places.items()}
 
     def problems(self) -> list[str]:
-        """Return how many requests have a reply, and a line for each kind of missing or unused response."""
+        """Return lines that say how many requests have a reply, and list each kind of missing or unused response."""
         custom_ids = set(self._ids.values())
         unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]
         kinds = {
             "requests without a response": [name for name in self.unanswered if name not in self._errors],
-            "errors in place of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
+            "errors instead of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
             "lines that are not JSON with a custom_id": self._unreadable,
-            "requests with more than one response, of which the first reply is used": [*self._repeated],
-            "responses to another prompt than this installation sends": changed,
-            "responses to no request of this run": [name for name in unknown if name not in changed],
+            "requests with several responses, of which the first reply is used": [*self._repeated],
+            "responses to other prompts than this installation sends": changed,
+            "responses that belong to no request of this run": [name for name in unknown if name not in changed],
         }
         counts = f"{len(self._ids) - len(self.unanswered)} of {len(self._ids)} requests have a reply"
         return [counts, *(named(names, what) for what, names in kinds.items() if names)]

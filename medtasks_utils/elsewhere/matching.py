@@ -1,4 +1,4 @@
-"""Find the document of a task that each response from elsewhere belongs to."""
+"""Find the document of a task to which each imported response belongs."""
 
 import re
 from collections import defaultdict
@@ -15,13 +15,13 @@ NOWHERE = -1
 def by_prompt(
     responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]
 ) -> dict[int, list[Response]]:
-    """Return the responses to each document, by its index; responses whose prompt shows no document are under -1.
+    """Group responses by the index of the document that their prompt shows, or -1 if it shows none.
 
-    A prompt shows a document if it contains the text of all ``fields``. If it shows several, it belongs to the one with
-    the longest text, and among equally long ones to the first.
+    A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
+    the one with the longest text, the first one on a tie.
     """
     shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
-    by_word: dict[str, list[int]] = defaultdict(list)  # by longest word, so that few are searched for
+    by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
     matched: dict[int, list[Response]] = defaultdict(list)
@@ -35,9 +35,9 @@ def by_prompt(
 
 
 def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Response]]:
-    """Return the responses to each document, by its index; responses whose id fits none or several are under -1.
+    """Group responses by the index of the document with their id, or -1 if no document or several have it.
 
-    If the documents lack one of the ``fields``, ids are looked up in the document field that matches most of them.
+    If the documents lack one of the ``fields``, the document field in which most ids are found is used.
     """
     have_fields = all(name in documents[0] for name in fields)
     candidates = []
@@ -54,11 +54,11 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
 
 
 def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
-    """Yield the text of each named field of a document; each item of a list is a text of its own."""
+    """Yield the text of each named field of a document; each item of a list is a separate text."""
     for value in map(doc.get, fields):
         yield from map(str, value if isinstance(value, list) else [value or ""])
 
 
 def _plain(text: str) -> str:
-    """Return the words and numbers of a text in lower case, separated by spaces, without punctuation or line breaks."""
+    """Return the words and numbers of a text in lower case, separated by single spaces, without punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,16 +1,16 @@
-"""Read runs that other harnesses saved: their responses, with the scores that the other harness gave them.
+"""Read runs that other harnesses saved: their responses, and the scores that the other harness gave them.
 
 ``results.jsonl``
-    ``vf-eval -s`` of the environments that defined the scores, with ``metadata.json`` beside it in a folder
-    ``<environment>--<model>/<id>``. A line has ``prompt``, ``completion`` (chat messages), ``task``, ``reward`` and one
-    key for each reward function.
+    Written by ``vf-eval -s`` for the environments that defined the scores, together with ``metadata.json``, in a folder
+    ``<environment>--<model>/<id>``. Each line has ``prompt``, ``completion`` (chat messages), ``task``, ``reward`` and
+    one key for each reward function.
 ``*.eval``, ``*.json`` with ``samples``
     Logs of inspect_ai. The first is a ZIP archive of ``header.json`` and one file for each sample. A score of C, P, I
     or N counts as 1, 0.5, 0 and 0.
 ``scenario_state.json``
-    Runs of HELM, with scores in ``per_instance_stats.json`` beside it.
+    Runs of HELM, with scores in ``per_instance_stats.json`` in the same folder.
 any JSON lines or CSV
-    Files of any other form; the caller names the fields with the id and the response.
+    Other files, for which the caller names the fields with the id and the response.
 """
 
 import csv
@@ -34,22 +34,22 @@ _NO_SCORES = {
     *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
     *("num_turns", "input_tokens", "output_tokens"),
 }
-"""Numbers in ``results.jsonl`` that are no scores."""
+"""Numeric fields of ``results.jsonl`` that are not scores."""
 _NO_SCORES_OF_HELM = ("num_", "inference_", "training_", "finish_reason", "prompt_truncated", "max_prob", "logprob")
 _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d[:-]\d\d[:-]\d\d")
-_ZSTANDARD = 93  # the method's number in ZIP archives
+_ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
 class Response(NamedTuple):
-    """A response from elsewhere.
+    """An imported response.
 
     Attributes:
-        place: where it stands in its file, as in ``line 3``.
-        prompt: the messages that the model was given.
-        completion: the messages that followed, tool results included.
-        reply: the text that is scored, the model's last message.
+        place: its place in the file, such as ``line 3``.
+        prompt: the messages that were sent to the model.
+        completion: the messages that followed, including tool results.
+        reply: the text that is scored, which is the model's last message.
         scores: the other harness's scores, by name.
         id: the values of the fields that identify the document; empty if the prompt identifies it.
     """
@@ -69,11 +69,11 @@ class OtherRun:
     Attributes:
         path: its file.
         model: the model's name.
-        date: when it was run, as in ``2026-11-21T08-27-59``.
-        names: a text with the names of its task or data set, which may contain the benchmark's name.
-        arguments: options of the environment.
+        date: the date of the run, such as ``2026-11-21T08-27-59``.
+        names: a text with the names of its task or data set, in which the benchmark's name may occur.
+        arguments: the arguments of the environment.
         responses: the responses that could be read.
-        problems: a sentence on the records that could not be read.
+        problems: sentences about records that could not be read.
     """
 
     path: Path
@@ -85,15 +85,15 @@ class OtherRun:
     problems: list[str] = field(default_factory=list)
 
     def read(self, kind: str, records: Iterable[tuple[object, Any]], convert: Callable[[str, Any], Response]) -> None:
-        """Convert records, and note the ones without a response as a problem.
+        """Convert records to responses, and add a problem for records without one.
 
         Args:
-            kind: what a record is, as in ``line``.
-            records: the number or name of each, and its content, as JSON or as values.
-            convert: returns the response, given its place and the values.
+            kind: the word for a record, such as ``line``.
+            records: pairs of a record's number or name and its content, as JSON text or parsed.
+            convert: a function of a record's place and its parsed content that returns the response.
 
         Raises:
-            MedtasksError: if there is no response.
+            MedtasksError: if there is no response at all.
         """
         bad: dict[str, list[str]] = defaultdict(list)
         for name, record in records:
@@ -106,16 +106,16 @@ class OtherRun:
                 bad[problem].append(place)
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
-            raise MedtasksError("; ".join(self.problems) or f"{self.path} has no response")
+            raise MedtasksError("; ".join(self.problems) or f"{self.path} contains no response")
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Return a count and what it counts, followed by the first three names."""
+    """Return a text with the number of ``names``, what they are, and the first three of them."""
     return f"{len(names)} {what}: {', '.join(names[:3])}{', …' * (len(names) > 3)}"
 
 
 def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: str = "") -> OtherRun:
-    """Return the run that another harness saved in a file.
+    """Read the run that another harness saved in a file.
 
     Args:
         path: the file.
@@ -123,10 +123,10 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
         response_field: the field with the response; empty for the known file formats.
 
     Raises:
-        MedtasksError: if there is no such file, or no response in it.
+        MedtasksError: if there is no such file, or it contains no response.
     """
     if not path.is_file():
-        raise MedtasksError(f"no file {path}")
+        raise MedtasksError(f"there is no file {path}")
     if id_fields:
         return _run_of_lines(path, id_fields, response_field)
     try:
@@ -141,13 +141,13 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
                 return _helm_run(path, content)
             return _inspect_run(path, content, enumerate(content.get("samples", ()), 1))
     except (AttributeError, BadZipFile, LookupError, TypeError, ValueError) as error:
-        problem = f"neither a log of inspect_ai nor a scenario_state.json of HELM ({reason_of(error)})"
+        problem = f"neither an inspect_ai log nor a HELM scenario_state.json ({reason_of(error)})"
         raise MedtasksError(f"{path} is {problem}") from None
     return _environment_run(path)
 
 
 def _date(path: Path, date: Any = None) -> str:
-    """Return a date in the form used in file names; the file's modification time if ``date`` is no date."""
+    """Format a date for file names; if ``date`` is not a valid date, use the file's modification time."""
     text = str(date)[:19]
     if not _DATE.fullmatch(text):
         text = str(datetime.fromtimestamp(path.stat().st_mtime))[:19]
@@ -158,7 +158,7 @@ def _date(path: Path, date: Any = None) -> str:
 
 
 def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
-    """Return the run in a file of JSON lines or in a CSV file."""
+    """Read a run from a file of JSON lines or a CSV file."""
     run = OtherRun(path, path.stem, _date(path), path.stem)
 
     def convert(place: str, line: Row) -> Response:
@@ -180,13 +180,13 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive, including Zstandard, which ``zipfile`` reads from Python 3.14 on."""
+    """Return the content of a file in an archive, even if compressed with Zstandard (new in Python 3.14's zipfile)."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)
     import pyarrow
 
-    # Has zipfile return the bytes as they stand in the archive, whose checksum is that of the unpacked ones.
+    # Make zipfile return the compressed bytes; the checksum in the archive is that of the uncompressed bytes.
     info.compress_type, info.file_size = ZIP_STORED, info.compress_size
     del info.CRC
     data: bytes = pyarrow.input_stream(pyarrow.py_buffer(archive.read(info)), compression="zstd").read()
@@ -194,13 +194,13 @@ def _member(archive: ZipFile, name: str) -> bytes:
 
 
 def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]]) -> OtherRun:
-    """Return the run in a log of inspect_ai, given its header and samples."""
+    """Create a run from the header and the samples of an inspect_ai log."""
     about = header["eval"]
     names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
     run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names)
 
     def convert(place: str, sample: Row) -> Response:
-        """Return the response in a sample; its prompt is every message before the model's first one."""
+        """Return the response in a sample; its prompt consists of all messages before the model's first message."""
         messages = _chat(sample["messages"])
         roles = [message["role"] for message in messages]
         first, end = roles.index("assistant"), len(roles) - roles[::-1].index("assistant")
@@ -220,7 +220,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
 
 
 def _helm_run(path: Path, state: Row) -> OtherRun:
-    """Return the run in a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
+    """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
     run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     stats = path.with_name("per_instance_stats.json")
@@ -231,7 +231,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
                 scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
 
     def convert(place: str, record: Row) -> Response:
-        """Return the response in a record: a request's first completion."""
+        """Return the response in a record, which is the first completion of a request."""
         instance, completion = record["instance"], record["result"]["completions"][0]
         end = (completion.get("finish_reason") or {}).get("reason")
         body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
@@ -247,7 +247,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
 
 
 def _environment_run(path: Path) -> OtherRun:
-    """Return the run in a ``results.jsonl``, described by the ``metadata.json`` beside it."""
+    """Read a run from a ``results.jsonl`` and the ``metadata.json`` next to it."""
     metadata_path = path.parent / "metadata.json"
     metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
@@ -256,7 +256,7 @@ def _environment_run(path: Path) -> OtherRun:
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:
-        """Return the response in a line; every numeric field is a score."""
+        """Return the response in a line, whose numeric fields are scores."""
         completion = _chat(line["completion"])
         response = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1]
         scores = {
@@ -272,7 +272,7 @@ def _environment_run(path: Path) -> OtherRun:
 
 
 def _chat(messages: Any) -> list[Message]:
-    """Return messages with tool calls written into their text; a plain string becomes one message."""
+    """Return messages with the tool calls added to their text; a string becomes a single message."""
     if isinstance(messages, str):
         return [{"role": "prompt", "content": messages}]
     chat = []

@@ -1,4 +1,4 @@
-"""Score responses from elsewhere, and save them as lm_eval saves a run."""
+"""Score imported responses, and save them in the files that lm_eval writes for a run."""
 
 import json
 import re
@@ -30,18 +30,18 @@ def import_run(
     id_fields: Sequence[str] = (),
     response_field: str = "",
 ) -> tuple[Path, list[str]]:
-    """Convert another harness's run into the files of lm_eval.
+    """Convert another harness's run into the files that lm_eval writes.
 
     Args:
         path: the file of the run.
-        folder: the output folder, in which a folder named after the model is made.
+        folder: the output folder, in which a folder named after the model is created.
         task: the task whose documents the run answers; None to infer it.
-        data: the source of the rows, as under ``medtasks_data``.
+        data: the source of the rows, as in ``medtasks_data``.
         id_fields: the fields of the file that identify the document; empty for the known file formats.
         response_field: the field with the response; empty for the known file formats.
 
     Returns:
-        The path of the results file, and a line for each kind of response left out.
+        The path of the results file, and one line for each kind of response that was left out.
 
     Raises:
         MedtasksError: if the benchmark cannot be inferred, or no response belongs to a document of the task.
@@ -53,10 +53,10 @@ def import_run(
     documents, name = built.eval_docs, built.info.name
     if id_fields:
         matched = by_id(run.responses, documents, id_fields)
-        why = f"whose id is that of no or several documents of {name}"
+        why = f"whose id matches no document of {name}, or several"
         twice = [responses[1].place for place, responses in matched.items() if place != NOWHERE and len(responses) > 1]
         if twice:
-            run.problems.append(f"{path}: {named(twice, 'documents with several responses, taken as generations')}")
+            run.problems.append(f"{path}: {named(twice, 'documents with several responses, used as generations')}")
     else:
         matched = by_prompt(run.responses, documents, built.benchmark.shown_fields)
         why = f"whose prompt shows no document of {name}"
@@ -64,12 +64,12 @@ def import_run(
     if unmatched:
         run.problems.append(f"{path}: left out {named(unmatched, f'of {len(run.responses)} responses, {why}')}")
     if not matched:
-        raise MedtasksError(f"{run.problems[-1]}; name another task with --task, or other rows with --data")
+        raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
     return _save(built, matched, run, folder), run.problems
 
 
 def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
-    """Return a task of this pack with the options that an environment had, and without costly scores.
+    """Build a task of this pack with the options of an environment, and without costly scores.
 
     Raises:
         UsageError: for an unknown task, or one outside this pack.
@@ -81,8 +81,8 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
         known = ", ".join(benchmark.whole_task or benchmark.default_task for benchmark in benchmarks().usable())
-        raise UsageError(f"--task {name}: name one task of this pack, such as {known}")
-    task.turns = None  # conversations with tools are over
+        raise UsageError(f"--task {name}: not a single task of this pack; use, for example, {known}")
+    task.turns = None  # the conversations with tools are already over
     return task
 
 
@@ -95,7 +95,7 @@ def _task_of(run: OtherRun) -> str:
         tasks |= dict.fromkeys(parts, benchmark.whole_task or benchmark.default_task)
     longest = max((part for part in tasks if part in plain), key=len, default=None)
     if longest is None:
-        raise MedtasksError(f"{run.path}: its names do not tell which benchmark was run; name the task with --task")
+        raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
     return tasks[longest]
 
 
@@ -110,10 +110,10 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     """Score responses under each filter, write the results file and the sample log, and return the results file.
 
     Args:
-        task: the task whose documents were answered.
+        task: the task of the documents.
         responses: the generations of each example, by the index of its document in the task.
-        run: the run that they come from.
-        folder: the output folder; the files go into its subfolder named after the model.
+        run: the run with the responses.
+        folder: the output folder; the files are written to a subfolder named after the model.
     """
     examples = []
     task._instances = []
@@ -134,7 +134,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
         "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
     }
     target: Path = folder / _folder_name(run.model) / f"results_{run.date}.json"
-    other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files of one date are one run
+    other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files with the same date are one run
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), task.info.name: value}
@@ -145,19 +145,22 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
 
 
 def _folder_name(model: str) -> str:
-    """Return a model's name as that of a folder; ``..`` would lead out of the output, and NUL fits no file name."""
+    """Convert a model's name to the name of a folder.
+
+    ``..`` would lead out of the output folder, and file names cannot contain NUL.
+    """
     return re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(model))
 
 
 def _instance(task: MedTask, place: int, number: int, response: Response) -> Instance:
-    """Return the lm_eval request that a response answers, with the reply filled in."""
+    """Create the lm_eval request that a response answers, with the reply filled in."""
     arguments = ([json.dumps(response.prompt, ensure_ascii=False)],)
     metadata = (task.info.name, place, 1)
     return Instance("generate_until", task.eval_docs[place], arguments, number, metadata, resps=[response.reply])
 
 
 def _score_example(task: MedTask, generations: Sequence[Response], instances: Sequence[Instance]) -> list[Row]:
-    """Return an example's sample under each filter."""
+    """Score the generations of an example, and return its sample for each filter."""
     first, doc = generations[0], instances[0].doc
     their_scores = _mean_scores(generations)
     sample = {
@@ -176,14 +179,14 @@ def _score_example(task: MedTask, generations: Sequence[Response], instances: Se
     for filter_name in task.filter_names:
         answers = [instance.filtered_resps[filter_name] for instance in instances]
         scores = task.process_results(doc, answers)
-        metrics = [*dict(scores.items()), *their_scores]  # ``items`` gives the metrics alone, without details
+        metrics = [*dict(scores.items()), *their_scores]  # items() returns only the metrics, without details
         of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": metrics}
         samples.append({**sample, **of_filter, **scores, **their_scores})
     return samples
 
 
 def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
-    """Return the other harness's scores as means over generations, without scores that a generation lacks."""
+    """Return the other harness's scores as means over generations; leave out scores that a generation lacks."""
     names = set(generations[0].scores).intersection(*(response.scores for response in generations))
     means = {}
     for name in sorted(names):
@@ -192,7 +195,7 @@ def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
 
 
 def _aggregate(samples: Sequence[Row], benchmark: str) -> Row:
-    """Return each metric and its standard error under each filter, named as in lm_eval's results."""
+    """Return the value and standard error of each metric for each filter, under lm_eval's names."""
     values: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for sample in samples:
         for metric in sample["metrics"]:

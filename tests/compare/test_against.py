@@ -68,7 +68,7 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
         assert asked < ROWS
         assert found["low"] <= found["difference"] <= found["high"]
-        assert f"{asked} of {ROWS} examples asked" in errors
+        assert f"{asked} of {ROWS} examples evaluated" in errors
         samples = saved_samples(tmp_path / "new", TASK)
         right = {sample["doc_id"]: sample["acc"] for sample in samples if sample["filter"] == "strict-match"}
         results = saved_results(tmp_path / "new")
@@ -78,7 +78,7 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
         assert "stopped early" in str(results["configs"][TASK]["metadata"]["remarks"])
         compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
-        assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples asked") == 2
+        assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples evaluated") == 2
         whole, _ = run(served, data, tmp_path / "new", capsys)
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 

@@ -164,7 +164,7 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
-    with pytest.raises(MedtasksError, match="no example in common"):
+    with pytest.raises(MedtasksError, match="no common example"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
     save_run(tmp_path / "d", tasks="medhallu", limit=4)
     with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
@@ -244,12 +244,12 @@ def test_a_task_without_samples_is_an_error(pair_of_runs):
 def test_tasks_of_one_run_alone_are_named(tmp_path):
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
-    assert any("medmcqa_openmed: left out, as only one" in warning for warning in comparison(tmp_path).warnings)
+    assert any("medmcqa_openmed: left out, since only one" in warning for warning in comparison(tmp_path).warnings)
     save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
     assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
     with pytest.raises(MedtasksError, match="has 2 runs"):
         one_run(tmp_path, ["medhallu"])
-    with pytest.raises(MedtasksError, match="no task of this package in common"):
+    with pytest.raises(MedtasksError, match="no common task of this package"):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
@@ -270,8 +270,8 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     ("settings", "message"),
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
-        ({"filters": ["nosuch"]}, "the runs do not both have nosuch; both have strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "no example in common with a value of nosuch; A has acc, "),
+        ({"filters": ["nosuch"]}, "the runs do not both have nosuch; common filters: strict-match, flexible-extract"),
+        ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; A has acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved, settings, message):

@@ -91,13 +91,13 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     for part in (
         f"{len(good)} of {len(requests)} requests have a reply",
         f"1 requests without a response: {requests[0]['custom_id']}",
-        f"2 errors in place of a reply: {requests[1]['custom_id']}",
+        f"2 errors instead of a reply: {requests[1]['custom_id']}",
         "slow down",
         "no luck",
         f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 9}",
-        f"1 requests with more than one response, of which the first reply is used: {good[0]['custom_id']}",
-        f"another prompt than this installation sends: {place}-00000000",
-        "1 responses to no request of this run: medqa-0-0-00000000",
+        f"1 requests with several responses, of which the first reply is used: {good[0]['custom_id']}",
+        f"other prompts than this installation sends: {place}-00000000",
+        "1 responses that belong to no request of this run: medqa-0-0-00000000",
         "--partial",
     ):
         assert part in message
@@ -155,4 +155,4 @@ def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert says in one_line(capsys.readouterr().err)
     assert exit_code(["requests", "--tasks", "medhallu"]) == 2
     assert exit_code(["import", "x", "--requests", str(tmp_path / "r.jsonl")]) == 1
-    assert "which medtasks requests wrote beside it" in capsys.readouterr().err
+    assert "which medtasks requests writes next to it" in capsys.readouterr().err
