@@ -9,9 +9,9 @@
 >>> check(settings)                                                                                # doctest: +SKIP
 >>> judgements = judge_all(make_judge("g-eval"), settings, cases)                                  # doctest: +SKIP
 
-A judge sees a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Answered
-calls are cached on disk, so no run repeats one. Only the settings hold the key: it never reaches a log, a cache, an
-error or a ``repr``.
+A judge gets a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Replies
+are cached on disk, so a rerun does not repeat calls. Only the settings contain the API key; it never appears in logs,
+caches, errors or a ``repr``.
 """
 
 from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge

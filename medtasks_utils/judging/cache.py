@@ -1,7 +1,7 @@
-"""Cache answered calls on disk, safely across processes and kills.
+"""Cache replies on disk, so that several processes can use the cache and a killed process does not damage it.
 
-SQLite in write-ahead mode; each answer is its own transaction. Write-ahead mode needs a local disk: on a network file
-system, give every machine its own file.
+The cache is an SQLite database in write-ahead mode; each reply is a transaction of its own. Write-ahead mode needs a
+local disk: on a network file system, use a separate file on each machine.
 """
 
 import json
@@ -24,7 +24,7 @@ _SET_UP = """
 
 
 class Cache:
-    """Store JSON objects by key.
+    """A persistent store of JSON objects by key.
 
     Args:
         path: the database file; it and its folder are created if missing.
@@ -42,11 +42,11 @@ class Cache:
             self._database.executescript(_SET_UP)
         except (OSError, sqlite3.Error) as error:
             raise JudgeError(
-                f"cannot write the judge's cache {path} ({error}): name another file with judge_cache"
+                f"cannot write the judge's cache {path} ({error}): set another file with judge_cache"
             ) from None
 
     def get(self, key: str) -> JsonObject | None:
-        """Return the object stored under a key; None if there is none, or it is damaged."""
+        """Return the object stored under a key; None if there is none or it is damaged."""
         with suppress(ValueError, sqlite3.DatabaseError):
             row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
             value: JsonObject | None = row and json.loads(row[0])
@@ -54,7 +54,7 @@ class Cache:
         return None
 
     def put(self, key: str, value: JsonObject) -> None:
-        """Store an object and commit it."""
+        """Store an object and commit the transaction."""
         self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time()))
 
     def close(self) -> None:

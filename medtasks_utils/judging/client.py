@@ -1,4 +1,4 @@
-"""Call the judging model: look in the cache, limit concurrency, retry, parse the reply."""
+"""Call the judging model, with a cache, limited concurrency and retries, and parse its replies."""
 
 import asyncio
 import hashlib
@@ -22,10 +22,10 @@ from .judge_replies import UnreadableError
 from .judge_settings import JudgeSettings
 
 MAX_ATTEMPTS = 3
-"""How often one question is asked before an unreadable reply counts as a failure."""
+"""Maximum number of requests for a readable reply; after that, the call counts as a failure."""
 
-_CHECK_RETRIES = 2  # at most, so that an unreachable server ends the run within seconds
-_PATIENCE = 2.0  # seconds without an answer to the first call, after which the log says so
+_CHECK_RETRIES = 2  # maximum retries of the check, so that an unreachable server ends the run within seconds
+_PATIENCE = 2.0  # seconds without a reply to the first call before the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
     "title": "check",
@@ -35,19 +35,19 @@ _CHECK_SCHEMA: Schema = {
     "additionalProperties": False,
 }
 _refused: dict[tuple[str, str], frozenset[str]] = {}
-"""Parameters that a model refused before, by base URL and model name."""
+"""By base URL and model name, the parameters that the model has refused."""
 
 
 Tally = Counter[str]
-"""The cost of one case so far: ``calls``, and ``prompt`` and ``completion`` tokens, cached answers included."""
+"""The cost of one case so far: ``calls``, and ``prompt`` and ``completion`` tokens, including cached replies."""
 
 
 class JudgeClient:
-    """Ask one endpoint within its limits, through the cache. Use it from one event loop.
+    """A client of one endpoint, with a cache and limits. Use it in a single event loop.
 
     Args:
         settings: the model, the endpoint and the limits.
-        check_first: run :meth:`check` before the first call that the cache cannot answer.
+        check_first: True to run :meth:`check` before the first call that is not in the cache.
 
     Raises:
         JudgeError: if the cache cannot be written.
@@ -62,9 +62,9 @@ class JudgeClient:
             api_key=settings.api_key.get_secret_value(),
             base_url=settings.base_url,
             timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
-            max_retries=settings.max_retries,  # honours Retry-After, else backs off exponentially
+            max_retries=settings.max_retries,  # the client honours Retry-After, or backs off exponentially
         )
-        # Requests hold the texts and the key, so even verbose logs must not show them.
+        # Requests contain the texts and the key, so even verbose logs must not show them.
         for name in ("openai", "httpx2", "httpcore2", "httpx", "httpcore"):
             transport = logging.getLogger(name)
             transport.setLevel(max(transport.getEffectiveLevel(), logging.WARNING))
@@ -79,7 +79,7 @@ class JudgeClient:
     async def complete(
         self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
     ) -> Value:
-        """Return the reply parsed by ``read``, and add the cost to the tally.
+        """Get a reply to messages, parse it by ``read``, and add the cost to the tally.
 
         Raises:
             CallError: if no attempt gave a readable reply.
@@ -88,7 +88,7 @@ class JudgeClient:
         key = self._key(messages, schema)
         cached = self._cache.get(key)
         if cached is not None:
-            # damaged, or of a version that parsed replies differently
+            # a damaged reply, or one from a version that parsed replies differently
             with suppress(UnreadableError, KeyError, TypeError, AttributeError):
                 value = read(final_text(cached["text"]))
                 tally.update(Tokens(*cached["tokens"])._asdict())
@@ -105,26 +105,26 @@ class JudgeClient:
                 return value
             except UnreadableError as error:
                 problem = error
-            # At temperature 0 the same question gets the same reply, so say what was wrong.
+            # At temperature 0 the same messages get the same reply, so say what was wrong.
             reason = error_line(str(problem))
             reminder = f"(An earlier reply could not be used: {reason}. Keep exactly to the form that is asked for.)"
             last = messages[-1]
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
-        raise CallError(error_line(f"{problem} (asked {MAX_ATTEMPTS} times)"), problem.kind)
+        raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
     async def _request(
         self, messages: Messages, schema: Schema, tally: Tally, client: openai.AsyncOpenAI | None = None
     ) -> tuple[str, Tokens]:
-        """Send one request; resend it only to drop an optional parameter that the endpoint refuses.
+        """Send a request, and send it again without an optional parameter if the endpoint refuses that parameter.
 
-        Without a client, the one with the retries of the settings sends it.
+        If ``client`` is None, the client with the retries of the settings is used.
 
         Returns:
-            The reply's text, with secrets removed, and the tokens it cost.
+            The reply's text, without secrets, and the number of tokens.
 
         Raises:
             CallError: if the request fails.
-            UnreadableError: if the judge refused, replied without text, or reached the token limit.
+            UnreadableError: if the judge refused to reply, replied without text, or reached the limit on tokens.
         """
         refused = _refused.get(self._model, frozenset())
         requests = (client or self._openai).chat.completions.with_raw_response
@@ -146,7 +146,7 @@ class JudgeClient:
                     if name is None:
                         raise explain(error, self.settings) from None
                     refused |= {name}
-        finally:  # the slot rests for ``pause`` while the answer is parsed and stored
+        finally:  # the slot is free again after ``pause`` seconds, during which the reply is parsed and stored
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)
         _refused[self._model] = refused
         try:  # the client library does not check types, and endpoints differ
@@ -156,23 +156,23 @@ class JudgeClient:
             tokens = Tokens(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else Tokens()
             refusal, finish = choice.message.refusal, choice.finish_reason
         except (AttributeError, IndexError, TypeError, ValueError):
-            raise UnreadableError("the endpoint's answer is not a chat completion", NO_COMPLETION) from None
+            raise UnreadableError("the endpoint's response is not a chat completion", NO_COMPLETION) from None
         tally.update(tokens._asdict())
         if finish == "length":
             raise UnreadableError(f"the reply was cut off at max_tokens={self.settings.max_tokens}")
         if refusal or finish == "content_filter" or not final_text(text).strip():
-            raise UnreadableError(f"the judge refused or said nothing: {refusal or finish}", "refusal")
+            raise UnreadableError(f"the judge refused or sent no text: {refusal or finish}", "refusal")
         return text, tokens
 
     async def check(self) -> None:
-        """Make one small call with the same parameters as the real ones.
+        """Make a small call with the same parameters as real calls.
 
         Raises:
-            JudgeError: if the endpoint cannot be reached, or refuses the key, the model or the parameters.
+            JudgeError: if the endpoint cannot be reached, or rejects the key, the model or the parameters.
         """
         settings = self.settings
         retries = min(settings.max_retries, _CHECK_RETRIES)
-        message = "the judge %s at %s has not answered yet; it is asked up to %d times"
+        message = "the judge %s at %s has not responded yet; making up to %d attempts"
         line = message, settings.model, settings.base_url, retries + 1
         remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, *line)
         try:
@@ -180,15 +180,16 @@ class JudgeClient:
         except CallError as error:
             if (
                 not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION
-            ):  # an unreadable reply is no reason to stop: the endpoint works
+            ):  # an unreadable reply still shows that the endpoint works
                 raise unusable(error.kind, str(error), settings) from None
         finally:
             remark.cancel()
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """Hash everything that the answer depends on; the two constants version the stored form.
+        """Return the cache key, a hash of everything that the reply depends on.
 
-        ``max_tokens`` is left out, since replies that were cut off are never cached.
+        Two constants in it are the version of the stored form. ``max_tokens`` is left out, since replies that were cut
+        off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

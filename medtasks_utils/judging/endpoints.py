@@ -1,4 +1,4 @@
-"""Handle the differences between endpoints: the parameters they accept, and how they report failures."""
+"""Handle differences between endpoints: the parameters that they accept, and the ways in which they report failures."""
 
 import re
 from collections.abc import Mapping, Set
@@ -24,13 +24,13 @@ _HINTS = {
     NO_COMPLETION: HINTS_BY_STATUS[404],
     **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
 }
-"""What to check, by failure kind."""
+"""By kind of failure, what the user should check."""
 
 
 def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
-    """Return the arguments of a chat completion, without those that the endpoint refuses.
+    """Return the arguments of a chat completion, except those that the endpoint has refused.
 
-    Newer OpenAI models take ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
+    Newer OpenAI models need ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
     temperature.
     """
     limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
@@ -47,7 +47,7 @@ def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None
         return None
     complaint = str(error).lower()
     hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
-    # Endpoints word this in many ways, so any other refusal is attributed to structured output.
+    # Endpoints word this in many ways, so any other refusal is assumed to concern structured output.
     if not re.search("context (length|window)", complaint):
         hints["response_format"] = ""
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
@@ -57,7 +57,7 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
     """Convert an error of the client library into a :class:`CallError` of one line, without the key."""
     kind, message = "unreadable", f"not a chat completion ({type(error).__name__})"
     if isinstance(error, openai.APITimeoutError):
-        kind, message = "timeout", f"no answer within {settings.timeout:g} s"
+        kind, message = "timeout", f"no response within {settings.timeout:g} s"
     elif isinstance(error, openai.APIStatusError):
         kind, message = f"http_{error.status_code}", str(error)
     elif isinstance(error, openai.APIConnectionError):
@@ -66,11 +66,11 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
 
 
 def error_line(text: str) -> str:
-    """Return the text on one line, with secrets removed, cut to 300 characters."""
+    """Return a text on one line, without secrets, truncated to 300 characters."""
     return shortened(one_line(SECRETS.scrub(printable(text))), _LONGEST_LINE)
 
 
 def unusable(kind: str, message: str, settings: JudgeSettings) -> JudgeError:
-    """Return the error for an endpoint that failed its check, with a way out where one is known."""
+    """Return the error for an endpoint that failed its check, with advice if there is any."""
     problem = "; ".join(filter(None, (message, _HINTS.get(kind))))
     return JudgeError(f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}")

@@ -1,8 +1,8 @@
-"""FActScore (Min et al., arXiv:2305.14251): the share of an explanation's atomic claims that the evidence supports.
+"""Judge explanations by FActScore (Min et al., arXiv:2305.14251): the share of atomic claims that have support.
 
-One call extracts the claims (``prompts/factscore_claims.md``). One more call per claim verifies it against the
-question, the right option and the references (``factscore_verify.md``): fully supported counts 1, partially 0.5, not 0.
-With coverage, the claims of each reference are extracted too, duplicates are dropped, and each is verified against the
+One call extracts the claims (``prompts/factscore_claims.md``). For each claim, another call verifies it against the
+question, the right option and the references (``factscore_verify.md``): full support counts 1, partial support 0.5, no
+support 0. With coverage, the distinct claims of all references are extracted too, and each is verified against the
 explanation (``factscore_cover.md``); the score is then the mean of both rates.
 """
 
@@ -17,12 +17,12 @@ from .judge_replies import LABELS, read_claims, read_label
 
 
 class FActScore:
-    """Judge by verified claims: 1 + n calls for a case with n claims.
+    """A judge that verifies claims, with 1 + n calls for a case with n claims.
 
     Coverage adds one call per reference and one per distinct claim in the references.
 
     Args:
-        use_coverage: also verify the references' claims against the explanation.
+        use_coverage: True to also verify the references' claims against the explanation.
     """
 
     name = "factscore"
@@ -33,18 +33,18 @@ class FActScore:
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies how cases are scored, whatever the judge model."""
+        """Return a text that identifies how cases are scored, independently of the judge model."""
         names = ["claims", "verify", *(["cover"] if self.use_coverage else [])]
         versions = "|".join(f"{name}:{templates.load(f'factscore_{name}').version}" for name in names)
         return f"factscore|coverage:{'each-reference' if self.use_coverage else 'no'}|{versions}"
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
-        """Judge one case; the output holds the claims, their labels and the rates, 0–100."""
+        """Judge one case; the output contains the claims, their labels, and the rates from 0 to 100."""
         output: dict[str, Any] = {}
         fields = case._asdict()
 
         async def rate(name: str, texts: Sequence[str], prompt: str, prefix: str = "") -> None:
-            """Extract the claims of the texts, verify each, and store claims, labels and rate in the output."""
+            """Extract the claims in texts, verify each, and store claims, labels and rate in the output."""
             extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
             extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
             claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))
@@ -55,7 +55,7 @@ class FActScore:
                 labels[index] = await ask(verification.messages(**fields, claim=claims[index]), read_label)
 
             await asyncio.gather(*map(verify, range(len(claims))))
-            # An explanation without a medical claim supports nothing; references without one leave nothing to cover.
+            # Without claims, an explanation has a support of 0; references without claims are covered completely.
             empty = None if prefix else 0.0
             output[name] = 100 * sum(map(LABELS.__getitem__, labels)) / len(labels) if labels else empty
 

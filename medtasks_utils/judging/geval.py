@@ -1,7 +1,7 @@
-"""G-Eval (Liu et al., arXiv:2303.16634): the model works through seven steps and gives a score, in one call.
+"""Judge explanations by G-Eval (Liu et al., arXiv:2303.16634): seven steps and a score in one call.
 
 The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema get ``prompts/geval_reply.json``. A reply
-counts if ``final_score`` is a number or a string that spells one; the rest of the object is kept as the judge wrote it.
+is valid if ``final_score`` is a number or a string that contains one; the rest of the object is kept as it is.
 """
 
 import json
@@ -17,14 +17,14 @@ _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 
 class GEval:
-    """Judge each case in one call."""
+    """A judge that needs one call per case."""
 
     name = "g-eval"
     rates = ()
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies how cases are scored, whatever the judge model."""
+        """Return a text that identifies how cases are scored, independently of the judge model."""
         return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
@@ -38,8 +38,8 @@ def read_object(text: str) -> dict[str, Any]:
     """Return the judge's JSON object, with ``final_score`` as a number.
 
     Raises:
-        UnreadableError: if there is no object, or ``final_score`` is missing, not a number, outside 0–100, or strictly
-            between 0 and 1, which is another scale.
+        UnreadableError: if there is no object, or if ``final_score`` is missing, not a number, outside 0 to 100, or
+            strictly between 0 and 1, which would be another scale.
     """
     reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]

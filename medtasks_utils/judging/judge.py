@@ -14,19 +14,19 @@ from .judge_settings import JudgeError
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]
 Schema = JsonObject | None
-"""JSON schema of the reply, for endpoints that can enforce one."""
+"""A JSON schema of the reply, for endpoints that can enforce it; None if there is none."""
 
 
 class Case(NamedTuple):
-    """The explanation of a right answer, with everything it is judged against.
+    """The explanation of a right answer, with everything that a judge needs.
 
     Attributes:
-        specialty: the field, such as ``clinical_psychology``; it selects the worked examples.
+        specialty: the medical field, such as ``clinical_psychology``, which selects the worked examples.
         question: the question without its options.
-        options: texts of the options A to D.
+        options: the texts of the options A to D.
         answer_letter: the right option, which the response chose.
         explanation: the response without its think block.
-        references: one or two reference explanations; none is blank.
+        references: one or two reference explanations, none of which is blank.
     """
 
     specialty: str
@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Token counts reported by the endpoint; 0 if it reports none."""
+    """Numbers of tokens that the endpoint reports; 0 if it reports none."""
 
     prompt: int = 0
     completion: int = 0
@@ -49,15 +49,16 @@ class Judgement:
     """The result of judging one case: a score or a failure.
 
     Attributes:
-        score: 0–100; None if the judge failed.
-        failure: kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, ``http_429`` and other
+        score: the score from 0 to 100; None if the judge failed.
+        failure: the kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, ``http_429`` and other
             statuses; None if the case was judged.
-        error: the failure in one line, without secrets; None if the case was judged.
-        output: everything the judge said: G-Eval's JSON object, or FActScore's ``claims``, ``labels``, ``support`` and,
-            with coverage, ``reference_claims``, ``reference_labels``, ``coverage``. Partial output survives a failure.
-        tokens: tokens spent on the case, cached answers included.
-        calls: requests sent for the case, successful retries included; cached answers and retries of a call that failed
-            in the end are not counted.
+        error: a line about the failure, without secrets; None if the case was judged.
+        output: the complete output of the judge: G-Eval's JSON object, or FActScore's ``claims``, ``labels``,
+            ``support`` and, with coverage, ``reference_claims``, ``reference_labels`` and ``coverage``. After a
+            failure, the output so far.
+        tokens: the number of tokens spent on the case, including cached replies.
+        calls: the number of requests for the case, including successful retries; cached replies and retries of a call
+            that failed in the end are not counted.
     """
 
     score: float | None
@@ -69,10 +70,10 @@ class Judgement:
 
 
 class CallError(Exception):
-    """Raised when a call got no answer, or no readable one, within all attempts.
+    """Raised if no attempt of a call got a readable reply.
 
     Attributes:
-        kind: the failure kind, as in :class:`Judgement`.
+        kind: the kind of failure, as in :class:`Judgement`.
         output: the judge's output before the failure.
     """
 
@@ -83,20 +84,20 @@ class CallError(Exception):
 
 
 Ask = Callable[..., Awaitable[Any]]
-"""One call to the judging model: ``await ask(messages, read, schema)`` returns what ``read`` makes of the reply.
+"""A function that calls the judging model: ``await ask(messages, read, schema)`` returns the parsed reply.
 
-``messages`` is the chat. ``read`` parses the reply's text (without its think block) or raises
-:class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. Raises :class:`CallError` once
-every attempt has failed.
+``messages`` is the chat. ``read`` parses the reply's text (without its think block), or raises
+:class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. The function raises
+:class:`CallError` if all attempts fail.
 """
 
 
 class Judge(Protocol):
-    """Judge a case in one or more calls.
+    """An object that judges cases, each in one or more calls.
 
     Attributes:
         name: the judge's name in :data:`JUDGES`.
-        rates: names of further numbers, 0–100, in the output.
+        rates: the names of further numbers from 0 to 100 in the output.
     """
 
     name: str
@@ -104,10 +105,10 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return one line that identifies how cases are scored, prompt versions included, whatever the judge model."""
+        """Return one line that identifies how cases are scored, including versions of prompts but not the model."""
 
     async def judge(self, case: Any, ask: Ask) -> Judgement:
-        """Judge one hashable case: return its score and output; the caller adds the cost.
+        """Judge one hashable case, and return its score and output; the caller adds the cost.
 
         Raises:
             CallError: if a call failed in every attempt.
@@ -125,7 +126,7 @@ JUDGES = Registry(
 
 
 def judge_name(text: str) -> str:
-    """Return the registered name of a judge: ``geval`` and ``G-Eval`` both mean ``g-eval``.
+    """Return the registered name of a judge; for example, ``geval`` and ``G-Eval`` both mean ``g-eval``.
 
     Raises:
         JudgeError: for an unknown judge.
@@ -137,9 +138,11 @@ def judge_name(text: str) -> str:
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """Return the judge of a name that :func:`judge_name` accepts.
+    """Create a judge by a name that :func:`judge_name` accepts.
 
-    ``use_coverage`` applies to judges that support it, such as FActScore; others ignore it.
+    Args:
+        name: the name of the judge.
+        use_coverage: True to also score coverage, if the judge supports it, such as FActScore; others ignore it.
 
     Raises:
         JudgeError: for an unknown judge.

@@ -1,4 +1,4 @@
-"""Judge many cases concurrently, and check the endpoint before a run, from synchronous code."""
+"""Judge many cases concurrently, and check the endpoint before a run. The functions are synchronous."""
 
 import asyncio
 import sys
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @cache
 def check(settings: JudgeSettings) -> None:
-    """Ask the endpoint for one small reply before a long run; once per process.
+    """Send a small request to the endpoint before a long run; only once per process.
 
     Raises:
-        JudgeError: if the cache cannot be written, or the endpoint cannot be reached or refuses the key, the model or
-            the parameters.
+        JudgeError: if the cache cannot be written, or if the endpoint cannot be reached or rejects the key, the model
+            or the parameters.
     """
     _with_client(settings, False, lambda client: client.check())
 
@@ -41,12 +41,13 @@ def judge_all(
     Args:
         judge: the judge.
         settings: the model, the endpoint and the limits.
-        cases: ``n`` cases in the form that the judge takes.
-        on_result: called in another thread with a case's index and its judgement as soon as it is ready, in any order.
-        check_first: check the endpoint before the first call that the cache cannot answer.
+        cases: n cases in the form that the judge needs.
+        on_result: a function that is called in another thread, in any order, with a case's index and its judgement as
+            soon as it is ready.
+        check_first: True to check the endpoint before the first call that is not in the cache.
 
     Returns:
-        ``n`` judgements, in order. A case that cannot be judged has a failure in place of a score, and raises no error.
+        n judgements, in order. A case that cannot be judged does not raise; its judgement has a failure and no score.
 
     Raises:
         JudgeError: if the cache cannot be written, or the endpoint fails the check.
@@ -56,7 +57,7 @@ def judge_all(
         """Judge all cases with one client."""
 
         async def judge_one(index: int, case: Any) -> Judgement:
-            """Judge one case, and add what it cost."""
+            """Judge one case, and add its cost to the judgement."""
             tally = Counter[str]()
             try:
                 judgement = await judge.judge(case, partial(client.complete, tally=tally))
@@ -74,7 +75,7 @@ def judge_all(
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
-    """Summarise judgements in one line: how many were judged or failed, by kind; calls; tokens."""
+    """Summarise judgements in one line: numbers of judged and failed cases, calls and tokens."""
     kinds = Counter(judgement.failure or "judged" for judgement in judgements)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     calls = sum(judgement.calls for judgement in judgements)
@@ -86,8 +87,11 @@ def summary(judgements: Sequence[Judgement]) -> str:
 def _with_client(
     settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
 ) -> Value:
-    """Run ``work`` in an event loop in another thread, since notebooks have one running; Ctrl-C cancels it."""
-    try:  # imported here: the library is slow to import and comes with an extra
+    """Run ``work`` with a client in an event loop in another thread, since notebooks already run one.
+
+    Ctrl-C cancels it.
+    """
+    try:  # imported here, since the library is slow to import and belongs to an extra
         from anyio.from_thread import start_blocking_portal
 
         from .client import JudgeClient
@@ -102,5 +106,5 @@ def _with_client(
         with start_blocking_portal() as portal:
             return portal.call(run)
     except KeyboardInterrupt:
-        print("the judge's answers are cached: run the same command again to go on from here", file=sys.stderr)
+        print("the judge's replies are cached: run the same command again to continue from here", file=sys.stderr)
         raise

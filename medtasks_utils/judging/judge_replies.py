@@ -1,4 +1,4 @@
-"""Parse a judge's reply: accept the requested form inside usual wrapping, and never take a number from prose."""
+"""Parse a judge's reply: accept the requested form inside code fences or prose, but never take a number from prose."""
 
 import json
 import re
@@ -10,36 +10,37 @@ from medtasks_utils.writing import printable
 from .judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
-"""The labels that FActScore's verification may return, with their scores."""
+"""The labels that a verification call of FActScore may return, with their scores."""
 
 MAX_CLAIMS = 20
-"""The prompt asks for 5 to 7 claims; a longer list is a runaway reply."""
+"""Maximum number of claims in a reply. The prompt asks for 5 to 7, so a longer list is a runaway reply."""
 
-_MAX_STARTS = 200  # brackets tried as the beginning of JSON, so that no reply takes quadratic time
+_MAX_STARTS = 200  # maximum number of brackets that are tried, so that no reply takes quadratic time
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
 class UnreadableError(CallError):
-    """Raised for a reply in another form than requested; the message says what is wrong without quoting at length."""
+    """Raised for a reply that does not have the requested form; the message says what is wrong with it."""
 
 
 def read_claims(text: str) -> list[str]:
-    """Return the claims in a JSON array, which may stand in code fences or between sentences.
+    """Return the claims in a JSON array, which may be in a code fence or between sentences.
 
-    Blank claims and repeated ones are dropped.
+    Blank and repeated claims are dropped.
 
     Raises:
-        UnreadableError: for no array, several different arrays, items that are not strings, or too many claims.
+        UnreadableError: if there is no array or several different ones, if items are not strings, or if there are too
+            many claims.
     """
     items = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(" ".join(item.split()) for item in items if item.strip()))
     if len(claims) > MAX_CLAIMS:
-        raise UnreadableError(f"{len(claims)} claims where 5 to 7 were requested")
+        raise UnreadableError(f"{len(claims)} claims, but 5 to 7 were requested")
     return claims
 
 
 def read_label(text: str) -> str:
-    """Return the label that is the whole reply, whatever its case, quotes, bold, code fences or full stop.
+    """Return the label that is the whole reply, ignoring case, quotes, bold, code fences and a full stop.
 
     Raises:
         UnreadableError: for anything other than one of :data:`LABELS`.
@@ -52,15 +53,15 @@ def read_label(text: str) -> str:
 
 
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
-    """Return the one JSON value that fits, which may stand in code fences or between sentences.
+    """Return the only JSON value of the requested form, which may be in a code fence or between sentences.
 
     Lone surrogates in its escapes are replaced.
 
     Args:
         text: the reply.
-        opening: the bracket that the value begins with.
-        fits: True for a value of the requested form.
-        name: name of that form, for messages.
+        opening: the bracket with which the value begins.
+        fits: a function that returns True for a value of the requested form.
+        name: the name of this form, for messages.
 
     Raises:
         UnreadableError: if no value fits, or several different ones do.
@@ -75,7 +76,7 @@ def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -
 
 
 def _values(text: str, opening: str) -> Iterator[Any]:
-    """Yield, in order, the outermost JSON values that begin with this bracket."""
+    """Yield, in order, the outermost JSON values that begin with the given bracket."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:
@@ -88,5 +89,5 @@ def _values(text: str, opening: str) -> Iterator[Any]:
         start = text.find(opening, end)
 
 
-# Not strict, since models break lines inside strings. NaN and Infinity are not JSON: int raises ValueError on them.
+# Not strict, since models put line breaks into strings. NaN and Infinity are not JSON: int raises ValueError on them.
 _decoder = json.JSONDecoder(strict=False, parse_constant=int)

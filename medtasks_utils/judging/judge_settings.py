@@ -1,4 +1,4 @@
-"""Settings of a judge: model, endpoint, key, limits, cache."""
+"""Define the settings of a judge: its model, endpoint, API key, limits and cache."""
 
 import os
 import re
@@ -16,28 +16,28 @@ DEFAULT_MODEL = "gpt-4o-mini"
 PROVIDER = "https://api.openai.com/v1"
 KEY_VARIABLES = ("JUDGE_API_KEY", "OPENAI_API_KEY")
 
-_NO_KEY = "none"  # sent to endpoints without keys, since the client library requires one
+_NO_KEY = "none"  # sent to endpoints that need no key, since the client library requires one
 _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
-    """Raised before the model runs, when a judge cannot be used."""
+    """Raised before the model runs if a judge cannot be used."""
 
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Settings for calling a judge. No ``repr`` shows the key.
+    """Settings for calls of a judge. The ``repr`` does not show the API key.
 
     Attributes:
-        model: name of the model at the endpoint.
-        base_url: an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
-        api_key: sent to the endpoint, stored nowhere.
-        cache: file of answered calls; any number of processes may share it.
-        concurrency: maximum number of calls in flight.
-        max_tokens: maximum tokens of a reply, reasoning included.
-        max_retries: further attempts after a transient failure.
+        model: the name of the model at the endpoint.
+        base_url: the base URL of an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
+        api_key: the API key, which is sent to the endpoint and stored nowhere.
+        cache: the file that caches replies; any number of processes may share it.
+        concurrency: the maximum number of concurrent calls.
+        max_tokens: the maximum number of tokens in a reply, including reasoning.
+        max_retries: the number of further attempts after a transient failure.
         timeout: seconds until a call counts as failed.
-        pause: seconds that a slot rests after each call, for endpoints with a rate limit.
+        pause: seconds to wait after each call before its slot is used again, for endpoints with a rate limit.
     """
 
     model: str
@@ -63,12 +63,12 @@ class JudgeSettings:
         """Build settings with the key and the defaults from environment variables.
 
         Args:
-            model: name of the model at the endpoint.
-            base_url: the endpoint; if None, ``OPENAI_BASE_URL`` or else OpenAI's.
-            key_variable: name of the variable that holds the key; if None, ``JUDGE_API_KEY`` or else
-                ``OPENAI_API_KEY``.
-            cache: cache file; if None, one in ``$XDG_CACHE_HOME/medtasks``.
-            limits: the other attributes.
+            model: the name of the model at the endpoint.
+            base_url: the base URL of the endpoint; None for ``OPENAI_BASE_URL`` or, if that is not set, OpenAI's.
+            key_variable: the name of the environment variable with the API key; None for ``JUDGE_API_KEY`` or, if that
+                is not set, ``OPENAI_API_KEY``.
+            cache: the cache file; None for the default file in ``$XDG_CACHE_HOME/medtasks``.
+            limits: values of the other attributes.
 
         Raises:
             JudgeError: for a malformed URL, a URL with credentials, or a missing key.
@@ -77,8 +77,8 @@ class JudgeSettings:
         key = find_key(key_variable, os.environ)
         if key is None and url == PROVIDER:
             raise JudgeError(
-                f"the judge at {url} needs a key: set {' or '.join(KEY_VARIABLES)}, name the variable that holds it, "
-                "or choose another endpoint"
+                f"the judge at {url} needs an API key: set {' or '.join(KEY_VARIABLES)}, name another variable that "
+                "contains it, or choose another endpoint"
             )
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -87,10 +87,10 @@ class JudgeSettings:
 
 
 def endpoint(url: str) -> str:
-    """Return the base URL in its normal form; a URL that ends in ``chat/completions`` is accepted too.
+    """Normalise a base URL; a URL that ends in ``chat/completions`` is accepted too.
 
     Raises:
-        JudgeError: if it is not an http(s) URL, or has credentials or a query, which would end up in results and logs.
+        JudgeError: if it is not an http(s) URL, or has credentials or a query, which would appear in results and logs.
     """
     if not _URL.fullmatch(url.strip()):
         raise JudgeError(
@@ -101,18 +101,22 @@ def endpoint(url: str) -> str:
 
 
 def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the key from the named variable or, without a name, from the first of :data:`KEY_VARIABLES` that is set.
+    """Return the API key from an environment variable, or None if no variable is named and none is set.
+
+    Args:
+        variable: the name of the variable; None for the first of :data:`KEY_VARIABLES` that is set.
+        environment: the environment variables.
 
     Raises:
-        JudgeError: if the named variable is not set. The message does not repeat the name, which may be a key pasted in
-            the wrong place.
+        JudgeError: if the named variable is not set. The message does not repeat the name, since it may be a key that
+            was pasted in the wrong place.
     """
     for name in KEY_VARIABLES if variable is None else (variable,):
         if key := environment.get(name, "").strip():
             return key
     if variable is not None:
         raise JudgeError(
-            "the judge's key variable must name an environment variable that holds the key, such as JUDGE_API_KEY; "
+            "the judge's key variable must name an environment variable that contains the key, such as JUDGE_API_KEY; "
             "no variable of the given name is set (the name is not shown, in case it is a key)"
         )
     return None

@@ -1,8 +1,8 @@
-"""Load prompts from files that a researcher can read and version: ``prompts/<name>.md`` and ``prompts/examples/``.
+"""Load prompts from files: ``prompts/<name>.md`` and ``prompts/examples/``.
 
-A prompt file begins with a note. The messages follow as Jinja templates, each under a line ``# system`` or ``# user``::
+A prompt file begins with a note. The messages follow as Jinja templates, each after a line ``# system`` or ``# user``::
 
-    What this prompt is for, and its fields.
+    The purpose of this prompt, and its fields.
 
     # system
     You grade explanations.
@@ -10,8 +10,8 @@ A prompt file begins with a note. The messages follow as Jinja templates, each u
     # user
     {{ explanation | delimited("explanation") }}
 
-The filter ``delimited`` wraps a text in tags that the text itself cannot close. ``examples(specialty)`` returns the
-worked examples in ``prompts/examples/<specialty>.json``.
+The filter ``delimited`` wraps a text in tags that the text itself cannot close. The function ``examples(specialty)``
+returns the worked examples in ``prompts/examples/<specialty>.json``.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Template:
     """A prompt of one or more messages.
 
     Attributes:
-        version: 8 hexadecimal digits that change whenever the wording changes, worked examples included.
+        version: 8 hexadecimal digits that change whenever the wording or the worked examples change.
     """
 
     def __init__(self, text: str) -> None:
@@ -45,7 +45,7 @@ class Template:
         self.version = hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def messages(self, **fields: object) -> list[dict[str, str]]:
-        """Return the chat messages, ``{"role": …, "content": …}``, with the fields filled in.
+        """Render the chat messages, ``{"role": …, "content": …}``, with the given fields.
 
         Raises:
             jinja2.UndefinedError: for a missing field.
@@ -58,7 +58,7 @@ class Template:
 
 @lru_cache
 def load(name: str) -> Template:
-    """Return the prompt in ``prompts/<name>.md``."""
+    """Load the prompt in ``prompts/<name>.md``."""
     return Template((PROMPTS / f"{name}.md").read_text(encoding="utf-8"))
 
 
@@ -66,7 +66,7 @@ def load(name: str) -> Template:
 def examples(specialty: str) -> list[dict[str, Any]]:
     """Return the two or three worked examples of a specialty: ``question``, ``explanation`` and 5–7 ``claims``.
 
-    Of a specialty without any, return one example of each that has some.
+    For a specialty without examples, return one example of each specialty that has some.
     """
     files = _all_examples()
     if specialty not in files:
@@ -80,10 +80,10 @@ def _all_examples() -> dict[str, str]:
 
 
 def delimited(text: str, tag: str) -> str:
-    """Wrap the text in a tag whose name occurs in no tag of the text.
+    """Wrap a text in a tag whose name does not occur in any tag of the text.
 
-    A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then ``explanation_2``,
-    so the quotation ends only where it should.
+    A response may contain ``</explanation>`` followed by instructions to the judge. The tag then becomes
+    ``explanation_2``, so the text cannot close it.
     """
     text = str(text)  # raises for a missing field
     used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}

@@ -1,6 +1,7 @@
 """Compute the accuracy of a saved run under a token budget, with longer replies counted as unanswered.
 
-This is the effect of cutting the replies of this run, not the accuracy of a model that is told to think less.
+This is the effect of cutting the replies of this run. It is not the accuracy of a model that is instructed to think
+less.
 """
 
 from bisect import bisect_left
@@ -18,25 +19,26 @@ from medtasks_utils.statistics.score_arrays import MetricScores
 
 from .run import Run, TaskRun
 
-NOTE = "what cutting the replies of this run would give, not what a model that is told to think less would do"
+NOTE = "the effect of cutting the replies of this run; a model that is instructed to think less may differ"
 _BUDGETS = [2**exponent for exponent in range(5, 21)]
 _ALMOST_ALL = 0.99
 
 
 def budgets_of(run: Run) -> list[dict[str, Any]]:
-    """Return :func:`budget_curve` of each task of a run that has one, with the task's name under ``task``."""
+    """Return the :func:`budget_curve` of each task that has one, with the task's name under ``task``."""
     curves = [(name, budget_curve(task)) for name, task in run.tasks.items()]
     return [{"task": name, **curve} for name, curve in curves if curve is not None]
 
 
 def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | None:
-    """Return the accuracy of a task against a budget of tokens for a reply.
+    """Compute a task's accuracy as a function of the token budget of a reply.
 
     Returns:
-        ``points``: for each budget, a power of two, ``tokens``, and ``acc`` with the ends ``low`` and ``high`` of its
-        interval, all 0 to 1; the last budget keeps all replies. ``almost_all``: the smallest budget with 99 % of the
-        accuracy. ``per_right_answer``: the tokens of all replies by the number of right ones, None without any.
-        ``note``: what the numbers mean. None if the tokens of a right reply are not known.
+        None if the number of tokens of a right reply is not known. Otherwise a dict: ``points`` has, for each budget
+        (``tokens``, a power of two), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1; the last budget
+        keeps all replies. ``almost_all`` is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the
+        number of tokens of all replies divided by the number of right ones, None if there are none. ``note`` explains
+        the numbers.
     """
     metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)
@@ -61,7 +63,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
 
 
 def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
-    """Return the tokens of each generation, shape ``(n, k)``; NaN where they are not known."""
+    """Return the number of tokens of each generation, shape ``(n, k)``; NaN if it is not known."""
     tokens: Array = np.full(scores.counted.shape, np.nan)
     generations = tokens.shape[-1]
     for place, sample in enumerate(task.samples):
@@ -71,5 +73,5 @@ def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
 
 
 def _within(scores: MetricScores, tokens: Array, budget: int) -> MetricScores:
-    """Return scores in which replies of more tokens than the budget are wrong."""
+    """Return the scores with replies longer than the budget counted as wrong."""
     return replace(scores, numerators=np.where(tokens[..., None] <= budget, scores.numerators, 0.0))

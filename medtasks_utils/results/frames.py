@@ -31,14 +31,14 @@ class Runs(list[Run]):
     """Saved runs, in the order of the paths."""
 
     def to_pandas(self) -> Frames:
-        """Return all runs as two frames."""
+        """Convert all runs to two frames."""
         import pandas as pd
 
         return Frames(*(pd.DataFrame(chain.from_iterable(map(rows, self))) for rows in (_values, _samples)))
 
 
 def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
-    """Read all runs under the given paths; see :func:`read_runs`.
+    """Load all runs under the given paths, as :func:`read_runs` does, with the method ``to_pandas``.
 
     Raises:
         MedtasksError: for a path that does not exist, or if no path holds a run.

@@ -1,4 +1,4 @@
-"""Define a saved run: its tasks, their metrics and samples."""
+"""Define a saved run, with its tasks, their metrics and their samples."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from .samples import Row, Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
-    """The value of a metric over a task, and its standard error; None if there is none."""
+    """The value of a metric over a task, and its standard error; None for a missing one."""
 
     value: float
     stderr: float | None
@@ -39,7 +39,7 @@ class TaskRun:
         task: the task's name.
         benchmark_name: the name of its benchmark; None for a task outside this pack.
         metrics: the values that the harness reported.
-        config: the task's configuration; options are under ``dataset_kwargs``, and ``metadata`` has more.
+        config: the task's configuration, with its options under ``dataset_kwargs`` and further facts in ``metadata``.
         samples_path: the sample log; None if none was written.
         signatures: signatures by filter; empty if the run has none.
     """
@@ -58,11 +58,11 @@ class TaskRun:
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
     def metric(self, name: str) -> Metric:
-        """Return the metric of this name."""
+        """Return a metric of the task by name."""
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the best score on these rows without the question; None if it was not measured."""
+        """Return the best score that a classifier reaches on these rows without the question; None if unknown."""
         content = mapping(self.config.get("metadata")).get("content", "")
         shortcuts = self.benchmark.shortcuts if self.benchmark else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
@@ -70,7 +70,7 @@ class TaskRun:
     @cached_property
     def _log(self) -> SampleLog:
         if self.samples_path is None:
-            return SampleLog([], [f"{self.task}: no samples; lm_eval writes them with --log_samples"])
+            return SampleLog([], [f"{self.task}: no samples; use --log_samples to save them"])
         fields = {"cluster": self.benchmark.cluster, "stratum": self.benchmark.stratum} if self.benchmark else {}
         return read_samples(self.samples_path, fields)
 
@@ -98,10 +98,10 @@ class TaskRun:
         return [sample.doc for sample in self.samples]
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
-        """Return the scores of all samples, in order; they are empty for a sample without a value."""
+        """Return the scores of all samples in order; a sample without a value has empty scores."""
         key = filter_name, metric
         if key not in self._scores:
-            # Without scores of single generations, an aggregation over terms has nothing to add up.
+            # An aggregation over terms needs the scores of single generations.
             has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
             is_lost = self.metric(metric).aggregation.needs_terms and not has_scores
             rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
@@ -109,11 +109,11 @@ class TaskRun:
         return self._scores[key]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Return the scores of all samples, in order, under another way to score an answer.
+        """Score all samples again, in order, by another rule.
 
         Args:
             filter_name: the filter whose answers are scored.
-            rescore: returns the score of a logged answer to a document.
+            rescore: a function of a logged answer and its document that returns the score.
         """
         rows = []
         for sample in self.samples:
@@ -128,12 +128,12 @@ class TaskRun:
 
     @property
     def problems(self) -> list[str]:
-        """Problems in the sample log, in words; reads it."""
+        """Problems in the sample log, as sentences; loads the log if necessary."""
         return self._log.problems
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks on the rows, such as a substitute for a missing split, and counts of rows left out."""
+        """Remarks that readers of the results need, such as a held-out split, and numbers of rows left out."""
         metadata = mapping(self.config.get("metadata"))
         left_out = metadata.get("rows_left_out", {}).items()
         return [*metadata.get("remarks", ()), *(f"{n} rows left out: {reason}" for reason, n in left_out)]
@@ -150,13 +150,13 @@ def content_keys(
 ) -> list[tuple[str, int]]:
     """Return a key for each document: a hash, and the number of equal documents before it.
 
-    The hash leaves out fields of the prompt, such as a solved example, and remarks on the row, so that two runs give
-    the same example the same key.
+    The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
+    example has the same key in two runs.
 
     Args:
         documents: the documents of one task, in order.
         benchmark: the benchmark of the task; None for a task outside this pack.
-        hashes: lm_eval's hash of each document, which is used without a benchmark.
+        hashes: lm_eval's hash of each document, which is used if there is no benchmark.
     """
     if benchmark:
         left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES}
@@ -172,7 +172,7 @@ def content_keys(
 
 @dataclass
 class GroupRun:
-    """One group of a saved run: the names of its tasks, and the values that the harness reported."""
+    """A group of tasks in a saved run: the names of its tasks, and the values that the harness reported."""
 
     group: str
     tasks: list[str]
@@ -181,17 +181,17 @@ class GroupRun:
 
 @dataclass
 class Run:
-    """One run of the harness.
+    """A saved run of the harness.
 
     Attributes:
         name: a short name, unique among the runs read together.
-        model: the model's name, as the harness writes it.
+        model: the model's name as the harness saves it.
         path: the results file, or the folder if there is none.
         date: the date in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
         results: the content of the results file; empty if it is missing or unreadable.
         tasks: tasks by name.
         groups: groups by name.
-        problems: problems in the run's files, in words; each task has those of its samples.
+        problems: problems in the run's files, as sentences; those of samples are in each task.
     """
 
     name: str
@@ -209,13 +209,13 @@ class Run:
 
     @property
     def has_scores(self) -> bool:
-        """Whether the run has scores; after ``--predict_only`` it has only responses, with the metric ``bypass``."""
+        """True if the run has scores; with ``--predict_only``, it has only responses and the metric ``bypass``."""
         metrics = {metric for task in self.tasks.values() for metric, _ in task.metrics}
         return bool(self.tasks) and metrics != {"bypass"}
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """The number of examples by task: all (``original``) and asked (``effective``); only tasks that have both."""
+        """By task, the numbers of all (``original``) and of evaluated examples (``effective``), if both are saved."""
         counts = mapping(self.results.get("n-samples")).items()
         names = "original", "effective"
         return {task: n for task, n in counts if all(isinstance(mapping(n).get(name), int) for name in names)}

@@ -26,13 +26,13 @@ _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.json
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
-    """Read each run under the given paths once, in the order of the paths and then by folder and date.
+    """Read the runs under the given paths, in the order of the paths and then by folder and date.
 
     Args:
-        paths: results files, sample logs (for the runs they belong to), or folders, which are searched recursively.
+        paths: results files, sample logs (which stand for their runs), or folders, which are searched recursively.
 
     Raises:
-        MedtasksError: for a path that does not exist, or if no path holds a run.
+        MedtasksError: for a path that does not exist, or if no path contains a run.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     files_by_run: dict[tuple[Path, str], dict[str, Path]] = {}
@@ -44,11 +44,11 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
         if any(next(place.rglob("answers_*.jsonl"), None) for place in places):
-            raise MedtasksError(f"no results in {where}, but answers of an unfinished run: type its command again")
+            raise MedtasksError(f"no results in {where}, but answers of an unfinished run: run its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
-            "samples_<task>_<date>.jsonl, into the folder that --output_path names. medtasks import converts "
-            "results.jsonl of the defining environments"
+            "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts results.jsonl of "
+            "the defining environments"
         )
     runs = [_read(date, files) for (_, date), files in files_by_run.items()]
     name_apart(runs)
@@ -56,9 +56,9 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
 
 
 def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
-    """Return the files of each run in a folder, or of the run that a file belongs to.
+    """Return the files of each run in a folder, or of the run to which a file belongs.
 
-    Keys are folder and date; values are sample logs by task, with the results file under an empty name.
+    Keys are the folder and the date; values are sample logs by task, with the results file under an empty name.
     """
     runs: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
     for path in sorted(place.rglob("*.json*") if place.is_dir() else place.parent.glob("*.json*")):
@@ -75,7 +75,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
     logs = {task: log for task, log in files.items() if task}
     place = path or next(iter(logs.values())).parent
     if path is None:
-        return as_run({}, place, date, logs, [f"{place}: no results file with the samples of {date or 'no date'}"])
+        return as_run({}, place, date, logs, [f"{place}: no results file for the samples of {date or 'no date'}"])
     try:
         return as_run(json.loads(path.read_bytes()), place, date, logs)
     except (ArithmeticError, AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
@@ -93,10 +93,10 @@ def as_run(
 
     Args:
         results: the content of the results file.
-        path: the file, or the folder if there is none.
+        path: the file, or the folder if there is no file.
         date: the date in its name.
         logs: sample logs by task.
-        problems: problems in its files, in words.
+        problems: problems in the run's files, as sentences.
     """
     logs = logs or {}
     values, configs = results["results"] if results else {}, results.get("configs", {})
@@ -107,7 +107,7 @@ def as_run(
     }
     mentioned = dict.fromkeys(filter(None, map(_named_benchmark, configs.values())))
     unusable = list(filter(None, map(benchmarks().problem, mentioned)))
-    # The harness lists a group without own metrics among the tasks, but only tasks have a configuration.
+    # The harness lists groups without their own metrics among the tasks, but only tasks have a configuration.
     names = dict.fromkeys([*(name for name in values if name in configs), *logs])
     return Run(
         name="",
@@ -127,9 +127,10 @@ def _task(name: str, values: Mapping[str, Any], config: JsonObject, samples: Pat
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
-    """Return the name of a task's benchmark, as ``metadata.benchmark`` states; None for a task outside this pack.
+    """Return the name of a task's benchmark; None for a task outside this pack.
 
-    Without a configuration the task's name decides. With one it must not, since the harness has tasks of such names.
+    The configuration states it in ``metadata.benchmark``. Only if there is no configuration, the task's name decides,
+    since the harness has tasks with the same names.
     """
     if config:
         named = _named_benchmark(config)
@@ -142,14 +143,16 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
 
 
 def _named_benchmark(config: Mapping[str, Any]) -> str | None:
-    """Return the registered benchmark that a task's configuration names; None if it names none."""
+    """Return the name of the registered benchmark in a task's configuration; None if there is none."""
     named = mapping(config.get("metadata")).get("benchmark")
     return named if isinstance(named, str) and named in benchmarks() else None
 
 
 def _metrics(values: Mapping[str, Any]) -> Metrics:
-    """Convert ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``; values that are not numbers are left
-    out."""
+    """Convert the harness's values, such as ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``.
+
+    Values that are not numbers are left out.
+    """
     metrics: Metrics = {}
     for key, value in values.items():
         metric, comma, filter_name = key.rpartition(",")
@@ -160,7 +163,7 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:
-    """Return runs with those of one model and set-up merged into one if they have different tasks, as of a sweep.
+    """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep.
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message.
     """
@@ -179,7 +182,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
 
 
 def _setup(run: Run) -> str:
-    """Return a text that is equal for runs of one set-up; jobs of a sweep ask one model at different addresses."""
+    """Return a key that is equal for runs of one set-up. It ignores addresses, which differ between jobs of a sweep."""
     arguments = re.sub(r"base_url\W+[^,}]*", "", str(run.setting("model_args")))
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
     return repr([run.model, run.setting("model"), arguments, run.setting("gen_kwargs"), hashes, run.has_scores])
@@ -210,7 +213,7 @@ def _union(runs: Sequence[Run]) -> Run:
 def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
-    That is the first part of the model's name, the engine, the output folder, the date and the file, where they differ.
+    Runs are distinguished by the first part of the model's name, the engine, the output folder, the date and the file.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
@@ -226,13 +229,13 @@ def name_apart(runs: Sequence[Run]) -> None:
 _SUFFIXES: tuple[Callable[[Run], str], ...] = (
     lambda run: run.model.rpartition("/")[0],
     lambda run: str(run.setting("model") or ""),
-    lambda run: run.path.resolve().parent.parent.name,  # the output folder, in which the harness makes one per model
+    lambda run: run.path.resolve().parent.parent.name,  # the output folder, which has a folder for each model
     lambda run: run.date.replace("T", " ")[:19],
     lambda run: str(run.path),
 )
 
 
-# ---- results of medtasks audit, in a file beside the sample log
+# ---- results of medtasks audit, in a file next to the sample log
 
 
 def audit_file(samples: Path) -> Path:

@@ -1,6 +1,6 @@
 """Read sample logs (``lm_eval --log_samples``) into one :class:`Sample` per example.
 
-The harness writes one line per example and filter. Truncated and other unreadable lines are counted and left out.
+The harness writes one line per example and filter. Truncated and otherwise unreadable lines are left out and counted.
 """
 
 import math
@@ -32,7 +32,7 @@ ENDINGS = {
     "refused for length": "prompt refused for length",
     "unknown": "",
 }
-"""How replies ended, and what marks a sample that has such a one."""
+"""By way in which a reply ended, the mark of samples with such a reply."""
 
 
 @dataclass
@@ -47,13 +47,13 @@ class Sample:
             ``prompt``.
         responses: the model's responses, one per generation; for log-likelihoods, one line per choice.
         target: the right answer, as text.
-        cluster: identifies examples that are not independent of each other; None for an independent example.
-        stratum: the group whose mean enters macro averages.
+        cluster: a key shared by examples that are not independent of each other; None for an independent example.
+        stratum: the group whose mean enters macro averages; None if there are no groups.
         answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
-        metrics: by filter and metric, the mean over the generations; None where a metric does not apply.
+        metrics: by filter and metric, the mean over the generations; None if the metric does not apply.
         details: by filter, further logged fields, such as ``found_by``, ``judge`` and ``transcript``.
         found_by: by filter, how each answer was found; empty if the run did not log it.
-        scores: by filter and metric, the scores of the generations, unless one number in ``metrics`` is the whole.
+        scores: by filter and metric, the scores of the generations, unless the number in ``metrics`` is sufficient.
     """
 
     doc_id: int
@@ -76,7 +76,7 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
-        """Return the scores of a metric, one per generation (None where it does not apply); empty if not computed."""
+        """Return the scores of a metric, one per generation; None if it does not apply, and empty if not computed."""
         scores = self.scores.get(filter_name, {}).get(metric)
         if scores is not None:
             return scores
@@ -102,16 +102,16 @@ class Sample:
 
     @property
     def tokens(self) -> list[int | None]:
-        """The tokens of each reply, None if unknown; empty if the run did not log them."""
+        """The number of tokens of each reply, None if unknown; empty if the run did not log them."""
         return self._of_replies("tokens")
 
     @property
     def reasoning(self) -> list[str | None]:
-        """The reasoning that was returned apart from each reply; empty if the run did not log any."""
+        """The reasoning that the server returned separately from each reply; empty if the run did not log any."""
         return self._of_replies("reasoning")
 
     def _of_replies(self, name: str) -> list[Any]:
-        """Return a logged field with a value for each reply; empty if the run did not log it."""
+        """Return a logged field that has one value per reply; empty if the run did not log it."""
         values = next(iter(self.details.values()), {}).get(name)
         return values if isinstance(values, list) else []
 
@@ -122,18 +122,18 @@ class Sample:
 
 
 class SampleLog(NamedTuple):
-    """The samples of a file in order, and its problems in words."""
+    """The samples of a file in order, and the problems of the file as sentences."""
 
     samples: list[Sample]
     problems: list[str]
 
 
 def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog:
-    """Read ``samples_<task>_<date>.jsonl``. Bad content becomes a problem, never an error.
+    """Read ``samples_<task>_<date>.jsonl``. Invalid content becomes a problem, and never raises an error.
 
     Args:
         path: the file.
-        fields: the document fields that stand for ``cluster`` and ``stratum`` in samples saved without them.
+        fields: the document fields to use as ``cluster`` and ``stratum`` of samples that were saved without these.
     """
     by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
@@ -151,7 +151,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
     samples = list(by_example.values())
     problems = []
     if bad:
-        problems.append(f"left out {len(bad)} of its lines, truncated or unreadable (the first is line {bad[0]})")
+        problems.append(f"left out {len(bad)} truncated or unreadable lines (the first is line {bad[0]})")
     for name in dict.fromkeys(chain.from_iterable(sample.answers for sample in samples)):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
@@ -162,8 +162,10 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and bytes of each line that is not blank; only a newline ends a line, as responses may hold
-    others."""
+    """Yield the number and the bytes of each line that is not blank.
+
+    Only a newline ends a line, since responses may contain other line separators.
+    """
     with path.open("rb", buffering=1 << 20) as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
@@ -171,7 +173,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
-    """Return a sample with everything in a line that does not depend on the filter."""
+    """Create a sample from a line, without the fields that depend on the filter."""
     doc, choices = line["doc"], _choices(line)
     responses, target = _texts(line["resps"]), str(line["target"])
     if choices:
@@ -184,7 +186,7 @@ def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> list[str]:
-    """Add a line's filter to a sample; return the metrics whose values are not numbers, such as NaN."""
+    """Add a line's answers and metrics to a sample; return the metrics whose values are not numbers, such as NaN."""
     name, choices = line["filter"], _choices(line)
     sample.metrics[name] = numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
     sample.details[name] = {
@@ -214,12 +216,12 @@ def _score(logged: Any) -> Score:
 
 
 def number(value: Any) -> float | None:
-    """Return a finite number as a float; None for anything else."""
+    """Convert a finite number to a float; return None for any other value."""
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def mapping(value: Any) -> Row:
-    """Return a mapping unchanged; an empty one for anything else."""
+    """Return a mapping unchanged, and an empty mapping for any other value."""
     return value if isinstance(value, dict) else {}
 
 
@@ -232,7 +234,7 @@ def _choices(line: Row) -> list[tuple[str, float]]:
 
 
 def _messages(prompt: Any) -> list[Message]:
-    """Convert a logged prompt to messages: API chats are logged as JSON in a list, any other prompt as text."""
+    """Convert a logged prompt to messages. Chats of API models are logged as JSON in a list, other prompts as text."""
     text = prompt[0] if isinstance(prompt, list) else prompt
     if text.startswith('[{"role":'):
         return [{"role": message["role"], "content": content_of(message["content"])} for message in from_json(text)]
@@ -240,7 +242,7 @@ def _messages(prompt: Any) -> list[Message]:
 
 
 def content_of(content: Any) -> str:
-    """Return the text of a message's content: a string, a list of parts (some without text), or None with a call."""
+    """Return the text of a message's content: a string, a list of parts, or None in a message that only has calls."""
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)
     return str(content or "")

@@ -1,1 +1,1 @@
-"""Metrics, how scores are aggregated, and their uncertainty: the same for runs, the report and comparisons."""
+"""Define metrics, aggregate scores, and estimate uncertainty, in the same way for runs, reports and comparisons."""

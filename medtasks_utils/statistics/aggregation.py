@@ -1,8 +1,8 @@
-"""How the scores of examples become one number: each aggregation is one class, and everything else asks it.
+"""Define aggregations, which turn the scores of many examples into one number.
 
-An aggregation says what its number is, which clusters and strata its standard error has, how its interval is made, and
-how two runs are compared by it; the arithmetic is done by :class:`~medtasks_utils.statistics.ratio.Ratio`. A new
-aggregation is one class, here or in another distribution, and a benchmark's metric names an object of it.
+An aggregation is a class. It defines the number, the clusters and strata of its standard error, the form of its
+interval, and how two runs are compared; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. A new
+aggregation is one more class, here or in another distribution, of which a benchmark's metric names an object.
 """
 
 import math
@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 from .scores import Score
 
-if TYPE_CHECKING:  # with numpy and scipy, which those who score single responses need not wait for
+if TYPE_CHECKING:  # imports numpy and scipy, which scoring single responses does not need
     from .ratio import Ratio
     from .score_arrays import MetricScores
 
 
 class Aggregation(ABC):
-    """How the scores of examples become one number.
+    """The base class of aggregations, which turn the scores of many examples into one number.
 
     Attributes:
         name: its name in results files.
-        empty_value: the value where no example counts; None if there is none.
-        has_stderr: whether the number has a standard error and an interval.
-        needs_terms: whether it sums the numerators and denominators of scores. Samples that were saved with one number
-            an example do not have them.
-        over_decided: whether it runs over the examples on which a model commits itself to an answer. These may differ
-            between two runs of the same examples.
-        averages_parts: whether it is a mean over strata or classes. The standard error of such a mean may be far below
-            that of as many independent examples; that of other shares is then doubted.
-        uses_strata: whether the number or its standard error depends on the examples' strata.
-        within_stratum: for a mean over strata, how the scores of one stratum are aggregated; else None.
-        uses_mcnemar: whether McNemar's exact test compares right or wrong answers to independent examples.
+        empty_value: the value if no example counts; None if there is none.
+        has_stderr: True if the number has a standard error and an interval.
+        needs_terms: True if it sums numerators and denominators of scores. Samples that were saved with one number per
+            example do not have these.
+        over_decided: True if it covers only examples on which the model commits itself to an answer. These may differ
+            between two runs on the same examples.
+        averages_parts: True if it is a mean over strata or classes. The standard error of such a mean may be much lower
+            than that of as many independent examples; for other shares, an error that low is not trusted.
+        uses_strata: True if the number or its standard error depends on the examples' strata.
+        within_stratum: for a mean over strata, the aggregation within each stratum; else None.
+        uses_mcnemar: True if McNemar's exact test applies to right or wrong answers to independent examples.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Aggregation(ABC):
     # ---- the number
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":
-        """Return the statistic of some scores.
+        """Return the statistic over examples.
 
         Args:
-            scores: of n examples.
-            over_strata: take the unweighted mean of the strata's numbers, as for a group of tasks.
+            scores: the scores of n examples.
+            over_strata: True for the unweighted mean of the strata's numbers, as for a group of tasks.
         """
         from .ratio import Ratio
 
@@ -65,42 +65,42 @@ class Aggregation(ABC):
         return Ratio(scores.numerators, scores.denominators, scores.clusters, strata, empty_value)
 
     def value(self, scores: "MetricScores") -> float | None:
-        """Return the number; None if there is none."""
+        """Return the number; None if it is not defined."""
         return self.ratio(scores).value
 
     def stderr(self, scores: "MetricScores") -> float | None:
-        """Return the number's standard error; None if there is none."""
+        """Return the number's standard error; None if it is not defined."""
         return self.ratio(scores).stderr if self.has_stderr else None
 
     @abstractmethod
     def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:
-        """Return the number by its definition, in plain Python: ``medtasks selfcheck`` compares the harness with it.
+        """Compute the number from its definition in plain Python, with which ``medtasks selfcheck`` checks results.
 
         Args:
-            scores: one of each example that the metric applies to; not empty.
+            scores: one score for each example to which the metric applies; not empty.
             strata: the examples' strata.
         """
 
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
-        """Return the share of examples that a value amounts to, and the standard error of that share.
+        """Convert a value to the share of examples whose interval is computed, with its standard error.
 
         Args:
-            value: from 0 to 1.
-            stderr: of the value.
+            value: the value, from 0 to 1.
+            stderr: the standard error of the value.
         """
         return value, stderr
 
     def from_share(self, share: float) -> float:
-        """Return the value, 0 to 1, that a share amounts to."""
+        """Convert a share back to the value, 0 to 1."""
         return share
 
     # ---- two runs
 
     @property
     def for_comparison(self) -> "Aggregation":
-        """The aggregation by which two runs are compared."""
+        """The aggregation with which two runs are compared."""
         return self
 
 
@@ -115,7 +115,7 @@ class Mean(Aggregation):
 
 
 class MeanByStratum(Mean):
-    """The mean over the examples, clustered by stratum: its error is that of strata other than those in the data."""
+    """The mean over the examples, clustered by stratum, so that the standard error holds for new strata."""
 
     name = "by_stratum"
     uses_strata = True
@@ -131,7 +131,7 @@ class MeanByStratum(Mean):
 
 
 class RatioOfSums(Aggregation):
-    """The sum of the scores' numerators over that of their denominators, such as precision; 0 if both are 0."""
+    """The sum of numerators divided by the sum of denominators, such as precision; 0 if both are 0."""
 
     name = "ratio"
     empty_value = 0.0
@@ -154,17 +154,17 @@ class F1OfOneClass(RatioOfSums):
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:  # noqa: D102
         share = value / (2 - value)
-        return share, stderr * (1 + share) ** 2 / 2  # the derivative of the share by F1
+        return share, stderr * (1 + share) ** 2 / 2  # times the derivative of the share with respect to F1
 
     def from_share(self, share: float) -> float:  # noqa: D102
         return 2 * share / (1 + share)
 
 
 class MacroF1(Aggregation):
-    """The unweighted mean over classes of their F1; scores are :class:`.scores.ClassTerms`.
+    """The unweighted mean of F1 over classes; scores are :class:`.scores.ClassTerms`.
 
-    A class that is neither the truth nor the answer of any example is left out, as scikit-learn does. An example
-    without an answer counts as missed in its own class, and as predicted in none.
+    As in scikit-learn, a class is left out if it is neither the right answer nor the prediction of any example. An
+    unanswered example counts as missed in its class, and as predicted in none.
     """
 
     name = "macro_f1"
@@ -180,7 +180,7 @@ class MacroF1(Aggregation):
 
 
 class Total(Mean):
-    """The sum over the examples of their means over generations. It has no error; runs are compared by the mean."""
+    """The sum over examples of their means over generations, without standard error; runs are compared by the mean."""
 
     name = "total"
     empty_value = 0.0
@@ -199,7 +199,7 @@ class Total(Mean):
 
 
 class OverStrata(Aggregation):
-    """The unweighted mean over strata of another aggregation's number in each; ``macro`` if that is a mean."""
+    """The unweighted mean over strata of another aggregation; its name is ``macro`` if that aggregation is a mean."""
 
     averages_parts = True
     uses_strata = True

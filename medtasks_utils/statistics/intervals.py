@@ -1,27 +1,27 @@
 """Estimate metrics with 95 % confidence intervals.
 
 ==========  =========================================================================================================
-shares      Wilson's (*JASA* 1927). Where examples are clustered, it takes the effective sample size
-            ``p (1 − p) / stderr² × (z/t)²`` (Korn & Graubard, *Survey Methodology* 1998), with t of one degree of
-            freedom less than there are clusters that count. With fewer than four right or four wrong examples, its
-            outer end is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
-F1          the interval of the share ``TP / (TP + FP + FN)``, turned back into F1 (Flores et al., *Journal of Applied
+shares      Wilson's interval (*JASA* 1927). If examples are clustered, it uses the effective sample size
+            ``p (1 − p) / stderr² × (z/t)²`` (Korn & Graubard, *Survey Methodology* 1998), with t for as many degrees of
+            freedom as clusters that count, less one. With fewer than four right or four wrong examples, its outer end
+            is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
+F1          the interval of the share ``TP / (TP + FP + FN)``, converted back to F1 (Flores et al., *Journal of Applied
             Statistics* 2022)
-scores      the interval of a share of their range: most examples have 0 or nearly the same score, so that the
-            distribution is as skewed as that of a share. Without a range, it is ``value ± t × stderr``, and there is
-            none if all values are equal
+scores      the interval of a share of their range: most examples have 0 or nearly the same score, so the distribution
+            is as skewed as that of a share. Without a range, it is ``value ± t × stderr``; if all values are equal,
+            there is none
 sums        none
 ==========  =========================================================================================================
 
-The interval of a macro average combines those of its strata (:func:`ratio_interval`), and is at least as wide as that
-of a share with its standard error: the first knows that strata with right answers alone are uncertain too, the second
-is better for small strata. No interval leaves its metric's range or has a width of zero.
+The interval of a macro average combines the intervals of its strata (:func:`ratio_interval`), and is at least as wide
+as that of a share with its standard error. The first accounts for the uncertainty of strata with only right answers;
+the second is better for small strata. An interval never exceeds the metric's range, and never has a width of zero.
 
-How far an interval can be relied on depends on how many examples differ from the others: with one wrong answer in
-twenty, counts are too coarse for any interval to hold the truth in just 95 % of cases. So an interval with fewer than
-ten informative clusters (:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is some five right or
-five wrong answers, is marked as unreliable wherever it is shown (:data:`UNRELIABLE_MARK` on a terminal, ``few`` in
-JSON). With fewer than ten clusters that count, there is no interval.
+The reliability of an interval depends on the number of examples that differ from the others: with one wrong answer in
+twenty, no interval contains the true value in exactly 95 % of cases. Therefore an interval with fewer than ten
+informative clusters (:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is about five right or five
+wrong answers, is marked as unreliable wherever it is shown (:data:`UNRELIABLE_MARK` on a terminal, ``few`` in JSON).
+With fewer than ten clusters that count, there is no interval.
 """
 
 import math
@@ -36,23 +36,24 @@ from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, student
 from .score_arrays import MetricScores
 
 UNRELIABLE_MARK = "°"
-"""Stands after unreliable intervals on a terminal."""
+"""The mark after unreliable intervals on a terminal."""
 
 UNRELIABLE = "interval unreliable"
-"""What the report, and a note below tables on a terminal, call such an interval; the reason follows."""
+"""The words for such an interval in the report and in notes below tables, followed by the reason."""
 
 TOO_FEW_EXAMPLES = "too few examples"
 
 _MAX_POISSON_COUNT = 3
-_MIN_SAMPLE_SIZE = 1e-6  # its square is still a number
+_MIN_SAMPLE_SIZE = 1e-6  # large enough that its square is not rounded to 0
 
 
 class ResultWithInterval:
-    """A result with an interval that may be unreliable; shared by estimates and contrasts.
+    """A result with an interval that may be unreliable; the base class of estimates and contrasts.
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: why the interval is unreliable, such as ``too few wrong answers``; empty if it is not.
+        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
+            reliable.
     """
 
     interval: Interval | None
@@ -70,21 +71,22 @@ class ResultWithInterval:
 
     @property
     def few(self) -> bool:
-        """Whether the interval is unreliable; ``few`` is the name in JSON."""
+        """True if the interval is unreliable; the name is that of the JSON key."""
         return bool(self.unreliable)
 
 
 @dataclass(frozen=True)
 class Estimate(ResultWithInterval):
-    """A metric over some examples.
+    """The value of a metric over examples, with its uncertainty.
 
     Attributes:
-        n: the number of examples that the metric applies to.
-        value: the estimate, in the metric's own unit; None if it applies to no example.
+        n: the number of examples to which the metric applies.
+        value: the value, in the metric's own unit; None if the metric applies to no example.
         stderr: the standard error; None for fewer than two clusters.
         interval: the 95 % confidence interval; None if there is none.
-        clusters: the number of clusters that count, where an independent example is a cluster; 0 if unknown.
-        unreliable: why the interval is unreliable, such as ``too few wrong answers``; empty if it is not.
+        clusters: the number of clusters that count, where an independent example is a cluster by itself; 0 if unknown.
+        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
+            reliable.
     """
 
     n: int
@@ -96,9 +98,10 @@ class Estimate(ResultWithInterval):
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true difference from a run with an independent error of the same size that has 80 % power.
+        """The smallest true difference from another run that is detected with 80 % power.
 
-        On the same examples, the errors of two runs mostly agree, and smaller differences are detected.
+        The other run is assumed to have an independent error of the same size. On the same examples, the errors of two
+        runs are correlated, so smaller differences are detected.
         """
         if self.stderr is None or self.clusters < 2:
             return None
@@ -107,12 +110,12 @@ class Estimate(ResultWithInterval):
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
-    """Return a metric over some examples, with its confidence interval.
+    """Estimate a metric over examples, with its confidence interval.
 
     Args:
         scores: the scores of n examples.
         metric: the metric of the scores.
-        over_strata: whether to take the unweighted mean over strata, as for a group of tasks.
+        over_strata: True for the unweighted mean over strata, as for a group of tasks.
     """
     n = int(scores.applies.sum())
     if not metric.aggregation.has_stderr:
@@ -132,13 +135,13 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
 
 
 def estimate_from_results(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
-    """Return an estimate from the values that a run reports, without samples.
+    """Estimate a metric from the values that a run reports, without its samples.
 
     Args:
         metric: the reported metric.
         value: the reported value, in the metric's own unit.
         stderr: its standard error; None if unknown.
-        n: the number of examples, which are assumed independent; 0 if unknown.
+        n: the number of examples, which are assumed to be independent; 0 if unknown.
     """
     interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
     highest = metric.range[1]
@@ -150,7 +153,7 @@ def estimate_from_results(metric: Metric, value: float, stderr: float | None, n:
 
 
 def _why_unreliable(metric: Metric, value: float, clusters: int, informative: float) -> str:
-    """Return why an interval is unreliable; empty if there are enough clusters and informative clusters."""
+    """Return the reason why an interval is unreliable; an empty string if there are enough (informative) clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     if informative >= MIN_CLUSTERS:
@@ -164,20 +167,21 @@ def _why_unreliable(metric: Metric, value: float, clusters: int, informative: fl
 
 
 def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
-    """Return the 95 % interval of a metric, however few clusters there are.
+    """Return the 95 % interval of a metric, for any number of clusters.
 
-    The interval of a mean over strata is the wider of two: one from its own standard error, and one from the intervals
-    of the S strata. Each end of the second lies ``√(Σ d²) / S`` from the value, with d the distances of the same end in
-    the strata (the method of variance estimates recovery: Zou, Huang & Zhang, *Computational Statistics & Data
-    Analysis* 2009). So it has a width where all strata are right, and stays within the range.
+    The interval of a mean over S strata is the wider of two: one from its own standard error, and one from the
+    intervals of the strata. Each end of the second is ``√(Σ d²) / S`` away from the value, where d are the distances of
+    this end from the value in the strata (the method of variance estimates recovery: Zou, Huang & Zhang, *Computational
+    Statistics & Data Analysis* 2009). Hence its width is positive even if all answers are right, and it stays within
+    the metric's range.
 
     Returns:
-        The interval; the first one alone if a stratum has no interval; None if the ratio has no value or no interval.
+        The interval; only the first one if a stratum has no interval; None if the ratio has no value or no interval.
     """
     if ratio.value is None:
         return None
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
-        metric = replace(metric, unit="share")  # such as a reward
+        metric = replace(metric, unit="share")  # for example a reward
     freedom = ratio.degrees_of_freedom if ratio.numerators.shape[2] > 1 else None
     of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples, freedom)
     within_stratum = metric.aggregation.within_stratum
@@ -207,11 +211,11 @@ def confidence_interval(
 
     Args:
         metric: the metric.
-        value: its value, in its own unit.
-        stderr: its standard error; None if unknown.
+        value: the value, in the metric's own unit.
+        stderr: the standard error of the value; None if unknown.
         clusters: the number of clusters that count.
         examples: the number of examples that count; an example of k generations counts k times.
-        degrees_of_freedom: the degrees of freedom of the standard error; None for the clusters less one.
+        degrees_of_freedom: the degrees of freedom of the standard error; None for the number of clusters less one.
     """
     aggregation = metric.aggregation
     if not aggregation.has_stderr or not clusters:
@@ -221,7 +225,7 @@ def confidence_interval(
     freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
     if lowest is None or highest is None or not lowest <= value <= highest:
         reach = error * student(freedom)
-        if not reach:  # without a range, equal values do not tell how different the next may be
+        if not reach:  # equal values without a range say nothing about how much others may differ
             return None
         return Interval(value - reach if lowest is None else max(lowest, value - reach), value + reach)
     share, share_stderr = aggregation.to_share(value / highest, error / highest)
@@ -234,7 +238,7 @@ def confidence_interval(
 def effective_sample_size(
     share: float, stderr: float, clusters: int, examples: int, degrees_of_freedom: float, is_of_counts: bool
 ) -> float:
-    """Return how many independent examples would have this standard error; the clusters, if the error is zero.
+    """Return the number of independent examples that would have this standard error; ``clusters`` if the error is 0.
 
     Args:
         share: the share, from 0 to 1.
@@ -242,13 +246,13 @@ def effective_sample_size(
         clusters: the number of clusters that count.
         examples: the number of examples that count.
         degrees_of_freedom: the degrees of freedom of the standard error.
-        is_of_counts: whether to guard against a standard error below that of as many independent clusters. It may be
-            real (a model that flags everything has one right answer in each pair) or due to few examples. So one right
-            and one wrong example are added, up to the variance of independent clusters.
+        is_of_counts: True to guard against a standard error below that of as many independent clusters. Such an error
+            may be real (a model that flags everything is right once in each pair) or due to too few examples.
+            Therefore one right and one wrong example are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
-        return clusters  # independent examples, right or wrong: the share determines the variance
+        return clusters  # for independent right or wrong answers, the share determines the variance
     if is_of_counts and variance < product / clusters:
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
@@ -257,14 +261,14 @@ def effective_sample_size(
 
 
 def share_interval(share: float, size: float) -> Interval:
-    """Return Wilson's 95 % interval of a share; near 0 and 1, its outer end may be that of a Poisson count.
+    """Return Wilson's 95 % interval of a share, adjusted near 0 and 1.
 
     For a count of up to three, the end of the Poisson interval replaces Wilson's if it is further out. An end that
-    differs from 0 or 1 only by rounding is 0 or 1.
+    differs from 0 or 1 only by rounding becomes 0 or 1.
 
     Args:
         share: the share, from 0 to 1.
-        size: the number of independent examples; it need not be whole.
+        size: the number of independent examples, which may be fractional.
     """
     rare = min(share, 1 - share)
     weight = size / (size + Z**2)

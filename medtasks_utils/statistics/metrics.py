@@ -1,14 +1,14 @@
-"""What a metric is: its unit, range and direction, and how the scores of examples become one number.
+"""Define metrics: their unit, range and direction, and the aggregation of examples' scores to one number.
 
-A benchmark declares its metrics; tasks, samples, report and comparison read all facts about them here.
+Benchmarks declare metrics; tasks, samples, reports and comparisons get all facts about a metric from its declaration.
 
 ============  ===========  ===================================================  ================
-unit          range        what                                                 shown as
+unit          range        meaning                                              shown as
 ============  ===========  ===================================================  ================
 ``share``     0 to 1       a share of examples, or a ratio of counts            per cent
 ``points``    0 to 100     a score of explanations                              as it is
-``count``     0 and more   how many, per example or in all                      as it is
-``number``    any          what has no fixed range, such as a reward            as it is
+``count``     0 and more   a number of things, per example or in total          as it is
+``number``    any          a value without a fixed range, such as a reward      as it is
 ============  ===========  ===================================================  ================
 """
 
@@ -35,12 +35,11 @@ class Metric:
 
     Attributes:
         name: its name in the results.
-        aggregation: how the examples' scores become one number.
-        unit: one of the units in the module's documentation.
-        higher_is_better: None if neither direction is better.
-        is_of_explanations: whether it depends on the explanation metrics or the judge that a run was given.
-        outcomes: what messages call the examples with the lowest and those with the highest score; None if there are no
-            words for them.
+        aggregation: the aggregation of the examples' scores to one number.
+        unit: one of the units in the module's docstring.
+        higher_is_better: True or False; None if neither direction is better.
+        is_of_explanations: True if it depends on the explanation metrics or the judge that a run uses.
+        outcomes: the words in messages for examples with the lowest and with the highest score; None if there are none.
     """
 
     name: str
@@ -52,7 +51,7 @@ class Metric:
 
     @property
     def range(self) -> tuple[float | None, float | None]:
-        """The smallest and the largest possible value; None where there is no limit."""
+        """The smallest and the largest possible value; None for no limit."""
         return _RANGES[self.unit]
 
     def over_strata(self) -> "Metric":
@@ -65,11 +64,11 @@ class Metric:
         return 100.0 if self.unit == "share" else 1.0
 
     def shown(self, value: float | None, decimals: int = 1) -> str:
-        """Return a value as readers see it: shares in per cent, and a dash for None.
+        """Format a value for readers: shares in per cent, and None as a dash.
 
         Args:
-            value: in the metric's own unit.
-            decimals: of shares and points; counts and numbers have two at least.
+            value: the value, in the metric's own unit.
+            decimals: the number of decimals of shares and points; counts and numbers have at least two.
         """
         if value is None:
             return "–"
@@ -77,7 +76,7 @@ class Metric:
         return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
     def detectable(self, difference: float | None, decimals: int = 1) -> str:
-        """Return a detectable difference as readers see it; a dash if it exceeds the largest possible difference."""
+        """Format a detectable difference for readers; a dash if it exceeds the largest possible difference."""
         highest = self.range[1]
         is_possible = difference is not None and (highest is None or difference <= highest)
         return self.shown(difference if is_possible else None, decimals)
@@ -90,23 +89,23 @@ TOOL_METRICS = (
     Metric("turns", unit="count", higher_is_better=None),
     Metric("tool_errors", unit="count", higher_is_better=False),
 )
-"""For one response: calls made, malformed ones included; replies of the model; calls that failed or were malformed."""
+"""Metrics of a response with tools: number of calls, including malformed ones; of replies; of failed calls."""
 
 REPLY_METRICS = (
     Metric("cut", higher_is_better=False, outcomes=("finished replies", "replies that were cut")),
     Metric("acc_finished", outcomes=RIGHT_OR_WRONG),
 )
-"""For every generation task: the share of replies that ended at the limit on tokens; and ``acc`` of those that ended by
-themselves. They do not apply where it is unknown how replies ended."""
+"""Metrics of every generation task: the share of replies that ended at the limit on tokens, and ``acc`` of those that
+ended by themselves. They do not apply if it is unknown how a reply ended."""
 
 REPEAT_METRICS = (
     *(Metric(name, outcomes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),
     Metric("agreement", higher_is_better=None),
 )
-"""For the k generations of an example together: one score an example, whatever k is."""
+"""Metrics over the k generations of an example, with one score per example."""
 
 
 def metric_of_other_task(name: str) -> Metric:
-    """Return the metric of a task that is not of this package: a share if its name is a known one, else a number."""
+    """Return a metric for a task from outside this package: a share if the name is known as one, else a number."""
     is_share = name in ("acc", "acc_norm", "exact_match", "em")
     return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

@@ -1,7 +1,7 @@
-"""Compute which difference a comparison of two runs detects, and how many examples or repeats a given one needs.
+"""Compute the difference that a comparison of two runs detects, and the examples or repeats that a difference needs.
 
-One formula answers both (:class:`Sensitivity`), so that the number of examples that a difference needs is the number
-with which it is the detectable one.
+Both follow from one formula (:class:`Sensitivity`): the number of examples needed for a difference is the number with
+which it becomes the detectable difference.
 """
 
 import bisect
@@ -21,15 +21,15 @@ class Sensitivity(NamedTuple):
     """The quantities that determine which true differences a test at 5 % detects with 80 % power, in the metric's unit.
 
     With n clusters, Student's t test detects ``t₀.₉₇₅ × error + t₀.₈ × stderr`` (Cohen, *Statistical Power Analysis for
-    the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where the error has what the
-    test adds to the standard error. McNemar's exact test detects ``z₀.₉₇₅ √(D/n) + 1/n + z₀.₈ √((D − difference²)/n)``,
-    where D is the share of examples on which the runs disagree, and ``1/n`` is the continuity correction (Connor,
-    *Biometrics* 1987).
+    the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where ``error`` includes the
+    term that the test adds to the standard error. McNemar's exact test detects
+    ``z₀.₉₇₅ √(D/n) + 1/n + z₀.₈ √((D − difference²)/n)``, where D is the share of examples on which the runs disagree,
+    and ``1/n`` is the continuity correction (Connor, *Biometrics* 1987).
 
     Attributes:
         clusters: the number of independent clusters in the runs.
         stderr: the standard error of the difference.
-        error: the standard error with the term that the test adds.
+        error: the standard error, including the term that the test adds.
         degrees_of_freedom: the degrees of freedom of the standard error.
         discordance: for McNemar's test, the share of examples on which the runs disagree, 0 to 1; else None.
     """
@@ -42,7 +42,7 @@ class Sensitivity(NamedTuple):
 
     @property
     def detectable(self) -> float:
-        """The smallest true difference that these clusters detect; more than 1 if McNemar's test detects none."""
+        """The smallest true difference that is detected; above 1 if McNemar's test detects none."""
         low, high = 0.0, 2.0
         if self.discordance is None:
             return self._reached(0.0, self.clusters, 1)
@@ -56,20 +56,21 @@ class Sensitivity(NamedTuple):
 
         Args:
             difference: the true difference, above 0.
-            comparisons: the number of p-values that Holm's method corrects together. The first one may have to be that
-                many times smaller.
+            comparisons: the number of p-values that Holm's method corrects together; the smallest one is multiplied by
+                this number.
         """
 
         def suffices(clusters: int) -> bool:
-            """Return whether this many clusters detect the difference; rounding must not ask for one more."""
+            """Return whether a number of clusters detects the difference, allowing for rounding errors."""
             return self._reached(difference, clusters, comparisons) <= difference * (1 + 1e-7)
 
         return 1 + bisect.bisect_left(range(1, _MOST_EXAMPLES), True, key=suffices)
 
     def _reached(self, difference: float, clusters: int, comparisons: int) -> float:
-        """Return the difference that is detected with some clusters, if the runs disagree as often as a true one needs.
+        """Return the difference that is detected with a number of clusters.
 
-        The arguments are those of :meth:`examples_needed`.
+        The runs are assumed to disagree at least as often as the true difference implies. The other arguments are those
+        of :meth:`examples_needed`.
         """
         significant = 1 - ALPHA / comparisons / 2
         growth = clusters / self.clusters
@@ -86,14 +87,14 @@ class Sensitivity(NamedTuple):
 
 
 class VarianceComponents(NamedTuple):
-    """The variance of a mean over examples, split into that between examples and that between repeats of one example.
+    """The variance of a mean over examples, split into the variances between examples and between repeats.
 
     Attributes:
         examples: the number of independent examples or clusters.
-        repeats: the number of generations of each; if two runs differ in it, the number that both would need for the
-            same standard error.
-        between: variance of the examples' expected values.
-        within: variance of one generation about its example's expected value.
+        repeats: the number of generations per example; if two runs have different numbers, the number that both would
+            need for the same standard error.
+        between: the variance of the examples' expected values.
+        within: the variance of a generation around its example's expected value.
     """
 
     examples: int
@@ -102,11 +103,11 @@ class VarianceComponents(NamedTuple):
     within: float
 
     def stderr(self, repeats: float) -> float:
-        """Return the standard error of the mean with a number of repeats."""
+        """Return the standard error of the mean for a number of repeats."""
         return math.sqrt((self.between + self.within / repeats) / self.examples)
 
     def __str__(self) -> str:
-        """Return the components of values from 0 to 1 as text, with standard errors in percentage points."""
+        """Describe the components in one line, with standard errors in percentage points; values are from 0 to 1."""
         total = self.between + self.within
         share = f"{self.between / total:.0%}" if total else "none"
         now, with_one_more = (100 * self.stderr(repeats) for repeats in (self.repeats, self.repeats + 1))
@@ -116,21 +117,20 @@ class VarianceComponents(NamedTuple):
         )
 
     def repeats_needed(self, stderr: float) -> int | None:
-        """Return how many repeats bring the standard error down to this one; None if no number does."""
+        """Return the number of repeats with which the standard error is at most ``stderr``; None if none is enough."""
         within_per_repeat = self.examples * stderr**2 - self.between
         return None if within_per_repeat <= 0 else max(1, math.ceil(self.within / within_per_repeat - 1e-9))
 
 
 def variance_components(*runs: MetricScores) -> VarianceComponents | None:
-    """Return the variance of accuracy between and within clusters of examples, by one-way analysis of variance.
+    """Estimate the variance of accuracy between and within clusters, by one-way analysis of variance.
 
     Args:
-        runs: right or wrong answers of one run; or of two runs on the same examples, for the variance of the
-            difference.
+        runs: the accuracy scores of one run, or of two runs on the same examples, for the variance of their difference.
 
     Returns:
-        None if a run has one generation an example, or different numbers of them, or if there are fewer than two
-        clusters.
+        The components; None if a run has one generation per example or unequal numbers of generations, or if there are
+        fewer than two clusters.
     """
     in_all = np.logical_and.reduce([run.applies for run in runs])
     runs = tuple(run[in_all] for run in runs)

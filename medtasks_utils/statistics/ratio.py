@@ -31,8 +31,7 @@ Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 """The standard normal quantile of a two-sided 95 % interval, 1.96."""
 
 MIN_CLUSTERS = 10
-"""With fewer clusters that count, there is no interval and no t test; with fewer informative clusters, an interval is
-unreliable."""
+"""Minimum number of clusters that count for an interval and a t test; of informative clusters for a reliable one."""
 
 
 class Interval(NamedTuple):
@@ -51,7 +50,7 @@ def student(degrees_of_freedom: float) -> float:
 
 
 class Ratio:
-    """A mean of ratios over n examples of k generations, in C classes and S strata.
+    """A mean of ratios over n examples with k generations, in C classes and S strata.
 
     The algebra, with x for numerators and w for denominators, both of shape ``(n, k, C)``::
 
@@ -62,12 +61,12 @@ class Ratio:
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
-        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, C)``; each generation and class has a ratio of its own.
-        denominators: same shape; 0 where nothing is counted. A ratio in which nothing is counted is left out.
+        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, C)``; each generation and class has its own ratio.
+        denominators: the same shape; 0 if nothing is counted. A ratio in which nothing is counted is left out.
         clusters: shape ``(n,)``, equal for examples that are not independent; None if all are independent.
         strata: shape ``(n,)``; the value is the unweighted mean over the strata. Examples of different strata are in
             different clusters. None for a single stratum.
-        empty_value: the value where nothing is counted at all.
+        empty_value: the value if nothing is counted at all.
     """
 
     def __init__(
@@ -90,11 +89,11 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S, k, C)``; exact, so that the order does not matter."""
+        """Sums of numerators and denominators, shape ``(S, k, C)``; exact, so independent of the order of examples."""
         n, *columns = self.numerators.shape
 
         def sums(values: Array) -> Array:
-            """Return the sum over the examples of each stratum."""
+            """Return the sums over the examples of each stratum."""
             flat = values.reshape(n, math.prod(columns))
             of_strata = [list(map(math.fsum, flat[mask].T.tolist())) for mask in self._masks]
             return np.array(of_strata).reshape(-1, *columns)
@@ -103,7 +102,7 @@ class Ratio:
 
     @cached_property
     def value(self) -> float | None:
-        """The value; None if nothing is counted in one stratum of several, or in a plain mean."""
+        """The value; None if nothing is counted, either at all or in one of several strata."""
         top, bottom = self._totals
         counted = bottom > 0
         if not counted.any():
@@ -118,7 +117,7 @@ class Ratio:
 
     @cached_property
     def influence(self) -> Array:
-        """Each cluster's influence on the value, shape ``(G,)``; they sum to zero."""
+        """The influence of each cluster on the value, shape ``(G,)``; the influences sum to 0."""
         top, bottom = self._totals
         counted = bottom > 0
         safe = np.where(counted, bottom, 1.0)
@@ -127,12 +126,12 @@ class Ratio:
         weights = counted / safe / generations / classes / len(bottom)
         residuals = self.numerators - (top / safe)[self.strata] * self.denominators
         of_examples = (residuals * weights[self.strata]).sum(axis=2).sum(axis=1)
-        order = np.argsort(of_examples, kind="stable")  # the same sum, however several processes divided the examples
+        order = np.argsort(of_examples, kind="stable")  # the same sum for any distribution of examples over processes
         return np.bincount(self._cluster_of[order], of_examples[order], len(self._stratum_of)).astype(float)
 
     @cached_property
     def counted(self) -> Mask:
-        """Which clusters count, those with a positive denominator; shape ``(G,)``."""
+        """True for each cluster that counts, which has a positive denominator; shape ``(G,)``."""
         return np.bincount(self._cluster_of, (self.denominators > 0).any(axis=(1, 2)), len(self._stratum_of)) > 0
 
     @property
@@ -142,14 +141,14 @@ class Ratio:
 
     @property
     def examples(self) -> int:
-        """The number of generations that count; of examples, if each has one."""
+        """The number of generations that count; with one generation per example, the number of examples."""
         return int((self.denominators > 0).any(axis=2).sum())
 
     @cached_property
     def scaled_influence(self) -> Array | None:
-        """The influences times ``√(G / (G − 1))`` of their stratum, whose squares sum to the variance; shape ``(G,)``.
+        """The influences times ``√(G / (G − 1))`` of their stratum, shape ``(G,)``; their squares sum to the variance.
 
-        None where a stratum has fewer than two clusters that count.
+        None if a stratum has fewer than two clusters that count.
         """
         counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._masks))
         if (counts < 2).any():
@@ -158,14 +157,14 @@ class Ratio:
 
     @property
     def stderr(self) -> float | None:
-        """Standard error of the value; None if a stratum has fewer than two clusters that count."""
+        """The standard error of the value; None if a stratum has fewer than two clusters that count."""
         if self.scaled_influence is None:
             return None
         return math.sqrt(math.fsum(np.square(self.scaled_influence).tolist()))
 
     @property
     def informative_clusters(self) -> float:
-        """How many clusters the standard error rests on (:func:`informative_clusters`); the fewest of any class."""
+        """The number of informative clusters (:func:`informative_clusters`); with classes, the smallest number."""
         if self.numerators.shape[2] == 1:
             return informative_clusters(self.influence[self.counted])
         classes = np.flatnonzero(self._totals[1].any(axis=(0, 1))).tolist()
@@ -178,10 +177,10 @@ class Ratio:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Degrees of freedom of the standard error: the clusters that count, less one for each stratum.
+        """The degrees of freedom of the standard error: the clusters that count, less one for each stratum.
 
-        A rare class may dominate the variance of a mean over classes, which then has as many as there are informative
-        clusters of the whole (Satterthwaite's); ten at least, as fewer are flagged as unreliable.
+        A mean over classes, whose variance a rare class may dominate, has as many as there are informative clusters
+        (Satterthwaite's), but at least ten, since results with fewer are flagged as unreliable.
         """
         freedom = self.clusters - len(self._masks)
         if self.numerators.shape[2] == 1:
@@ -193,11 +192,11 @@ class Ratio:
         return [Ratio(self.numerators[mask], self.denominators[mask], self._cluster_of[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float) -> float:
-        """Return the variance that one generation more would add; its mean over the strata and classes.
+        """Return the variance that one more generation would add, as a mean over the strata and classes.
 
         Args:
-            largest: how far the score of that generation lies from the mean, such as 1 for a right answer of a model
-                that is always wrong.
+            largest: the distance of this generation's score from the mean, such as 1 for a right answer of a model that
+                is otherwise always wrong.
         """
         totals = self._totals[1].sum(axis=1)  # (S, C)
         classes = (totals > 0).sum(axis=1, keepdims=True)
@@ -206,12 +205,12 @@ class Ratio:
 
 
 def informative_clusters(influence: Array) -> float:
-    """Return how many clusters a standard error rests on, from 0, if all are alike, to their number G.
+    """Return the number of clusters on which a standard error effectively rests, from 0 to their number G.
 
-    It is twice the squared variance over the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``:
-    Satterthwaite's degrees of freedom (*Biometrics Bulletin* 1946). Normally distributed influences have G; where a few
-    clusters differ from all others, there are few. Of n examples of which a share p is right, there are
-    ``2np(1 − p) / (1 − 4p(1 − p))``: some ten for five right or five wrong answers.
+    It is twice the squared variance divided by the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``,
+    which is Satterthwaite's number of degrees of freedom (*Biometrics Bulletin* 1946). It is about G for normally
+    distributed influences, and small if a few clusters differ from all others. For n examples of which a share p is
+    right, it is ``2np(1 − p) / (1 − 4p(1 − p))``, about ten for five right or five wrong answers.
 
     Args:
         influence: the influence of each cluster that counts, shape ``(G,)``.
@@ -229,15 +228,15 @@ def informative_clusters(influence: Array) -> float:
 
 
 class PairedDifference(NamedTuple):
-    """The second value minus the first, on the same examples, in the metric's unit.
+    """The second value minus the first, on the same examples, with its uncertainty, in the metric's unit.
 
     Attributes:
         stderr: the linearised, paired standard error.
-        error: the standard error with the variance that one example more would add.
+        error: the standard error, including the variance that one more example would add.
         degrees_of_freedom: the degrees of freedom of the standard error.
-        interval: 95 % interval, which excludes 0 if and only if p is below 5 %.
-        p: the two-sided p-value by Student's t.
-        few: whether it rests on fewer than ten informative clusters, so that the interval is unreliable.
+        interval: the 95 % interval, which excludes 0 if and only if p is below 5 %.
+        p: the two-sided p-value of Student's t test.
+        few: True if there are fewer than ten informative clusters, so that the interval is unreliable.
     """
 
     value: float
@@ -252,18 +251,18 @@ class PairedDifference(NamedTuple):
 def paired_difference(
     a: Ratio, b: Ratio, largest: float | None = None, *, is_counted: bool = False
 ) -> PairedDifference | None:
-    """Return the difference of two ratios over the same examples, clusters and strata.
+    """Compute the difference of two ratios over the same examples, clusters and strata.
 
     Args:
         a: the ratio of the first run.
         b: the ratio of the second run.
-        largest: the largest value of an example, and so the largest possible difference; None if there is no limit.
-        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
-            has one example more that is gained and one that is lost, as Bonett and Price's has: a difference of 0 in 20
-            examples is not certain. It also has these where all differences are alike.
+        largest: the largest value of an example, which is the largest possible difference; None if there is no limit.
+        is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
+            includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
+            examples does not seem certain. These are also included if all differences are equal.
 
     Returns:
-        None if one of the runs has no standard error.
+        The difference; None if one of the runs has no standard error.
     """
     if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
         return None
@@ -282,7 +281,7 @@ def paired_difference(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the chance of any false alarm among them (Holm, *Scand. J. Statistics* 1979)."""
+    """Return p-values adjusted for multiple tests by Holm's method (*Scandinavian Journal of Statistics* 1979)."""
     values = np.asarray(p_values)
     order = np.argsort(values, kind="stable")
     adjusted = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))

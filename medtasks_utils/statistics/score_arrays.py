@@ -1,11 +1,11 @@
-"""The scores of a metric on all examples, as the arrays that aggregations read.
+"""Hold the scores of a metric on all examples as arrays, for aggregations, and fill in failures of judges.
 
-A judge that fails leaves right answers without a score, while wrong answers have theirs, 0. The mean is then accuracy ×
-mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged of A right
-answers. Linearising the product gives the same, and so does augmented inverse-probability weighting with right and
-wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). It assumes that failures do not depend on the score that would
-have been given.
+If a judge fails on some right answers, these have no score, while wrong answers always score 0. The mean is then the
+accuracy times the mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
+``m [right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged ones among A
+right answers. Linearising the product gives the same, and so does augmented inverse-probability weighting with right
+and wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). The method assumes that failures do not depend on the
+score that the judge would have given.
 """
 
 import math
@@ -23,16 +23,16 @@ from .scores import ClassTerms, JudgedScore, Score
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """A metric's scores on n examples of up to k generations in C classes, as arrays. C is 1 for most metrics.
+    """A metric's scores on n examples with up to k generations and C classes, as arrays. C is 1 for most metrics.
 
     Attributes:
         numerators: shape ``(n, k, C)``.
-        denominators: shape ``(n, k, C)``; 0 where there is no score, or a judge failed.
-        right: shape ``(n, k)``; 1 for right answers of a metric that judges right answers alone, else 0.
+        denominators: shape ``(n, k, C)``; 0 if there is no score, or a judge failed.
+        right: shape ``(n, k)``; 1 for right answers if the metric judges only right answers, else 0.
         clusters: shape ``(n,)``; equal for examples that are not independent.
-        strata: shape ``(n,)``; equal for examples of one stratum.
-        applies: shape ``(n,)``; whether the metric applies to an example.
-        recorded: shape ``(n,)``; whether the run has a score of the example, or says that the metric does not apply.
+        strata: shape ``(n,)``; equal for examples of the same stratum.
+        applies: shape ``(n,)``; True if the metric applies to the example.
+        recorded: shape ``(n,)``; True if the run has a score of the example, or says that the metric does not apply.
     """
 
     numerators: Array
@@ -45,10 +45,11 @@ class MetricScores:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
-        """Return scores as arrays.
+        """Convert scores to arrays.
 
         Args:
-            rows: for each example, the scores of its generations, empty if the run does not have them. NaN is no score.
+            rows: for each example, the scores of its generations; empty if the run does not have them. NaN means that
+                there is no score.
             clusters: shape ``(n,)``.
             strata: shape ``(n,)``.
         """
@@ -71,17 +72,17 @@ class MetricScores:
         return len(self.applies)
 
     def __getitem__(self, index: Any) -> "MetricScores":
-        """Return the scores of some of the examples."""
+        """Return the scores of a subset of the examples."""
         return MetricScores(*(values[index] for values in vars(self).values()))
 
     @property
     def counted(self) -> Mask:
-        """Which generations have a score; shape ``(n, k)``."""
+        """True for each generation with a score; shape ``(n, k)``."""
         return np.asarray((self.denominators > 0).any(axis=2))
 
     @property
     def values(self) -> Array:
-        """Each example's mean over its generations, of the mean over the classes; NaN for none; shape ``(n,)``."""
+        """The mean over generations and classes of each example, shape ``(n,)``; NaN if it has no score."""
         in_class = self.denominators > 0
         ratios = np.divide(self.numerators, self.denominators, where=in_class, out=np.zeros_like(self.numerators))
         of_generation = ratios.sum(axis=2) / np.maximum(in_class.sum(axis=2), 1)
@@ -90,17 +91,18 @@ class MetricScores:
 
     @property
     def failed(self) -> Array:
-        """How many of each example's generations a judge failed on; shape ``(n,)``."""
+        """The number of generations of each example on which a judge failed; shape ``(n,)``."""
         return np.asarray((self.right * ~self.counted).sum(axis=1))
 
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
-        """Return the scores of the examples that the metric applies to, with the failures of judges filled in.
+        """Return the scores of the examples to which the metric applies, with failures of judges filled in.
 
         Args:
-            by_stratum: whether an answer that a judge failed on is filled in from its own stratum alone.
+            by_stratum: True to fill in failures only from answers of the same stratum.
 
         Returns:
-            Scores of which none counts if a judge gave no score to any right answer, or to none of some stratum.
+            The scores. No score counts if a judge scored no right answer at all or, with ``by_stratum``, none in some
+            stratum.
         """
         scores = self[self.applies]
         if not scores.failed.any():
@@ -114,7 +116,7 @@ class MetricScores:
 
 
 def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[float, float, float, float]:
-    """Return numerator, denominator, whether the score is a judge's of a right answer, and whether there is a score."""
+    """Return a score's terms: numerator, denominator, 1 if a judge scores a right answer, and 1 if it is recorded."""
     if score is None or score != score:
         return 0.0, 0.0, 0.0, 0.0
     if isinstance(score, JudgedScore):
@@ -123,18 +125,18 @@ def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[
 
 
 def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
-    """Return values in which the remaining ones of each class stand for those that failed too.
+    """Fill in failed values from the other values of the same class, so that mean and variance are right.
 
-    A failed value becomes the mean of the remaining ones of its class. The distance of each remaining value from that
-    mean is multiplied by the number of values that it stands for, so that the variance is right too.
+    A failed value becomes the mean of the other values of its class. The distance of each other value from this mean is
+    multiplied by the number of values that it represents.
 
     Args:
-        values: any shape.
-        failed: same shape.
-        classes: same shape; equal for values that may stand for each other.
+        values: the values, an array of any shape.
+        failed: True for each failed value; the same shape.
+        classes: equal for values that can represent each other; the same shape.
 
     Returns:
-        An array of the same shape; NaN throughout a class in which all values failed.
+        An array of the same shape; NaN for all values of a class in which all failed.
     """
     result = values.copy()
     for code in np.unique(classes[failed]):
@@ -147,18 +149,18 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
 
 
 def integer_codes(names: Iterable[Hashable | None]) -> Codes:
-    """Return an integer for each name, equal for equal names; each None gets one of its own."""
+    """Return an integer for each name, equal for equal names; each None gets a unique integer."""
     keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return np.array([numbers[key] for key in keys], dtype=np.intp)
 
 
 def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:
-    """Return the scores of several tasks as one. Examples of different tasks are in different clusters and strata.
+    """Concatenate the scores of several tasks. Examples of different tasks are in different clusters and strata.
 
     Args:
-        tasks: one at least.
-        tasks_are_strata: whether each task is one stratum, whatever strata it has.
+        tasks: the scores of one or more tasks.
+        tasks_are_strata: True to make each task one stratum, regardless of its own strata.
     """
     generations = max(task.numerators.shape[1] for task in tasks)
     classes = max(task.numerators.shape[2] for task in tasks)

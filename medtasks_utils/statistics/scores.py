@@ -1,4 +1,4 @@
-"""The scores of one response under one metric."""
+"""Define the kinds of score that a response can have."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class JudgedScore(NamedTuple):
-    """The score of a metric for which a judge reads right answers alone.
+    """The score of a metric for which a judge reads only right answers.
 
     Attributes:
-        right: whether the answer is right.
-        value: 0 for a wrong answer; None if the judge failed.
+        right: True if the answer is right.
+        value: the judge's score; 0 for a wrong answer, None if the judge failed.
     """
 
     right: bool
@@ -18,30 +18,30 @@ class JudgedScore(NamedTuple):
 
 
 class ClassTerms(tuple[tuple[float, float], ...]):
-    """The terms of every class's F1 in one response: a pair ``(2 × true positive, predicted + actual)`` for each class.
+    """The terms of F1 in one response: a pair ``(2 × true positive, predicted + actual)`` for each class.
 
-    ``Σ 2 TP / Σ (predicted + actual)`` over responses is the F1 of the class.
+    ``Σ 2 TP / Σ (predicted + actual)`` over responses is the F1 of a class.
     """
 
     @classmethod
     def of(cls, truth: Hashable, answer: Hashable | None, classes: Iterable[Hashable]) -> "ClassTerms":
-        """Return the terms of a response.
+        """Compute the terms of a response.
 
         Args:
             truth: the right class.
-            answer: the predicted class; None where no answer was found, which predicts no class.
-            classes: all classes, in an order that is the same for all examples of a benchmark.
+            answer: the predicted class; None for an unanswered response, which predicts no class.
+            classes: all classes, in the same order for all examples of a benchmark.
         """
         return cls((2.0 * (truth == answer == name), float((truth == name) + (answer == name))) for name in classes)
 
 
 Score = float | tuple[float, float] | JudgedScore | ClassTerms | None
 """A metric's score of one response: a number; a numerator and a denominator; such a pair for each class; the score of
-a judge; or None where the metric does not apply."""
+a judge; or None if the metric does not apply."""
 
 
 def as_number(score: Score) -> float | None:
-    """Return a score as one number; None if there is none."""
+    """Convert a score to one number; None if it has no value."""
     if isinstance(score, JudgedScore):
         return score.value
     if isinstance(score, ClassTerms):
@@ -53,9 +53,9 @@ def as_number(score: Score) -> float | None:
 
 
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
-    """Return the scores of those metrics for which one number an example is not enough to aggregate them later.
+    """Return the scores of those metrics that cannot be aggregated later from one number per example.
 
-    These are the metrics with several generations, with judged scores, or with numerators and denominators.
+    These are metrics with several generations, judged scores, or numerators and denominators.
 
     Args:
         scores: by metric, the scores of one example's generations.

@@ -1,12 +1,13 @@
-"""Decide which of two runs is better as early as the data allow, with any number of looks (group-sequential testing).
+"""Decide which of two runs is better as early as the data allow, by group-sequential testing.
 
-Examples are asked in a random order, and after each of K batches an interval is computed for the difference so far.
-With 95 % confidence, all K intervals contain the difference that the full run would show: they are repeated confidence
-intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9) with error spent in proportion to the share
-f of examples asked so far (Lan & DeMets, *Biometrika* 1983). Since the examples are drawn from the benchmark without
-replacement, the difference so far has the variance ``(1 − f)`` times that of independent examples (Cochran, *Sampling
-Techniques*, chapter 2), which is information ``f / (1 − f)``: estimates at successive looks then have the independent
-increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009). At f = 1, the difference is known exactly.
+Examples are evaluated in random order, and after each of K batches ("looks") an interval of the difference is computed.
+With 95 % confidence, all K intervals contain the difference that the full run would show. They are repeated confidence
+intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9), whose error is spent in proportion to the
+share f of examples evaluated so far (Lan & DeMets, *Biometrika* 1983). Since examples are drawn from the benchmark
+without replacement, the variance of the difference is ``(1 − f)`` times that for independent examples (Cochran,
+*Sampling Techniques*, chapter 2), so the information is proportional to ``f / (1 − f)``. Estimates at successive looks
+then have the independent increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009). At f = 1, the
+difference is known exactly.
 """
 
 import math
@@ -22,18 +23,18 @@ from .ratio import ALPHA, Array, Codes, Interval
 Decision = Literal["better", "worse", "within", "undecided"]
 
 WITHIN = 2.0
-"""The default of the largest difference that does not matter, in percentage points."""
+"""The default for the largest difference that does not matter, in percentage points."""
 
 _LOOKS = 16
-_GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples: early looks are close together
-_SMALLEST_LOOK = 24  # clusters
-_SMALLEST_STEP = 1.25  # the second look, as a multiple of the first
+_GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples, so early looks are close together
+_SMALLEST_LOOK = 24  # minimum number of clusters at the first look
+_SMALLEST_STEP = 1.25  # minimum size of the second look, as a multiple of the first
 _SMALLEST_STRATUM = 8  # mean number of clusters per stratum at the first look
 _DRAWS, _DRAWS_OF_PLAN = 100_000, 2_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> list[int]:
-    """Return the number of clusters asked by each look, in ascending order; the last is all of them.
+    """Return the number of clusters evaluated by each look, in ascending order; the last look evaluates all.
 
     Args:
         clusters: the number of clusters in the whole benchmark.
@@ -52,7 +53,7 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
 
 @lru_cache(maxsize=8)
 def _paths(sizes: tuple[int, ...]) -> Array:
-    """Return simulated z-values of two runs without a true difference, at each look but the last, from a fixed seed.
+    """Simulate z-values of two runs without a true difference, at all looks but the last, with a fixed seed.
 
     The array has the shape ``(draws, looks - 1)``.
     """
@@ -66,12 +67,12 @@ def _paths(sizes: tuple[int, ...]) -> Array:
 def levels(sizes: tuple[int, ...]) -> list[float]:
     """Return the two-sided significance level of each look; the looks before the last spend 5 % together.
 
-    Boundaries come from simulated Brownian paths: at each look, the share of paths that cross a boundary for the first
-    time is proportional to the examples asked since the look before. The last level is 1, since with all examples asked
-    the difference is known.
+    Boundaries are determined from simulated Brownian paths: at each look, the share of paths that cross a boundary for
+    the first time is proportional to the number of examples evaluated since the previous look. The last level is 1,
+    since the difference is known when all examples are evaluated.
 
     Args:
-        sizes: the clusters asked by each look, from :func:`look_sizes`.
+        sizes: the number of clusters evaluated by each look, from :func:`look_sizes`.
     """
     distances = np.abs(_paths(sizes))
     is_inside = np.ones(_DRAWS, dtype=bool)
@@ -89,9 +90,9 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
     """Return the repeated confidence interval of the difference that the full run would show.
 
     Args:
-        difference: the difference over the examples asked, in the metric's own unit.
-        sensitivity: the standard error of that difference and its degrees of freedom.
-        share: the share of all clusters that has been asked, above 0 and at most 1.
+        difference: the difference over the examples evaluated so far, in the metric's own unit.
+        sensitivity: the standard error of this difference and its degrees of freedom.
+        share: the share of all clusters that has been evaluated, above 0 and at most 1.
         level: the significance level of this look, from :func:`levels`.
     """
     quantile = float(scipy.special.stdtrit(sensitivity.degrees_of_freedom, 1 - level / 2))
@@ -112,7 +113,7 @@ def decision(interval: Interval, within: float) -> Decision:
 
 
 class Clusters(NamedTuple):
-    """The clusters of a benchmark in the order in which they are asked.
+    """The clusters of a benchmark in the order in which they are evaluated.
 
     Attributes:
         examples: the indices of the examples of each cluster.
@@ -124,12 +125,12 @@ class Clusters(NamedTuple):
 
 
 def random_order(clusters: Codes, strata: Codes, seed: int = 0) -> Clusters:
-    """Return the clusters in a random order in which each stratum has its share of any first k clusters.
+    """Return the clusters in random order, such that the first k clusters have a fair share of each stratum, for any k.
 
     Args:
         clusters: the cluster of each example, shape ``(n,)``.
         strata: the stratum of each example, shape ``(n,)``.
-        seed: the seed of the order.
+        seed: the random seed.
     """
     members: dict[int, list[int]] = {}
     for place, cluster in enumerate(clusters.tolist()):
@@ -145,7 +146,7 @@ def random_order(clusters: Codes, strata: Codes, seed: int = 0) -> Clusters:
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:
-    """Return the expected number of clusters asked before a comparison is decided.
+    """Return the expected number of clusters that are evaluated until a comparison is decided.
 
     Args:
         difference: the true difference, in any unit.

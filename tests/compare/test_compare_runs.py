@@ -159,7 +159,7 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved):
 def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     save_run(tmp_path / "a", tasks="medhallu", limit=6)
     save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
-    with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); --common"):
+    with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); add --common"):
         comparison(tmp_path)
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
@@ -260,7 +260,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
         )
     a, b = map(one_run, pair_of_runs)
     assert any(
-        "medhallu" in warning and "no task of this package" in warning for warning in compare_runs(a, b).warnings
+        "medhallu" in warning and "not a task of this package" in warning for warning in compare_runs(a, b).warnings
     )
     asked = compare_runs(a, b, tasks=[("medhallu", "medhallu")])
     assert [line.metric.name for line in asked.differences] == ["acc"]
@@ -322,7 +322,7 @@ def test_the_command(saved, tmp_path, capsys):
     assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
     assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
-    assert cli.main(["compare", a, a]) == 0 and "A and B: the same run" in capsys.readouterr().out
+    assert cli.main(["compare", a, a]) == 0 and "A and B: both are the run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a]) == 1

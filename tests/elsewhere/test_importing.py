@@ -207,7 +207,7 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err
     assert "responses, whose id matches no document" in errors
-    assert "1 documents with several responses, taken as generations" in errors
+    assert "1 documents with several responses, used as generations" in errors
     for kind in ("1 lines that are not JSON", "1 records without a response that is text"):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)

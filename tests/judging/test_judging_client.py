@@ -45,7 +45,7 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
     monkeypatch.setattr("medtasks_utils.judging.client._PATIENCE", 0.0)
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
         check(settings_for(server.url, tmp_path, max_retries=2))
-    assert f"at {server.url} has not answered yet; it is asked up to 3 times" in caplog.text
+    assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
 
 
 def test_what_stays_wrong_is_not(tmp_path):

@@ -177,7 +177,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
     refused(options(server, tmp_path / "other"), "is the server running")
     refused(
         {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
-        "needs a key: set JUDGE_API_KEY or OPENAI_API_KEY",
+        "needs an API key: set JUDGE_API_KEY or OPENAI_API_KEY",
     )
     refused(options(server, Path("/proc/none")), "cannot write the judge.s cache")
 
