@@ -4,7 +4,7 @@ import difflib
 import logging
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 logger = logging.getLogger("lm_eval.medtasks")
@@ -39,6 +39,22 @@ def reason_of(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     is_heading = re.search(r":$|validation errors? for", lines[0])
     return " ".join(lines[: 3 if is_heading else 1])[:_MOST_SHOWN]
+
+
+def call_all(actions: Iterable[Callable[[], object]]) -> None:
+    """Call every action, so that all that is missing is named at once.
+
+    Raises:
+        MedtasksError: with the messages of the actions that failed.
+    """
+    messages = []
+    for action in actions:
+        try:
+            action()
+        except MedtasksError as error:
+            messages.append(str(error))
+    if messages:
+        raise MedtasksError("; ".join(messages))
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

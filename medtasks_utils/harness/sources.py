@@ -95,18 +95,20 @@ def _download(repository: str, revision: str | None) -> Path:
     Raises:
         DataError: if it is not in the cache and cannot be downloaded.
     """
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
-    patterns = [f"*{suffix}" for suffix in SUFFIXES]
+    failures = OSError, HFValidationError, *HfHubHTTPError.__bases__  # errors of any HTTP library that the client uses
+    settings: dict[str, Any] = {"allow_patterns": [f"*{suffix}" for suffix in SUFFIXES]}
+    unreachable = None
+    try:  # a single request; without a network, snapshot_download repeats its own for half a minute
+        HfApi().dataset_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    except failures as error:
+        unreachable, settings["local_files_only"] = error, True
     try:
-        folder = snapshot_download(repository, repo_type="dataset", revision=revision, allow_patterns=patterns)
-    except (
-        OSError,
-        HFValidationError,
-        *HfHubHTTPError.__bases__,
-    ) as error:  # errors of any HTTP library that the client uses
-        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(error)
+        folder = snapshot_download(repository, repo_type="dataset", revision=revision, **settings)
+    except failures as error:
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(unreachable or error)
         raise DataError(
             f"{repository} at revision {revision} is not in the hub's cache on this machine and cannot be downloaded "
             f"({why}): {_HOW_TO_GET_FILES}"

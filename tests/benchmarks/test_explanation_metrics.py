@@ -19,11 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric, make_metrics
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
+from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
 
 Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
@@ -211,7 +213,7 @@ PLACES = {"wordnet": "corpora", "punkt_tab": "tokenizers"}
 def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     fetched = []
 
-    def download(name: str, quiet: bool) -> bool:
+    def download(name: str, **settings: object) -> bool:
         fetched.append(name)
         place = no_data / PLACES[name]
         if name == "wordnet":  # which NLTK leaves packed
@@ -234,7 +236,7 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
 def test_without_punkt_and_internet_there_is_an_error(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
-    with pytest.raises(MedtasksError, match=r"punkt_tab.*`python -m nltk.downloader punkt_tab`.*leave meteor"):
+    with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing$"):
         new_meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(MedtasksError, match="punkt_tab"):
@@ -296,8 +298,17 @@ def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model, t
     assert BertScore(str(model)).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
+def test_all_that_is_missing_is_named_at_once_with_the_ways_out(no_data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
+    bertscore_module._load.cache_clear()
+    says = r"NLTK's wordnet.*NLTK's punkt_tab.*needs bert-score.*Run medtasks fetch.*--set medexqa.explanation_metrics="
+    with pytest.raises(MedtasksError, match=says):
+        Explanations(MedExQAOptions.model_validate({}), "medexqa_all")
+
+
 def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch):
     monkeypatch.setitem(sys.modules, "bert_score", None)
     bertscore_module._load.cache_clear()
-    with pytest.raises(MedtasksError, match=r"needs bert-score.*medtasks\[bertscore\].*leave bertscore out"):
+    with pytest.raises(MedtasksError, match=r"needs bert-score.*medtasks\[bertscore\]"):
         make_metrics(["bertscore"])[0].prepare()

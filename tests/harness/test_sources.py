@@ -1,10 +1,12 @@
 """Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
 
 import codecs
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
@@ -25,7 +27,7 @@ def reads(task: str, data: Path, **metadata: Any) -> list[Row]:
     return documents(load(task, data, **metadata))
 
 
-def message_of(task: str, data: Path) -> str:
+def message_of(task: str, data: str | Path) -> str:
     with pytest.raises(DataError) as caught:
         load(task, data)
     assert "\n" not in str(caught.value)
@@ -108,7 +110,7 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
     assert [text for text in (str(data / "nowhere"), "MEDTASKS_DATA", '"hub"', '"sample"') if text not in nowhere] == []
     (data / benchmark / "README.md").write_text("nothing")
     empty = message_of(TASK[benchmark], data)
-    assert str(data / benchmark) in empty and "it has README.md" in empty
+    assert str(data / benchmark) in empty and "it contains README.md" in empty
     shutil.rmtree(data / benchmark)
     missing = message_of(TASK[benchmark], data)
     assert "no folder" in missing and benchmark in missing and str(data) in missing and '"sample"' in missing
@@ -152,14 +154,23 @@ def asked(monkeypatch):
     """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
     asked: Asked = []
 
-    def download(repository: str, *, repo_type: str, revision: str, allow_patterns: list[str]) -> str:
-        assert repo_type == "dataset"
+    def download(
+        repository: str, *, repo_type: str, revision: str, allow_patterns: list[str], local_files_only: bool
+    ) -> str:
+        assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
         asked.append((repository, revision, allow_patterns))
         names = {each.name: name for name, card in benchmarks().items() for each in card.repositories.values()}
         return str(SAMPLE / names[repository])
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     return asked
+
+
+def test_a_hub_out_of_reach_is_one_line_at_once(monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", Mock(side_effect=ConnectionError("no route")))
+    monkeypatch.setattr("huggingface_hub.utils._http.http_backoff", Mock(side_effect=AssertionError("asked again")))
+    assert re.search(r"cannot be downloaded \(no route\).*medtasks fetch", message_of("medcalc_bench", "hub"))
 
 
 def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked, monkeypatch):

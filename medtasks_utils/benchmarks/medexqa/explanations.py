@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Example
-from medtasks_utils.errors import logger
+from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
 from medtasks_utils.statistics.scores import JudgedScore
@@ -17,6 +17,11 @@ from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that depend on the judge, and are None for an example on which it failed."""
+
+_WAYS_OUT = (
+    "Run medtasks fetch on a machine with internet access and copy its caches, or choose among --set "
+    "medexqa.explanation_metrics=rougeL,bleu,meteor,bertscore"
+)
 
 
 def references(example: Example) -> list[str]:
@@ -49,8 +54,10 @@ class Explanations:
         self._options = options
         self._task = task
         self._metrics = make_metrics(options.lexical_metrics, **options.model_dump())
-        for metric in self._metrics:
-            metric.prepare()
+        try:
+            call_all(metric.prepare for metric in self._metrics)
+        except MedtasksError as error:
+            raise MedtasksError(f"{error}. {_WAYS_OUT}") from None
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
         self._names = scored(options)
         self._judge: Any = None

@@ -24,7 +24,6 @@ _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Patterns of the files in a hub repository that loading needs: settings, tokenizer, and weights for torch."""
 
 _USUAL_LENGTH = 512
-_WITHOUT = "or leave bertscore out of explanation_metrics"
 
 
 class BertScore(ExplanationMetric):
@@ -100,9 +99,7 @@ def _load(model: str) -> Any:
         from bert_score.utils import model2layers
         from transformers import AutoConfig
     except ImportError as error:
-        raise MedtasksError(
-            f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]', {_WITHOUT}"
-        ) from None
+        raise MedtasksError(f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]'") from None
     try:
         folder = str(_folder(model))
         config = AutoConfig.from_pretrained(folder)
@@ -113,8 +110,8 @@ def _load(model: str) -> Any:
             raise OSError("its tokenizer has no vocabulary")
     except Exception as error:  # a missing, damaged or unusual model fails in many ways, all for the user to fix
         raise MedtasksError(
-            f"bertscore: cannot load the model {model!r} ({reason_of(error)}); fetch it on a machine with internet "
-            f"access (`medtasks fetch --only scibert`), name another model with bertscore_model, {_WITHOUT}"
+            f"bertscore needs the model {model}, which cannot be loaded ({reason_of(error)}; bertscore_model names "
+            "another)"
         ) from None
     # SciBERT's tokenizer states no maximum length. transformers then assumes 1e30, which overflows in bert-score.
     positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.benchmarks.base import Resource
-from medtasks_utils.errors import MedtasksError, logger
+from medtasks_utils.errors import MedtasksError, call_all, logger
 
 from . import ExplanationMetric
 
@@ -45,10 +46,9 @@ class Meteor(ExplanationMetric):
         """Load WordNet and Punkt's model; download them first if necessary.
 
         Raises:
-            MedtasksError: if one of them is not available.
+            MedtasksError: if any of them is not available.
         """
-        for resource in RESOURCES:
-            resource.load()
+        call_all(resource.load for resource in RESOURCES)
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """Return METEOR against the best reference, 0–1."""
@@ -79,15 +79,13 @@ def _load(place: str) -> None:
                 if constants.HF_HUB_OFFLINE:
                     raise
                 logger.warning("meteor needs NLTK's %s, which is missing; downloading it", name)
-                nltk.download(name, quiet=True)
+                nltk.download(name, quiet=True, print_error_to=StringIO())
                 _READERS[place]()
         except Exception as error:  # a damaged copy fails in many ways
-            reason = str(refusals[-1].message) if refusals else type(error).__name__
-            raise MedtasksError(
-                f"meteor needs NLTK's {name}, which cannot be read ({reason}); run `python -m nltk.downloader {name}` "
-                "on a machine with internet access (then copy its folder nltk_data, and set NLTK_DATA to the copy), "
-                "or leave meteor out of explanation_metrics"
-            ) from None
+            reason = f"cannot be read ({refusals[-1].message if refusals else type(error).__name__})"
+            if isinstance(error, LookupError) and not refusals:
+                reason = "is missing"
+            raise MedtasksError(f"meteor needs NLTK's {name}, which {reason}") from None
 
 
 RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
