@@ -155,7 +155,7 @@ class Secrets:
     def scrub(self, value: Any) -> Any:
         """Return a copy of a value, made of JSON's types, with each secret replaced by ``[secret]``."""
         if isinstance(value, str):
-            for secret in self._known:
+            for secret in sorted(self._known, key=len, reverse=True):  # one may begin another
                 value = value.replace(secret, "[secret]")
             return value
         if isinstance(value, dict):

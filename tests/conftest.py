@@ -24,6 +24,8 @@ from given import BENCHMARKS, NLTK, TASKS
 from hypothesis import settings
 from lm_eval.tasks._index import TaskIndex
 
+from medtasks_utils.writing import SECRETS
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
@@ -58,6 +60,11 @@ def _logging_as_it_was(monkeypatch):
     yield
     log.handlers[:], log.propagate = handlers, propagate
     log.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests(monkeypatch):
+    monkeypatch.setattr(SECRETS, "_known", set())
 
 
 @pytest.fixture

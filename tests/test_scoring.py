@@ -1,6 +1,7 @@
 """From Python: ``score`` for one response, ``load_runs`` for saved ones; both as in a run."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from saved_runs import save_run
 
 from medtasks_utils import Scorer, load_runs, score
 from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.results.frames import Frames
 
 RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.", "I would say (C).", "", "<think>so"]
 
@@ -44,13 +46,22 @@ def test_a_benchmark_is_its_default_task_and_options_apply():
     both = f"\\boxed{{1}} <answer>{row['Ground Truth Answer']}</answer>"
     assert score("medcalc_bench", row, both)["strict-match"].metrics["acc"] == 1.0
     assert score("medcalc_bench", row, both, answer_format="boxed")["strict-match"].metrics["acc"] == 0.0
+    for unpaired in (f"<think>{both}", f"{both}</think>", f"</think>{both}<think>"):
+        assert score("medcalc_bench", row, unpaired)["strict-match"].metrics["acc"] == 1.0, "as its authors read it"
+    (row, *_), unsure = sample_rows(FILE["medhallu"]), r"\boxed{2}"
+    assert score("medhallu", row, unsure, shown="hallucinated")["strict-match"].answer == "2"
+    assert score("medhallu", row, unsure, shown="hallucinated", allow_unsure=False)["strict-match"].answer is None
+    (row, *_) = sample_rows(FILE["medcalc_bench"])
     assert score("medcalc_bench_python", row, both)["strict-match"].metrics["acc"] == 1.0, "the last reply alone"
 
 
 def test_the_format_of_medmcqa_asks_for_a_think_block_and_no_box():
     row = sample_rows(FILE["medmcqa"])[0]
-    scores = score("medmcqa", row, "<think>x</think>\nThe answer is B.")["strict-match"].metrics
-    assert (scores["format"], scores["one_box"], scores["answered"]) == (1, 0, 0)
+    for boxes in range(3):
+        scores = score("medmcqa", row, "<think>x</think>\nThe answer is B." + r" \boxed{B}" * boxes)[
+            "strict-match"
+        ].metrics
+        assert (scores["format"], scores["one_box"], scores["answered"]) == (1, boxes == 1, boxes > 0)
 
 
 def test_explanations_are_scored_if_asked_for():
@@ -122,6 +133,8 @@ def test_saved_runs_as_frames(tmp_path):
     assert one["answer"] == one["target"] and one["acc"] == 1.0 and "\\boxed" in one["response"]
     many = examples[examples["task"] == "medhallu"].iloc[0]
     assert len(many["response"]) == len(many["answer"]) == 2
+    documented = [re.findall(r"``(\w+)``", text) for text in str(Frames.__doc__).split("samples:")]
+    assert [*values] == documented[0] and [*examples][: len(documented[1])] == documented[1]
 
 
 @pytest.mark.parametrize("shown", ["ground_truth", "hallucinated"])

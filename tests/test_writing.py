@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import Secrets, write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -42,3 +42,11 @@ def test_a_file_in_no_folder(tmp_path):
         write_whole(path, "text")
     write_whole(path, b"bytes\r\n", make_folder=True)
     assert path.read_bytes() == b"bytes\r\n"
+
+
+def test_a_secret_that_begins_another_leaves_nothing_of_it():
+    for order in (1, -1):
+        secrets = Secrets()
+        for key in ["sk-abcd", "sk-abcd-and-more"][::order]:
+            secrets.learn({"api_key": key})
+        assert secrets.scrub(["sk-abcd-and-more", {"a": "sk-abcd."}]) == ["[secret]", {"a": "[secret]."}]

@@ -19,12 +19,13 @@ from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import _percent
+from medtasks_utils.audit.auditing import Item
 from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
 from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.judge_replies import UnreadableError
-from medtasks_utils.results import read_runs
+from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import read_audit
 
 __all__ = ["no_keys_and_no_waits"]
@@ -118,6 +119,32 @@ def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_w
     toy.answers = {}
     found = asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output["stated"]
     assert found == "YES" and same(found, "yes", toy, example) and right(found, toy, example)
+
+
+def test_of_a_long_response_the_auditor_sees_the_end():
+    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+        assert "The answer is B." in whole(messages) and len(whole(messages)) < 20_000
+        return read("STATED: B")
+
+    case = AuditCase(*example_of("letter"), "Hm. " * 9_000 + "The answer is B.")
+    assert asyncio.run(Auditor().judge(case, ask)).output == {"stated": "B"}
+
+
+def test_a_reading_of_less_than_even_certainty_is_doubtful():
+    def is_doubtful(certainty: Any) -> bool:
+        answers = {name: ["A", "A"] for name in ("strict-match", "flexible-extract")}
+        details: Any = {"flexible-extract": {"certainty": certainty}}
+        benchmark, example = example_of("letter")
+        sample = Sample(0, "", example, [], ["", ""], "A", answers=answers, details=details)
+        return Item(benchmark, sample, 1).is_doubtful
+
+    assert [is_doubtful(each) for each in (0.49, [0.9, 0.4], 0.5, [0.4, 0.9], None)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 # ---- a run

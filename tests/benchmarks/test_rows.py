@@ -214,6 +214,11 @@ def test_options_of_several_specialties_are_refused_by_tasks_of_one(name, option
         manager({"medexqa": options}).load([name])
 
 
+def test_orders_of_choices_are_refused_where_nothing_is_generated():
+    with pytest.raises(UsageError, match="vary_order applies only to generated answers"):
+        load("medexqa_clinical_psychology_logits", medexqa={"vary_order": True, "repeats": 2})
+
+
 def test_seed_shuffles_several_specialties_reproducibly():
     def shuffled(**options: Any) -> list[str]:
         return ids(documents(load("medexqa_all", medexqa=options)))

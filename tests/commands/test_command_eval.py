@@ -107,7 +107,7 @@ def test_a_reply_without_an_answer_is_asked_for_again(task, connections, tmp_pat
     def reply(body: Request) -> Answer:
         is_new = prompt_of(body) not in seen
         seen.add(prompt_of(body))
-        nothing = NO_ANSWERS[len(seen) // 9 % len(NO_ANSWERS)]
+        nothing = NO_ANSWERS[len(seen) // 9 - 1]
         return Fault(200, nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
 
     with LocalServer(reply) as served:

@@ -34,8 +34,9 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsys):
-    tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
-    path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
+    tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench_calculator", "medhallu"]
+    own = {"medcalc_bench": {"revision": "v2"}}
+    path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
     assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
     upload = f"hf upload org/name {tmp_path}/out/.eval_results .eval_results --create-pr"
     assert capsys.readouterr().out.splitlines()[-1] == f"next: {upload}"
@@ -47,13 +48,14 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
     )
     for task, metric in expected.items():
         assert found[task]["value"] == pytest.approx(100 * results[task][f"{metric},strict-match"], abs=1e-4)
-        assert "no tools" in found[task]["notes"] and "signature " in found[task]["notes"]
+        used = "tools: calculator" if task.endswith("calculator") else "no tools"
+        assert used in found[task]["notes"] and "signature " in found[task]["notes"]
     assert found["medhallu"]["dataset"] == {
         "id": "UTAustin-AIHealth/MedHallu",
         "task_id": "medhallu",
         "revision": "515060458a945c633debc6fd5baac7764416b724",
     }
-    assert "T" in found["medhallu"]["date"]
+    assert "T" in found["medhallu"]["date"] and found["medcalc_bench_calculator"]["dataset"]["revision"] == "v2"
 
 
 PARTS = {  # why a run is held back: what its results say, and would say of the whole benchmark

@@ -1,6 +1,7 @@
 """Runs of the real harness compared: what is paired, what is refused, what is found, and what is printed."""
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
 from medtasks_utils.compare.difference_plan import plan
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.ratio import holm
 
 
@@ -169,6 +171,28 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     save_run(tmp_path / "d", tasks="medhallu", limit=4)
     with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
         compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "d"))
+
+
+def test_examples_in_another_order_are_paired_by_what_they_are(pair_of_runs):
+    before = compare_runs(*map(one_run, pair_of_runs)).differences
+    edit_lines(sample_file(pair_of_runs[1], "medmcqa_openmed"), lambda lines: lines[::-1])
+    after = compare_runs(*map(one_run, pair_of_runs)).differences
+    assert [line.contrast for line in after if line.breakdown] == [line.contrast for line in before if line.breakdown]
+
+
+def test_equal_documents_are_examples_of_their_own():
+    assert content_keys([{}, {}], None, ["h", "h"]) == [("h", 0), ("h", 1)]
+
+
+def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
+    a, b = map(one_run, pair_of_runs)
+    by_name = {
+        line.task: line.contrast for line in compare_runs(a, b, metrics=["acc"]).differences if not line.breakdown
+    }
+    parts = [by_name[task].stderr or 0 for task in GENERATION_TASKS]
+    assert by_name["medtasks"].stderr == pytest.approx(math.hypot(*parts) / 4), "a mean over its tasks"
+    del b.tasks["medhallu"]
+    assert "medtasks" not in {line.task for line in compare_runs(a, b).differences}
 
 
 # ---- what is refused, and what is warned of
@@ -325,5 +349,6 @@ def test_the_command(saved, tmp_path, capsys):
     assert cli.main(["compare", a, a]) == 0 and "A and B: both are the run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+    assert cli.main(["compare", a, b, "--plan", "3"]) == 0 and "3 points" in capsys.readouterr().out
     assert cli.main(["compare", a]) == 1
     assert "name a second run" in capsys.readouterr().err

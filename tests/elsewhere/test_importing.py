@@ -14,8 +14,11 @@ from saved_runs import drawn, save_run
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs
+from medtasks_utils.elsewhere.matching import by_prompt
+from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.replies import Reply
 from medtasks_utils.rescore import find_responses
 from medtasks_utils.results import Run, read_runs
 
@@ -141,6 +144,21 @@ def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path):
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
     transcript = sample.details[STRICT]["transcript"]
     assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
+
+
+def test_of_two_questions_in_a_prompt_the_longer_is_asked():
+    documents = [{"q": text} for text in ("Is it so?", "Is it so, or not at all?", "Is it?")]
+    response = Response(
+        "line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], [], Reply("Yes."), {}
+    )
+    assert by_prompt([response], documents, ["q"]) == {1: [response]}
+
+
+def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):
+    written = lines("medcalc_bench", lambda doc: f"\\boxed{{{doc['shown_truth']}}} <answer>none</answer>")
+    about = {"env_args": {"answer_format": "boxed"}}
+    run, _ = imported(write(tmp_path, "medcalc_bench", written, about), tmp_path / "out")
+    assert run.tasks["medcalc_bench"].metrics["acc", STRICT].value == 1
 
 
 # ---- other harnesses

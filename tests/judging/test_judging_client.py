@@ -1,5 +1,6 @@
 """Single calls: what is tried again and how long it waits, what an endpoint refuses, the cache, the key."""
 
+import asyncio
 import json
 import sqlite3
 import subprocess
@@ -155,6 +156,26 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, ca
         assert KEY not in text
 
 
+def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://h:1/v1/")
+    assert settings_for(None, tmp_path).base_url == "http://h:1/v1"
+
+
+def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
+    pauses = []
+    call_later = asyncio.BaseEventLoop.call_later
+
+    def recorded(loop: Any, delay: float, callback: Any, *arguments: Any, **settings: Any) -> Any:
+        is_pause = callback.__name__ == "release"
+        pauses.extend([delay] * is_pause)
+        return call_later(loop, 0 if is_pause else delay, callback, *arguments, **settings)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "call_later", recorded)
+    with JudgeServer() as server:
+        judged(server, tmp_path, cases(2), pause=7.0)
+    assert pauses == [7.0, 7.0]
+
+
 # ---- the cache
 
 
@@ -165,7 +186,7 @@ def test_what_makes_another_question(tmp_path):
         return len(server.requests) - before
 
     with JudgeServer() as server:
-        assert [count(), count(), count("Other.")] == [1, 0, 1]
+        assert [count(), count(), count("Other."), count(model="second")] == [1, 0, 1, 1]
         assert [count(concurrency=1), count(max_tokens=7), count(timeout=9)] == [0, 0, 0]
 
 

@@ -13,6 +13,7 @@ from local_server import Answer, Answering, Fault, LocalServer
 from running import Scripted, evaluate, load, samples, saved_results
 from scripts import in_turn, refusal, whole
 
+from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.errors import MedtasksError, UsageError
 
 KEY = "sk-canary-3141592653"
@@ -100,6 +101,19 @@ def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings
     assert (sample["judge"]["score"], sample["judge"]["failure"]) == (None, "unreadable")
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
     assert warning.startswith(f"{TASK}: the judge failed on {lost}, which the means leave out (unreadable: ")
+
+
+def test_failures_are_counted_by_generation(tmp_path):
+    with JudgeServer(judging(next(iter(SCORES)))) as server:
+        means = evaluate(TASK, right, metadata=options(server, tmp_path, repeats=2))["results"][TASK]
+    assert means["judge_failures,strict-match"] == 2
+    assert means["explanation,strict-match"] == pytest.approx((20 + 30 + 40) / 3)
+
+
+def test_calls_in_flight_are_shared_among_processes(tmp_path):
+    with JudgeServer() as server:
+        task = load(TASK, **options(server, tmp_path, judge_concurrency=6))
+        assert [Explanations(task.options, TASK, n)._settings.concurrency for n in (1, 3, 9)] == [6, 2, 1]
 
 
 def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):

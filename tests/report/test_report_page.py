@@ -21,6 +21,7 @@ from medtasks_utils.report.answer_tables import found_by_table
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.page import build_page, leaderboard_figure
 from medtasks_utils.report.pairs import all_pairs
+from medtasks_utils.report.ranking import ranks
 from medtasks_utils.report.run_settings import settings_table
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
@@ -157,6 +158,19 @@ def test_results_are_compared_if_they_measure_the_same(runs, fields, words):
     assert ("second is not comparable in MedHallu: " in sentences) == bool(words)
 
 
+def test_without_samples_other_rows_are_not_comparable(runs):
+    a, b = (run.tasks["medhallu"] for run in runs)
+    signed(runs[1], "medhallu", rows="abc")
+    assert comparability(a, replace(b, samples_path=None), "strict-match").reason.startswith("the rows differ")
+
+
+def test_ranks_are_corrected_for_all_that_are_read_together(runs, monkeypatch):
+    families = []
+    monkeypatch.setattr("medtasks_utils.report.ranking.ranking", lambda *_, family, **more: families.append(family))
+    ranks(topics_of(runs))
+    assert set(families) == {len(families)} != {1}
+
+
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
@@ -287,6 +301,8 @@ def test_the_command(folder, tmp_path, capsys):
     assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
     assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
     assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second"
+    assert main(["report", str(folder), "-o", str(output), "--compare", "second"]) == 0
+    assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second" and capsys.readouterr()
     (tmp_path / "results.json").write_text('{"a": ')
     for arguments, words in (
         ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),

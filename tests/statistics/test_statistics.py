@@ -194,7 +194,8 @@ def test_no_interval_leaves_its_range_or_is_without_width(n, share, kind):
 @pytest.mark.parametrize(
     ("values", "metric", "is_shown", "few"),
     [
-        ([1.0, 0.0] * 4, Metric("acc"), False, True),
+        ([1.0, 0.0] * 4 + [1.0], Metric("acc"), False, True),
+        ([1.0, 0.0] * 5, Metric("acc"), True, False),
         ([1.0] * 50, Metric("acc"), True, True),
         ([1.0, 0.0] * 10, Metric("acc"), True, False),
         ([*np.linspace(85, 100, 195), *[0.0] * 3], EXPLANATION, True, True),  # however the judge's own scores spread
@@ -332,6 +333,10 @@ def test_too_few_are_not_tested():
     assert none is not None and none.p is none.low is None and "0 independent" in none.note
     few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
     assert few is not None and few.p is few.low is None and "3" in few.note
+    for n in (9, 10):
+        alternating = contrast(scores([1.0, 0.0] * 5)[:n], scores([0.0, 1.0] * 5)[:n], Metric("acc"))
+        assert alternating is not None and (alternating.interval is None) == (n == 9)
+        assert len(ranking("ab", [MEAN.ratio(scores([1.0, 0.0] * 5)[:n])] * 2)) == 2 * (n == 10)
     assert contrast(scores([None]), scores([1.0]), Metric("acc")) is None
 
 

@@ -33,8 +33,8 @@ def cases(count: int) -> list[Case]:
     return [case(number) for number in range(count)]
 
 
-def settings_for(url: str, folder: Path, **changed: Any) -> JudgeSettings:
-    return JudgeSettings.from_environment(model="judge", base_url=url, cache=folder / "cache.sqlite3", **changed)
+def settings_for(url: str | None, folder: Path, model: str = "judge", **changed: Any) -> JudgeSettings:
+    return JudgeSettings.from_environment(model=model, base_url=url, cache=folder / "cache.sqlite3", **changed)
 
 
 def judged(

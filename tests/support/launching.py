@@ -10,11 +10,11 @@ ON_PROCESSORS = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
 """The environment of each."""
 
 
-_PORTS = itertools.count(20_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+_PORTS = itertools.count(20_000 + os.getpid() % 100 * 100)
 
 
 def free_port() -> int:
-    """A port that no other worker of these tests is given, below those that systems give out of themselves."""
+    """A free port, counted from another number in every process, below those that systems give out of themselves."""
     for port in _PORTS:
         with socket.socket() as free, suppress(OSError):
             free.bind(("127.0.0.1", port))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from commanding import clean_environment
+from filelock import FileLock
 from given import ROOT, table
 from judge_server import JudgeServer
 from local_server import Fault
@@ -232,6 +233,29 @@ def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
     assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
     assert exit_code(job.folder) == last
+
+
+def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, capsys, monkeypatch):
+    path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}])
+    (job,) = read_plan(path).jobs()
+    job.folder.mkdir(parents=True)
+    (job.folder / "log.txt").write_text("starting\nno luck\n")
+    monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1]))
+    assert main(["sweep", str(path)]) == 1
+    out, errors = capsys.readouterr()
+    assert "no luck" in errors and "no report" in out
+    assert main(["sweep", str(path), "--dry_run", "--json"]) == 0
+    assert [job["done"] for job in json.loads(capsys.readouterr().out)] == [False]
+    with FileLock(tmp_path / "sweep" / ".lock"):
+        assert main(["sweep", str(path)]) == 1
+    assert "another sweep is running" in capsys.readouterr().err
+
+
+def test_a_run_s_flags_count_before_a_model_s(tmp_path, server):
+    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}]).read_text())
+    content["models"][0]["flags"] = {"limit": 9, "batch_size": 2}
+    settings = Plan(**content).jobs()[0].settings
+    assert (settings["limit"], settings["batch_size"]) == (3, 2)
 
 
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):

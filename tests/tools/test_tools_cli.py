@@ -44,3 +44,11 @@ def test_wrong_usage_is_exit_code_2(arguments):
     with pytest.raises(SystemExit) as caught:
         cli.main(["tool", *arguments])
     assert caught.value.code == 2
+
+
+def test_the_layers_of_the_sandbox_are_named(tool):
+    code, out, _ = tool("", "python", "--layers", "--json")
+    shown = json.loads(out)
+    assert [*shown["layers"]] == ["namespaces", "landlock", "seccomp", "limits"] and bool(code) == bool(
+        shown["missing"]
+    )

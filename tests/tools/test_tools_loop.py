@@ -12,6 +12,7 @@ from launching import ON_PROCESSORS, free_port, launch
 from running import Chat, Scripted, documents, evaluate, load, samples
 from tool_caller import tagged, turn
 
+from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.loop import LAST_TURN
 
 Script = Callable[[Chat], str]
@@ -51,7 +52,9 @@ def calculating(chat: Chat) -> str:
 # ---- what happens in a run
 
 
-def test_a_round_is_one_batch_over_the_examples_still_going():
+def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
+    forgotten = []
+    monkeypatch.setattr(TOOLS["calculator"], "forget", lambda self, key: forgotten.append(key))
     docs = documents(load("medcalc_bench"))
     lengths = {doc["note"]: index % 4 for index, doc in enumerate(docs)}
 
@@ -66,6 +69,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going():
     ]
     for sample, rounds in zip(samples(result), lengths.values(), strict=True):
         assert (sample["turns"], sample["tool_calls"]) == (rounds + 1, rounds)
+    assert len(set(forgotten)) == len(docs), "each session once it is over"
 
 
 def test_the_model_sees_the_prompt_its_reply_and_the_result():
@@ -89,13 +93,13 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result():
 
 
 def test_an_endless_caller_ends_after_max_turns_unanswered():
-    model = Caller(lambda chat: tagged("calculator", f"{turn(chat)} + 0.5"))
+    model = Caller(lambda chat: tagged("calculator", f"{turn(chat)} / 0"))
     result = run("medcalc_bench_calculator", model, limit=3, metadata={"medcalc_bench": {"max_turns": 5}})
     assert [len(batch) for batch in model.batches] == [3] * 5
     assert LAST_TURN in model.batches[4][0][-1]["content"]
     assert not any(LAST_TURN in message["content"] for batch in model.batches[:4] for chat in batch for message in chat)
     assert value(result, "turns") == 5
-    assert value(result, "tool_calls") == 4, "the last reply's call is not run"
+    assert value(result, "tool_calls") == value(result, "tool_errors") == 4, "the last reply's call is not run"
     for filter_name in ("strict-match", "flexible-extract"):
         assert value(result, "answered", filter_name) == 0, "no number is read out of a call"
 
@@ -170,6 +174,7 @@ def test_two_processes_have_rounds_of_their_own_in_step(tiny_model, tmp_path):
     found = json.loads(out.read_text("utf-8"))
     assert len(found) == 14
     for sample in found:
-        turns = {1: 1, 2: 1, 3: 2, 4: 1, 5: 3, 6: 1, 7: 4}[int(sample["doc"]["row_number"])]
+        row = int(sample["doc"]["row_number"])
+        turns = 1 + row % 2 * row // 2
         assert (sample["turns"], sample["tool_calls"]) == (turns, turns - 1)
         assert {len(transcript) for transcript in sample["transcript"]} == {2 * turns + 1}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from given import table
 from local_server import Answer, Fault, LocalServer, Request, completion
-from running import Chat, Scripted, evaluate, samples
+from running import Chat, Scripted, evaluate, load, samples
 from scripts import in_turn, refusal
 from tool_caller import run, tagged, turn
 
@@ -47,6 +47,16 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, n
     assert back is None or sent == back
     assert re.fullmatch(r"[\w-]{1,64}", field["function"]["name"])
     assert field["id"] == (entry["id"] if isinstance(entry, dict) and "id" in entry else "call00008")
+
+
+def test_sixteen_calls_are_run_and_no_more():
+    calls = heard("", *[called("calculator", '{"expression": "1"}', str(number)) for number in range(17)]).calls
+    assert [call.problem is None for call in calls] == [True] * 16 + [False]
+
+
+def test_a_call_may_take_as_long_as_tool_timeout_says():
+    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5}).turns._opened
+    assert [tool._sandbox._timeout for tool in tools.values()] == [2.5]
 
 
 # ---- over a server
