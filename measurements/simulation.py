@@ -435,13 +435,14 @@ class EarlyStop:
 
 def stopped(first: MetricScores, second: MetricScores, metric: Metric, within: float = 0.02) -> Stopped:
     """Ask in a random order until it is decided; the truth is the difference over all examples."""
-    order = random_order(first.clusters, first.strata * metric.aggregation.averages_parts)
-    sizes = look_sizes(len(order.examples), order.strata)
+    strata = first.strata * metric.aggregation.averages_parts
+    order = random_order(first.clusters, strata)
+    sizes = look_sizes(len(order), len(np.unique(strata)))
     whole = contrast(first, second, metric)
     assert whole is not None
     truth = whole.difference
     for size, level in zip(sizes, levels(tuple(sizes)), strict=True):
-        places = sorted(chain.from_iterable(order.examples[:size]))
+        places = sorted(chain.from_iterable(order[:size]))
         found = contrast(first[places], second[places], metric) if size < sizes[-1] else whole
         if found is None or found.sensitivity is None:
             continue

@@ -55,22 +55,23 @@ class Compare(Command):
         from medtasks_utils.compare.verdicts import as_text, compare_verdicts
         from medtasks_utils.results import name_apart
 
+        filters = FILTERS if "both" in self.filter else self.filter
         tasks = []
         for argument in self.task:
             task_a, _, task_b = argument.partition("=")
             tasks.append((task_a, task_b or task_a))
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
-            verdicts = compare_verdicts(a, FILTERS if "both" in self.filter else self.filter, self.metric)
+            verdicts = compare_verdicts(a, filters, self.metric)
             return Printout(as_text(verdicts, self.show), verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(
             a,
             b,
-            tasks=tasks or None,
-            filters=FILTERS if "both" in self.filter else self.filter or None,
-            metrics=self.metric or None,
+            tasks=tasks,
+            filters=filters,
+            metrics=self.metric,
             common=self.common,
             force=self.force,
         )

@@ -4,12 +4,12 @@
 >>> print(ComparisonTable(compare_runs(one_run("results/a"), one_run("results/b"))).to_text())   # doctest: +SKIP
 """
 
-from .agreement import Agreement
 from .comparing import Comparison, compare_runs
 from .comparison_table import ComparisonTable
 from .contrast import Contrast
 from .difference import MetricDifference, corrected
 from .pairing import one_run
+from .task_pair import Agreement
 
 __all__ = [
     "Agreement",

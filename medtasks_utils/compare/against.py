@@ -89,7 +89,7 @@ class TaskAgainst:
         self._within = within / 100 * (self.metric.range[1] or 1.0)
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
-        self._sizes = look_sizes(len(self._order.examples), self._order.strata)
+        self._sizes = look_sizes(len(self._order), len({*strata.tolist()}))
         self._levels = levels(tuple(self._sizes))
         self._look = 0
         self._scores: dict[int, Sequence[Score]] = {}
@@ -103,7 +103,7 @@ class TaskAgainst:
     def next_batch(self) -> list[int]:
         """Return the indices of the examples to evaluate next, in ascending order."""
         begin = self._sizes[self._look - 1] if self._look else 0
-        clusters = self._order.examples[begin : self._sizes[self._look]]
+        clusters = self._order[begin : self._sizes[self._look]]
         self._look += 1
         return sorted(self._numbers[place] for place in chain.from_iterable(clusters))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, product
 
 from medtasks_utils.errors import MedtasksError
@@ -10,7 +9,6 @@ from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.statistics.score_arrays import concatenate
 
-from .agreement import Agreement
 from .contrast import contrast
 from .difference import MetricDifference, corrected
 from .task_pair import TaskPair
@@ -40,20 +38,15 @@ class Comparison:
     pairs: TaskPairs
     warnings: list[str]
 
-    @cached_property
-    def agreements(self) -> dict[tuple[str, str], Agreement]:
-        """By task and filter, the numbers of examples on which the runs are right or wrong."""
-        return {key: pair.agreement() for key, pair in self.pairs.items()}
-
 
 def compare_runs(
     a: Run,
     b: Run,
     *,
-    tasks: Sequence[tuple[str, str]] | None = None,
+    tasks: Sequence[tuple[str, str]] = (),
     groups: Sequence[str] | None = None,
-    filters: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
+    filters: Sequence[str] = (),
+    metrics: Sequence[str] = (),
     common: bool = False,
     force: bool = False,
 ) -> Comparison:
@@ -62,14 +55,13 @@ def compare_runs(
     Args:
         a: the first run.
         b: the second run.
-        tasks: pairs of the name of a task in the first run and of one in the second; None for all tasks of this package
-            that both runs have.
-        groups: the groups to compare, provided that all of their tasks are compared; None for all groups or, if
-            ``tasks`` is given, no groups.
-        filters: the filters to compare; None for ``strict-match``, or the first filter of a task that lacks it.
-        metrics: the metrics to compare; None for those that each benchmark names.
-        common: True to compare only the common examples if the runs have different examples.
-        force: True to compare results even if their signatures say that they are not comparable.
+        tasks: pairs of names, a task of the first run and one of the second; if empty, all tasks of this package that
+            both runs have.
+        groups: the groups to compare, if all of their tasks are; if None, all groups, or none if tasks are named.
+        filters: the filters to compare; if empty, ``strict-match``, or the first filter of a task without it.
+        metrics: the metrics to compare; if empty, the ones that each benchmark names.
+        common: whether to compare only the common examples if the runs have different ones.
+        force: whether to compare results whose signatures say that they are not comparable.
 
     Raises:
         MedtasksError: if there is nothing to compare, or the results must not be compared.
@@ -93,9 +85,9 @@ def compare_runs(
             notes += [(task_a.task, warning) for warning in warnings]
             differences += of_task
     if groups is None:
-        groups = list(a.groups) if tasks is None else ()
+        groups = () if tasks else list(a.groups)
     differences = [*_group_differences(a, b, pairs, groups, metrics), *differences]
-    _check_metrics(differences, pairs, metrics or ())
+    _check_metrics(differences, pairs, metrics)
     return Comparison(a, b, corrected(differences), pairs, _merged(notes))
 
 
@@ -104,9 +96,8 @@ def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, me
     compared = {difference.metric.name for difference in differences}
     missing = [name for name in metrics if name not in compared]
     if missing or not differences:
-        known: dict[str, None] = {}
-        for pair in pairs.values():
-            known |= dict.fromkeys(pair.a.samples[0].metrics.get(pair.filter, ()))
+        of_pairs = (pair.a.samples[0].metrics.get(pair.filter, ()) for pair in pairs.values())
+        known = dict.fromkeys(chain.from_iterable(of_pairs))
         raise MedtasksError(
             f"the runs have no common example with a value of {', '.join(missing) or 'any metric'}; "
             f"A has {', '.join(known)}"
@@ -121,11 +112,9 @@ def _merged(notes: Notes) -> list[str]:
     return [f"{', '.join(about)}: {note}" for note, about in names.items()]
 
 
-def _chosen_tasks(
-    a: Run, b: Run, names: Sequence[tuple[str, str]] | None, notes: Notes
-) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
-    if names is not None:
+def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
+    """Return the pairs of tasks to compare; if none are named, add the tasks left out to the notes."""
+    if names:
         return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
@@ -146,10 +135,10 @@ def _named(run: Run, name: str) -> TaskRun:
     return run.tasks[name]
 
 
-def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequence[str]:
-    """Return the filters to compare; raise an error if one of the runs lacks any of them."""
+def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str]) -> Sequence[str]:
+    """Return the filters to compare, all of which both runs have."""
     in_both = [name for name in a.filters if name in b.filters]
-    unknown = [name for name in names or () if name not in in_both]
+    unknown = [name for name in names if name not in in_both]
     if unknown or not in_both:
         raise MedtasksError(
             f"{a.task}: the runs do not both have {', '.join(unknown) or 'any filter'}; common filters: "
@@ -159,7 +148,7 @@ def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str] | None) -> Sequ
 
 
 def _group_differences(
-    a: Run, b: Run, pairs: TaskPairs, groups: Sequence[str], metrics: Sequence[str] | None
+    a: Run, b: Run, pairs: TaskPairs, groups: Sequence[str], metrics: Sequence[str]
 ) -> Iterator[MetricDifference]:
     """Yield the differences of groups, which are unweighted means over tasks, if all tasks of the group are compared.
 
@@ -167,18 +156,18 @@ def _group_differences(
         a: the first run.
         b: the second run.
         pairs: the tasks that are compared.
-        groups: the names of groups in the first run.
-        metrics: the metrics to compare; None for those that the benchmarks of the tasks name.
+        groups: names of groups of the first run.
+        metrics: the metrics to compare; if empty, the ones that the benchmarks of the tasks name.
     """
     filters = dict.fromkeys(filter_name for _, filter_name in pairs)
     for name, filter_name in product(groups, filters):
-        tasks = a.groups[name].tasks
-        members = [pairs[task, filter_name] for task in tasks if (task, filter_name) in pairs]
-        if not members or len(members) < len(tasks):
+        keys = [(task, filter_name) for task in a.groups[name].tasks]
+        if name not in b.groups or not keys or not pairs.keys() >= {*keys}:
             continue
+        members = [pairs[key] for key in keys]
         of_benchmarks = chain.from_iterable(member.benchmark_metrics for member in members)
         for metric_name in metrics or dict.fromkeys(of_benchmarks):
-            if not all(name in run.groups and (metric_name, filter_name) in run.groups[name].metrics for run in (a, b)):
+            if not all((metric_name, filter_name) in run.groups[name].metrics for run in (a, b)):
                 continue
             sides = zip(*(member.scores(metric_name) for member in members), strict=True)
             scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)

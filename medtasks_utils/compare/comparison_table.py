@@ -19,12 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from medtasks_utils.results import Run, Sample
+from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import NOTE, budget_curve, budgets_of
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.writing import one_line, plain, shortened, table
 
-from .agreement import Agreement
 from .comparing import Comparison
 from .contrast import TOO_FEW_DIFFER
 from .difference import MetricDifference
@@ -58,13 +57,12 @@ class ComparisonTable:
     def to_data(self) -> dict[str, Any]:
         """Return the comparison as a JSON-compatible dict; the module's docstring lists its keys."""
         comparison = self.comparison
-        agreements = comparison.agreements.items()
         return {
             "version": 1,
             "a": _run_data(comparison.a),
             "b": _run_data(comparison.b),
             "comparisons": [_difference_data(difference) for difference in comparison.differences],
-            "flips": [_agreement_data(task, filter_name, counts) for (task, filter_name), counts in agreements],
+            "flips": list(map(_flips_data, comparison.pairs.values())),
             "warnings": comparison.warnings,
         }
 
@@ -89,24 +87,22 @@ def _difference_data(difference: MetricDifference) -> dict[str, Any]:
     }
 
 
-def _agreement_data(task: str, filter_name: str, counts: Agreement) -> dict[str, Any]:
-    """Convert the counts of a task and its flipped examples to a JSON-compatible dict."""
-    return {
-        "task": task,
-        "filter": filter_name,
-        "both_right": counts.both_right,
-        "both_wrong": counts.both_wrong,
-        "n_gained": counts.gained,
-        "n_lost": counts.lost,
-        "gained": [_flip_data(a, b, filter_name) for a, b in counts.examples_gained],
-        "lost": [_flip_data(a, b, filter_name) for a, b in counts.examples_lost],
-    }
-
-
-def _flip_data(a: Sample, b: Sample, filter_name: str) -> dict[str, Any]:
-    """Convert a flipped example to a JSON-compatible dict."""
-    answers = {"answers_a": a.answers[filter_name], "answers_b": b.answers[filter_name]}
-    return {"doc_id_a": a.doc_id, "doc_id_b": b.doc_id, "doc_hash": a.doc_hash, "target": a.target, **answers}
+def _flips_data(pair: TaskPair) -> dict[str, Any]:
+    """Return the counts of a task and its flipped examples, as JSON can hold them."""
+    counts = pair.agreement()._asdict()
+    for way in ("gained", "lost"):
+        counts[way] = [
+            {
+                "doc_id_a": a.doc_id,
+                "doc_id_b": b.doc_id,
+                "doc_hash": a.doc_hash,
+                "target": a.target,
+                "answers_a": a.answers[pair.filter],
+                "answers_b": b.answers[pair.filter],
+            }
+            for a, b in counts[way]
+        ]
+    return {"task": pair.a.task, "filter": pair.filter, **counts}
 
 
 # ---- table
@@ -128,7 +124,7 @@ def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
                 yield f"{difference.metric.name}: {difference.contrast.note}"
         pair = comparison.pairs.get((task, filter_name))
         if pair:
-            yield from _flips(comparison.agreements[task, filter_name], filter_name, show)
+            yield from _flips(pair, show)
             yield from _budgets(pair)
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
     yield "smaller ones are missed more often than in one comparison of five. Corrected p: by Holm's method; * below"
@@ -149,15 +145,11 @@ def _rows(differences: Sequence[MetricDifference], every_group: bool) -> Iterato
         yield [f"{of_groups[0].metric.name} by {name}"]
         shown = of_groups
         if not every_group and len(of_groups) > _MAX_GROUPS:
-            shown = sorted(of_groups, key=_p_value)[:_MAX_GROUPS]
+            by_p = sorted(of_groups, key=lambda group: 2.0 if group.contrast.p is None else group.contrast.p)
+            shown = by_p[:_MAX_GROUPS]
         yield from (_row(difference, f"· {difference.group}") for difference in shown)
         if len(shown) < len(of_groups):
             yield [f"… {len(of_groups) - len(shown)} more (--all)"]
-
-
-def _p_value(difference: MetricDifference) -> float:
-    """Return the p-value as a sort key; if there is none, a number larger than any p-value."""
-    return 2.0 if difference.contrast.p is None else difference.contrast.p
 
 
 def _row(difference: MetricDifference, label: str) -> Sequence[object]:
@@ -188,17 +180,17 @@ def _p_text(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
-def _flips(counts: Agreement, filter_name: str, show: int) -> Iterator[str]:
-    """Yield a line with the numbers of examples that the runs have right, and lines for the first flipped examples."""
+def _flips(pair: TaskPair, show: int) -> Iterator[str]:
+    """Yield lines on how many examples the runs have right, and on the first examples that flipped."""
+    counts = pair.agreement()
     agree = f"both right {counts.both_right:.6g}, both wrong {counts.both_wrong:.6g}"
-    yield f"{agree}, gained (only B right) {counts.gained:.6g}, lost (only A right) {counts.lost:.6g}"
-    for name, pairs in (("gained", counts.examples_gained), ("lost", counts.examples_lost)):
-        for a, b in pairs[:show]:
-            answer_a, answer_b = ("/".join(sample.answers[filter_name]) for sample in (a, b))
-            shown = [shortened(text, 16) for text in (answer_a, answer_b, a.target)]
-            answers = "A {}, B {}, target {}".format(*shown)
+    yield f"{agree}, gained (only B right) {counts.n_gained:.6g}, lost (only A right) {counts.n_lost:.6g}"
+    for name in ("gained", "lost"):
+        for a, b in getattr(counts, name)[:show]:
+            answers = ("/".join(sample.answers[pair.filter]) for sample in (a, b))
+            shown = "A {}, B {}, target {}".format(*(shortened(text, 16) for text in (*answers, a.target)))
             question = one_line(str(a.doc.get("question", "")))
-            yield plain(shortened(f"  {name} {a.doc_id:>5}  {answers}  {question}", _WIDTH))
+            yield plain(shortened(f"  {name} {a.doc_id:>5}  {shown}  {question}", _WIDTH))
 
 
 def _budgets(pair: TaskPair) -> Iterator[str]:

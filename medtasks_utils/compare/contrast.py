@@ -8,7 +8,7 @@ examples                                                                      of
                                                                               Statistics* 2012)
 all others                    Student's t of ``difference / stderr``, the     ``difference ± t × stderr``
                               standard error linearised and paired
-                              (:func:`.ratio.paired_difference`)
+                              (:func:`paired_difference`)
 ============================  ==============================================  =====================================
 
 A cluster contains examples that are not independent, such as those that share a question; an independent example is a
@@ -27,7 +27,15 @@ import scipy
 from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES, ResultWithInterval
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
-from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Interval, Z, paired_difference
+from medtasks_utils.statistics.ratio import (
+    ALPHA,
+    MIN_CLUSTERS,
+    Interval,
+    Ratio,
+    Z,
+    informative_clusters,
+    student,
+)
 from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import counted
 
@@ -115,35 +123,36 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         return None
     is_binary = _are_binary(a, b, metric)
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    paired = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted=is_binary or metric.unit == "share")
     n, are_enough = len(ratio_a.influence), clusters >= MIN_CLUSTERS
+    largest, is_counted = metric.range[1], is_binary or metric.unit == "share"
+    sensitivity, interval, p = paired_difference(ratio_a, ratio_b, largest, is_counted) or (None, None, None)
+    stderr = sensitivity.stderr if sensitivity else None
     test: Test = "t"
-    p, interval = (paired.p, paired.interval) if paired and are_enough else (None, None)
-    discordance = None
     if is_binary and n == len(a) and aggregation.uses_mcnemar:
         differences = b.values - a.values
         lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
-        discordance = (lost + gained) / n
-        test, p = "mcnemar", mcnemar(lost, gained)
-        interval = bonett_price(lost, gained, n) if are_enough else None
-    sensitivity = None
-    if paired and (are_enough or not aggregation.over_decided):
-        sensitivity = Sensitivity(n, paired.stderr, paired.error, paired.degrees_of_freedom, discordance)
-    unreliable = TOO_FEW_DIFFER if are_enough else TOO_FEW_EXAMPLES
+        test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)
+        sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
+    elif not are_enough:
+        p = None
+    if not are_enough:
+        interval, sensitivity = None, None if aggregation.over_decided else sensitivity
+    influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
+    is_reliable = stderr is not None and informative_clusters(influence) >= MIN_CLUSTERS
     return Contrast(
         n=len(a) - failed,
         clusters=n,
         a=ratio_a.value,
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
-        stderr=paired.stderr if paired else None,
+        stderr=stderr,
         interval=interval,
         p=p,
         test=test,
         sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
         note=_note(p, interval, clusters),
-        unreliable=unreliable if paired is None or paired.few else "",
+        unreliable="" if is_reliable else TOO_FEW_DIFFER if are_enough else TOO_FEW_EXAMPLES,
     )
 
 
@@ -166,6 +175,38 @@ def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
 
 
 # ---- tests
+
+
+def paired_difference(
+    a: Ratio, b: Ratio, largest: float | None, is_counted: bool
+) -> tuple[Sensitivity, Interval, float] | None:
+    """Return the errors of the difference ``b − a`` over the same examples, its 95 % interval and the p-value by t.
+
+    The interval excludes 0 if and only if p is below 5 %.
+
+    Args:
+        a: the ratio of the first run.
+        b: the ratio of the second run, over the same clusters and strata.
+        largest: the largest value of an example, and so the largest possible difference; None if there is no limit.
+        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
+            has one example more that is gained and one that is lost, as Bonett and Price's has: a difference of 0 in 20
+            examples is not certain. It also has these where all differences are alike.
+
+    Returns:
+        None if one of the runs has no standard error.
+    """
+    if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
+        return None
+    value = b.value - a.value
+    stderr = error = float(np.linalg.norm(b.scaled_influence - a.scaled_influence))
+    if is_counted or not stderr:
+        of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))
+        error = math.sqrt(stderr**2 + of_gained + of_lost)
+    freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
+    reach, limit = student(freedom) * error, largest or math.inf
+    interval = Interval(max(-limit, value - reach), min(limit, value + reach))
+    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
+    return Sensitivity(len(a.influence), stderr, error, freedom), interval, p
 
 
 def mcnemar(lost: int, gained: int) -> float:

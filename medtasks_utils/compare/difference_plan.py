@@ -18,7 +18,6 @@ from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
 from medtasks_utils.writing import table
 
 from .comparing import Comparison
-from .difference import MetricDifference
 
 Need = dict[str, Any]
 """The numbers of examples and repeats that a metric of a task needs.
@@ -71,68 +70,53 @@ def plan(comparison: Comparison, points: float) -> DifferencePlan:
         comparison: a comparison of two runs that differ in the same way as the planned runs.
         points: the difference to detect, in percentage points of each metric's range.
     """
-    whole = [difference for difference in comparison.differences if difference.breakdown is None]
-    needs = [_need(comparison, difference, points / 100, len(whole)) for difference in whole]
-    return DifferencePlan(points, [need for need in needs if need is not None])
+    return DifferencePlan(points, list(_needs(comparison, points / 100)))
 
 
-def _need(comparison: Comparison, difference: MetricDifference, planned: float, comparisons: int) -> Need | None:
-    """Compute the numbers needed for one metric; return None if it has no range or the runs have no standard error.
+def _needs(comparison: Comparison, planned: float) -> Iterator[Need]:
+    """Yield what it takes to detect a difference in each metric that has a range and a standard error.
 
     Args:
-        comparison: the comparison of two runs.
-        difference: one of its differences, of a whole task.
-        planned: the true difference to detect, as a share of the metric's range.
-        comparisons: the number of p-values that Holm's method corrects together.
+        comparison: of two runs.
+        planned: the true difference to be detected, as a share of the metric's range.
     """
-    result, highest = difference.contrast, difference.metric.range[1]
-    sensitivity = result.sensitivity
-    if sensitivity is None or highest is None:
-        return None
-    target = planned * highest
-    pair = comparison.pairs.get((difference.task, difference.filter)) if difference.metric.name == "acc" else None
-    components = variance_components(*pair.scores("acc")) if pair else None
-    stderr = sensitivity.stderr * target / sensitivity.detectable
-    of = _number_in_benchmark(comparison.a, difference.task, result.clusters)
-    deviation = sensitivity.stderr * math.sqrt(result.clusters)
-    margin = WITHIN / 100 * highest
-    return {
-        "task": difference.task,
-        "filter": difference.filter,
-        "metric": difference.metric.name,
-        "n": result.clusters,
-        "of": of,
-        "parts": _parts(comparison, difference),
-        "detectable": 100 * sensitivity.detectable / highest,
-        "examples": sensitivity.examples_needed(target),
-        "until_decided": of and round(expected_clusters(target, deviation, of, margin)),
-        "examples_of_family": sensitivity.examples_needed(target, comparisons),
-        "repeats": components.repeats_needed(stderr) if components else None,
-        "spread": components and components._asdict(),
-    }
+    whole = [difference for difference in comparison.differences if difference.breakdown is None]
+    for difference in whole:
+        metric, task = difference.metric, difference.task
+        n, sensitivity, highest = difference.contrast.clusters, difference.contrast.sensitivity, metric.range[1]
+        if sensitivity is None or highest is None:
+            continue
+        target = planned * highest
+        pair = comparison.pairs.get((task, difference.filter)) if metric.name == "acc" else None
+        components = variance_components(*pair.scores("acc")) if pair else None
+        stderr = sensitivity.stderr * target / sensitivity.detectable
+        of = _number_in_benchmark(comparison.a, task, n)
+        deviation, margin = sensitivity.stderr * math.sqrt(n), WITHIN / 100 * highest
+        group = comparison.a.groups.get(task)
+        same = [one for one in whole if (one.filter, one.metric.name) == (difference.filter, metric.name)]
+        yield {
+            "task": task,
+            "filter": difference.filter,
+            "metric": metric.name,
+            "n": n,
+            "of": of,
+            "parts": group and {one.task: one.contrast.clusters for one in same if one.task in group.tasks},
+            "detectable": 100 * sensitivity.detectable / highest,
+            "examples": sensitivity.examples_needed(target),
+            "until_decided": of and round(expected_clusters(target, deviation, of, margin)),
+            "examples_of_family": sensitivity.examples_needed(target, len(whole)),
+            "repeats": components and components.repeats_needed(stderr),
+            "spread": components and components._asdict(),
+        }
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
     """Return the number of clusters in the whole benchmark, extrapolated from a run; None if it is unknown."""
     tasks = run.groups[name].tasks if name in run.groups else [name]
-    counts = [run.counts.get(task) for task in tasks]
-    if not all(counts):
+    if not run.counts.keys() >= {*tasks}:
         return None
-    original, asked = (sum(count[key] for count in counts if count) for key in ("original", "effective"))
+    original, asked = (sum(run.counts[task][key] for task in tasks) for key in ("original", "effective"))
     return round(clusters * original / asked) if asked else None
-
-
-def _parts(comparison: Comparison, whole: MetricDifference) -> dict[str, int] | None:
-    """Return the number of clusters of each task of a group; None for a task."""
-    group = comparison.a.groups.get(whole.task)
-    if group is None:
-        return None
-    parts = {}
-    for difference in comparison.differences:
-        is_of_same = (difference.filter, difference.metric.name) == (whole.filter, whole.metric.name)
-        if difference.task in group.tasks and difference.breakdown is None and is_of_same:
-            parts[difference.task] = difference.contrast.clusters
-    return parts
 
 
 def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:

@@ -1,18 +1,19 @@
 """Pair the examples of one task in two runs under one filter, and compute its differences."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results import TaskRun
+from medtasks_utils.results import Sample, TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 from medtasks_utils.statistics.ratio import Codes
 from medtasks_utils.statistics.score_arrays import MetricScores
 
-from .agreement import Agreement, SamplePair, agreement
 from .contrast import Contrast, contrast
 from .difference import MetricDifference
 from .pairing import common_examples, comparability
@@ -22,6 +23,35 @@ MAX_CUT_DIFFERENCE = 0.02
 
 MAX_LEFT_OUT = 0.05
 """The largest share of examples left out, by failed judgements or missing values, with which runs are compared."""
+
+
+SamplePair = tuple[Sample, Sample]
+"""The samples of one example in the first and in the second run."""
+
+
+class Agreement(NamedTuple):
+    """The numbers of examples on which two runs are right or wrong.
+
+    With repeats, they are the expected numbers for one generation of each run. Majorities of generations would be no
+    fair counts: with four generations a tie is neither right nor wrong, and a majority of four is a higher hurdle than
+    a single generation. Without repeats the numbers are whole. ``n_gained − n_lost`` is always the number of examples
+    times the difference in accuracy.
+
+    Attributes:
+        both_right: right in both runs.
+        both_wrong: wrong in both runs.
+        n_gained: right in the second run only.
+        n_lost: right in the first run only.
+        gained: the examples that are right in most generations of the second run only.
+        lost: the examples that are right in most generations of the first run only.
+    """
+
+    both_right: float
+    both_wrong: float
+    n_gained: float
+    n_lost: float
+    gained: list[SamplePair]
+    lost: list[SamplePair]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +86,12 @@ class TaskPair:
 
     def agreement(self) -> Agreement:
         """Count the common examples on which the runs are right or wrong."""
-        pairs: list[SamplePair] = []
-        for place_a, place_b in zip(*self.places, strict=True):
-            pairs.append((self.a.samples[int(place_a)], self.b.samples[int(place_b)]))
-        a, b = self.scores("acc")
-        return agreement(pairs, a.values, b.values)
+        a, b = (scores.values for scores in self.scores("acc"))
+        pairs = [(self.a.samples[i], self.b.samples[j]) for i, j in np.transpose(self.places).tolist()]
+        chances = (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b))
+        both_right, both_wrong, n_gained, n_lost = (round(float(np.nansum(chance)), 6) for chance in chances)
+        gained, lost = (list(compress(pairs, flips)) for flips in ((a < 0.5) & (b > 0.5), (b < 0.5) & (a > 0.5)))
+        return Agreement(both_right, both_wrong, n_gained, n_lost, gained, lost)
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
@@ -85,26 +116,17 @@ class TaskPair:
         A breakdown is compared on its first metric that is also compared for the whole task, provided that the task has
         at least two of its groups.
         """
-        whole = [difference for difference in map(self._difference, metrics) if difference]
-        compared = {difference.metric.name for difference in whole}
-        of_parts = []
+        found = list(map(self._difference, metrics))
+        compared = {difference.metric.name for difference in found if difference}
         for breakdown in self.a.benchmark.breakdowns if self.a.benchmark else ():
             metric = next((name for name in breakdown.metrics if name in compared), None)
-            groups = self._groups(breakdown.name)
+            group_of = [self.a.groups[breakdown.name][place] for place in self.places[0]]
+            groups = sorted({name for name in group_of if name is not None})
             if metric and len(groups) > 1:
-                of_groups = (self._difference(metric, breakdown.name, name, groups[name]) for name in sorted(groups))
-                of_parts += [difference for difference in of_groups if difference]
-        return whole + of_parts
-
-    def _groups(self, breakdown: str) -> dict[str, list[int]]:
-        """Return, by group of a breakdown, the indices of its examples among the common examples."""
-        group_of = self.a.groups[breakdown]
-        groups: dict[str, list[int]] = defaultdict(list)
-        for place, place_in_a in enumerate(self.places[0].tolist()):
-            name = group_of[place_in_a]
-            if name is not None:
-                groups[name].append(place)
-        return groups
+                for name in groups:
+                    in_group = [place for place, group in enumerate(group_of) if group == name]
+                    found.append(self._difference(metric, breakdown.name, name, in_group))
+        return [difference for difference in found if difference]
 
     def _difference(
         self, name: str, breakdown: str | None = None, group: str | None = None, places: Any = slice(None)

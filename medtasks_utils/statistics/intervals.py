@@ -218,8 +218,6 @@ def confidence_interval(
         degrees_of_freedom: the degrees of freedom of the standard error; None for the number of clusters less one.
     """
     aggregation = metric.aggregation
-    if not aggregation.has_stderr or not clusters:
-        return None
     lowest, highest = metric.range
     error = stderr or 0.0
     freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom

@@ -7,9 +7,6 @@ influence on the metric is the mean of these. Influences are summed within clust
 question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive
 denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
 arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error.
-
-Two runs on the same examples are compared by the difference of their influences (:func:`paired_difference`): one
-standard error gives the interval and, by Student's t, the p-value.
 """
 
 import math
@@ -222,62 +219,6 @@ def informative_clusters(influence: Array) -> float:
     spread = float(np.square(squares - squares.mean()).sum())
     clusters = float(len(squares))
     return min(clusters, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else clusters
-
-
-# ---- two runs on the same examples
-
-
-class PairedDifference(NamedTuple):
-    """The second value minus the first, on the same examples, with its uncertainty, in the metric's unit.
-
-    Attributes:
-        stderr: the linearised, paired standard error.
-        error: the standard error, including the variance that one more example would add.
-        degrees_of_freedom: the degrees of freedom of the standard error.
-        interval: the 95 % interval, which excludes 0 if and only if p is below 5 %.
-        p: the two-sided p-value of Student's t test.
-        few: True if there are fewer than ten informative clusters, so that the interval is unreliable.
-    """
-
-    value: float
-    stderr: float
-    error: float
-    degrees_of_freedom: float
-    interval: Interval
-    p: float
-    few: bool
-
-
-def paired_difference(
-    a: Ratio, b: Ratio, largest: float | None = None, *, is_counted: bool = False
-) -> PairedDifference | None:
-    """Compute the difference of two ratios over the same examples, clusters and strata.
-
-    Args:
-        a: the ratio of the first run.
-        b: the ratio of the second run.
-        largest: the largest value of an example, which is the largest possible difference; None if there is no limit.
-        is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
-            includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
-            examples does not seem certain. These are also included if all differences are equal.
-
-    Returns:
-        The difference; None if one of the runs has no standard error.
-    """
-    if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
-        return None
-    value = b.value - a.value
-    stderr = error = float(np.linalg.norm(b.scaled_influence - a.scaled_influence))
-    if is_counted or not stderr:
-        of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))
-        error = math.sqrt(stderr**2 + of_gained + of_lost)
-    freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
-    reach = student(freedom) * error
-    limit = largest or math.inf
-    interval = Interval(max(-limit, value - reach), min(limit, value + reach))
-    p = 2 * float(scipy.special.stdtr(freedom, -abs(value) / error))
-    informative = informative_clusters((b.influence - a.influence)[a.counted | b.counted])
-    return PairedDifference(value, stderr, error, freedom, interval, p, informative < MIN_CLUSTERS)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

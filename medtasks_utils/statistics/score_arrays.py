@@ -56,17 +56,13 @@ class MetricScores:
         lengths = np.array(list(map(len, rows)), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
         scores: list[Any] = list(chain.from_iterable(rows))
-        classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=0)
-        terms = np.zeros((4, *exists.shape, classes or 1))
-        if classes:
-            nothing = ((0.0, 0.0),) * classes
-            pairs = np.array([score or nothing for score in scores], dtype=float)  # (scores, classes, 2)
-            terms[:2, exists] = np.moveaxis(pairs, -1, 0)
-            terms[3, exists] = np.array([[score is not None] for score in scores])
-        else:
-            terms[:, exists, 0] = np.array([_terms_of(score) for score in scores], dtype=float).T
-        numerators, denominators, right, applies = terms
-        return cls(numerators, denominators, right[..., 0], clusters, strata, applies.any(axis=(1, 2)), lengths > 0)
+        classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=1)
+        terms, is_right, applies = (np.zeros((*exists.shape, *more)) for more in ((classes, 2), (), ()))
+        terms[exists] = np.reshape([_terms_of(score, classes) for score in scores], (-1, classes, 2))
+        is_right[exists] = [isinstance(score, JudgedScore) and score.right for score in scores]
+        applies[exists] = [score is not None and score == score for score in scores]
+        numerators, denominators = np.moveaxis(terms, -1, 0)
+        return cls(numerators, denominators, is_right, clusters, strata, applies.sum(axis=1) > 0, lengths > 0)
 
     def __len__(self) -> int:
         return len(self.applies)
@@ -115,13 +111,14 @@ class MetricScores:
         return replace(scores, numerators=values, denominators=np.where(failed[..., None], 1.0, scores.denominators))
 
 
-def _terms_of(score: float | tuple[float, float] | JudgedScore | None) -> tuple[float, float, float, float]:
-    """Return a score's terms: numerator, denominator, 1 if a judge scores a right answer, and 1 if it is recorded."""
-    if score is None or score != score:
-        return 0.0, 0.0, 0.0, 0.0
-    if isinstance(score, JudgedScore):
-        return (0.0, 0.0, score.right, 1.0) if score.value is None else (score.value, 1.0, score.right, 1.0)
-    return (*score, 0.0, 1.0) if isinstance(score, tuple) else (score, 1.0, 0.0, 1.0)
+def _terms_of(score: Score, classes: int) -> Sequence[tuple[float, float]]:
+    """Return the numerator and denominator in each class; zeros if there is no score."""
+    value = score.value if isinstance(score, JudgedScore) else score
+    if value is None or value != value:
+        return ((0.0, 0.0),) * classes
+    if isinstance(value, ClassTerms):
+        return value
+    return (value if isinstance(value, tuple) else (value, 1.0),)
 
 
 def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:

@@ -12,7 +12,7 @@ difference is known exactly.
 
 import math
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import scipy
@@ -112,37 +112,26 @@ def decision(interval: Interval, within: float) -> Decision:
     return "better" if interval.low > 0 else "worse" if interval.high < 0 else "undecided"
 
 
-class Clusters(NamedTuple):
-    """The clusters of a benchmark in the order in which they are evaluated.
+def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
+    """Return the examples of each cluster, in a random order in which each stratum has its share of any beginning.
 
-    Attributes:
-        examples: the indices of the examples of each cluster.
-        strata: the number of strata.
-    """
-
-    examples: list[list[int]]
-    strata: int
-
-
-def random_order(clusters: Codes, strata: Codes, seed: int = 0) -> Clusters:
-    """Return the clusters in random order, such that the first k clusters have a fair share of each stratum, for any k.
+    The order is always the same for the same clusters and strata.
 
     Args:
         clusters: the cluster of each example, shape ``(n,)``.
         strata: the stratum of each example, shape ``(n,)``.
-        seed: the random seed.
     """
     members: dict[int, list[int]] = {}
     for place, cluster in enumerate(clusters.tolist()):
         members.setdefault(cluster, []).append(place)
     stratum_of = np.array([strata[places[0]] for places in members.values()])
     rank = np.empty(len(members))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     for stratum in np.unique(stratum_of):
         in_stratum = np.flatnonzero(stratum_of == stratum)
         rank[in_stratum] = (rng.permutation(len(in_stratum)) + rng.random()) / len(in_stratum)
     everything = list(members.values())
-    return Clusters([everything[place] for place in np.argsort(rank).tolist()], len(np.unique(stratum_of)))
+    return [everything[place] for place in np.argsort(rank)]
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:

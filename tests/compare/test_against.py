@@ -154,9 +154,8 @@ def test_decisions(low, high, expected):
 def test_every_beginning_has_clusters_whole_and_strata_in_proportion():
     clusters, strata = np.arange(300) // 2, np.repeat([0, 1, 1], 100)
     order = random_order(clusters, strata)
-    assert order.strata == 2
-    assert all(second == first + 1 for first, second in order.examples)
-    assert sorted(place for places in order.examples for place in places) == list(range(300))
+    assert all(second == first + 1 for first, second in order)
+    assert sorted(place for places in order for place in places) == list(range(300))
     for size in range(1, 151):
-        in_first = sum(places[0] < 100 for places in order.examples[:size])
+        in_first = sum(places[0] < 100 for places in order[:size])
         assert math.floor(size / 3) - 1 <= in_first <= math.ceil(size / 3) + 1

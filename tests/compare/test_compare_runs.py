@@ -91,13 +91,14 @@ def test_tests_suit_their_metrics(saved):
 
 def test_flips_and_agreements_add_up(saved):
     found = comparison(saved)
-    for (task, filter_name), both in found.agreements.items():
+    for (task, filter_name), pair in found.pairs.items():
+        both = pair.agreement()
         n = len(found.a.tasks[task].samples)
-        gained, lost = both.examples_gained, both.examples_lost
-        assert (len(gained), len(lost)) == (both.gained, both.lost)
-        assert both.both_right + both.both_wrong + both.gained + both.lost == n
+        gained, lost = both.gained, both.lost
+        assert (len(gained), len(lost)) == (both.n_gained, both.n_lost)
+        assert both.both_right + both.both_wrong + both.n_gained + both.n_lost == n
         value = found.b.tasks[task].metrics["acc", filter_name].value
-        assert (both.both_right + both.gained) / n == pytest.approx(value)
+        assert (both.both_right + both.n_gained) / n == pytest.approx(value)
         for pairs, right in ((gained, [0, 1]), (lost, [1, 0])):
             for a, b in pairs:
                 assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
