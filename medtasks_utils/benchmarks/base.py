@@ -569,6 +569,7 @@ class ChoiceBenchmark(Benchmark):
     are_numbered = False
     truth = "answer_letter"
     shown_fields = ("question", "options")
+    content_fields = ("question", "options", "answer_letter")
     stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 

@@ -5,6 +5,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
@@ -26,7 +27,7 @@ class Benchmarks(Registry):
     def __init__(self) -> None:
         package = __name__.rpartition(".")[0]
         super().__init__("medtasks.benchmarks", {name: f"{package}.{name}.benchmark:BENCHMARK" for name in OWN})
-        self._checked: dict[str, Benchmark | DataError] = {}
+        self._checked = cache(self._import_and_check)
 
     def __getitem__(self, name: str) -> Benchmark:
         """Return a benchmark by name.
@@ -35,17 +36,14 @@ class Benchmarks(Registry):
             KeyError: if no benchmark has this name.
             DataError: if it cannot be imported, or its definition is incomplete or contradictory.
         """
-        if name not in self:
-            raise KeyError(name)
-        if name not in self._checked:
-            self._checked[name] = self._checked_or_error(name)
-        benchmark = self._checked[name]
+        benchmark = self._checked(name)
         if isinstance(benchmark, DataError):
             raise benchmark
         return benchmark
 
-    def _checked_or_error(self, name: str) -> Benchmark | DataError:
+    def _import_and_check(self, name: str) -> Benchmark | DataError:
         """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
+        path = self._paths[name]
         try:
             benchmark: Benchmark = super().__getitem__(name)
             problems = problems_of(benchmark, name)
@@ -53,7 +51,7 @@ class Benchmarks(Registry):
             logger.debug("benchmark %s", name, exc_info=True)
             place = traceback.extract_tb(error.__traceback__)[-1]
             return DataError(
-                f"benchmark {name} cannot be imported from {self._paths[name]}: {type(error).__name__}: "
+                f"benchmark {name} cannot be imported from {path}: {type(error).__name__}: "
                 f"{reason_of(error)} ({place.filename}, line {place.lineno})"
             )
         return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
@@ -75,11 +73,8 @@ class Benchmarks(Registry):
 
     def problem(self, name: str) -> str | None:
         """Return the reason why a benchmark cannot be used, on one line; None if it can be used."""
-        try:
-            self[name]
-        except DataError as error:
-            return str(error)
-        return None
+        benchmark = self._checked(name)
+        return str(benchmark) if isinstance(benchmark, DataError) else None
 
     @property
     def problems(self) -> list[str]:
@@ -98,7 +93,8 @@ def problems_of(benchmark: object, name: str) -> list[str]:
     """Return the problems in the definition of a benchmark that is registered as ``name``."""
     if not isinstance(benchmark, Benchmark):
         return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
-    missing = [attribute for attribute in Benchmark.__annotations__ if not hasattr(benchmark, attribute)]
+    required = [attribute for attribute in Benchmark.__annotations__ if not hasattr(Benchmark, attribute)]
+    missing = [attribute for attribute in required if not getattr(benchmark, attribute, None)]
     problems = [f"{attribute} is missing ({_MEANINGS[attribute]})" for attribute in missing]
     return problems or list(_contradictions(benchmark, name))
 
@@ -107,9 +103,6 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
     """Yield a problem for each attribute that is empty, invalid, or contradicts another."""
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, but it is registered as {name!r}; both must be the same"
-    for attribute in ("title", "truth", "default_task", "checked_tasks", "repositories", "metrics"):
-        if not getattr(benchmark, attribute):
-            yield f"{attribute} is empty ({_MEANINGS[attribute]})"
     if benchmark.written.count("%s") != 1:
         yield f"written is {benchmark.written!r}; it must contain %s once ({_MEANINGS['written']})"
     yield from _contradictions_of_metrics(benchmark)

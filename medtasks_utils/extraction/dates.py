@@ -3,14 +3,13 @@
 import datetime
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .patterns import later
-from .words import Mention, word_pattern, words_of
+from .words import Mention, numbers_by_word, word_pattern
 
 _MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
-_MONTHS = [f"month{number}" for number in range(1, 13)]
+_MONTHS = tuple(range(1, 13))
 
 
 def strict_date(text: str) -> datetime.date | None:
@@ -19,16 +18,7 @@ def strict_date(text: str) -> datetime.date | None:
     return _date(match[3], match[1], match[2]) if match else None
 
 
-@lru_cache(maxsize=1)
-def _months() -> dict[str, int]:
-    """Return the number, 1 to 12, of each month's name and abbreviation."""
-    numbers: dict[str, int] = {}
-    for number, notion in enumerate(_MONTHS, start=1):
-        numbers.update(dict.fromkeys(words_of(notion), number))
-    return numbers
-
-
-_MONTH = "|".join(f"<<{notion}>>" for notion in _MONTHS)
+_MONTH = "|".join(f"<<month{number}>>" for number in _MONTHS)
 # A written date; its groups y1, m1 and d1 to y5, m5 and d5 are year, month and day.
 _WRITTEN = (
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
@@ -68,7 +58,7 @@ def _of(match: re.Match[str]) -> datetime.date | None:
 def _date(year: str, month: str, day: str) -> datetime.date | None:
     """Return the date of a year, month and day in words or digits; None if it is not valid. ``YY`` means ``20YY``."""
     try:
-        number = int(month) if month.isdecimal() else _months().get(month.lower(), 0)
+        number = int(month) if month.isdecimal() else numbers_by_word("month", _MONTHS).get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))
     except ValueError:
         return None

@@ -23,7 +23,7 @@ _PERCENT = later(r"(-?(?<!\d)\d+(?:\.\d+)?)%")
 _MAX_EXPRESSION = 2000  # characters
 _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal
 _MAX_EXPONENT = 1000
-_MAX_BITS = 20_000
+_MAX_BITS = 2_048
 
 
 def python_literal(digits: str) -> Number | None:
@@ -88,32 +88,17 @@ def _wrapped_expression(expression: str) -> Number | None:
         expression = expression.replace(noise, replacement)
     expression = expression.split("#")[0]
     missing = expression.count("(") - expression.count(")")
-    value = evaluate(expression + ")" * missing if missing > 0 else "(" * -missing + expression)
-    if isinstance(value, str):  # the authors' scorer evaluates the result again
-        value = evaluate(value)
-    return None if isinstance(value, str) else value
+    expression = expression + ")" * missing if missing > 0 else "(" * -missing + expression
+    return evaluate(expression.strip().strip("'\""))  # the authors' scorer also evaluates a text in quotes
 
 
-def power(base: Number, exponent: Number, *, most_bits: int = _MAX_BITS) -> Number:
-    """Return ``base ** exponent``; raise OverflowError if it is too large a float, or has more than ``most_bits``."""
+def power(base: Number, exponent: Number) -> Number:
+    """Return ``base ** exponent``; raise OverflowError if it is too large a float, or has more than 2,048 bits."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
-        if bits > most_bits:
+        if bits > _MAX_BITS:
             raise OverflowError("power too large")
     return base**exponent
-
-
-def _times(left: Number, right: Number) -> Number:
-    """Return the product of two numbers; raise OverflowError if it has too many bits, and TypeError for text."""
-    left, right = _number(left), _number(right)
-    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MAX_BITS:
-        raise OverflowError("product too large")
-    return left * right
-
-
-def _modulo(left: Number, right: Number) -> Number:
-    """Return the remainder of a division; raise TypeError for text, which ``%`` would format."""
-    return _number(left) % _number(right)
 
 
 def rounded(value: Number, ndigits: int | None = None) -> Number:
@@ -121,13 +106,6 @@ def rounded(value: Number, ndigits: int | None = None) -> Number:
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
     return round(value, ndigits)
-
-
-def _number(value: Number) -> Number:
-    """Return the value unchanged; raise TypeError if it is not a number."""
-    if not isinstance(value, int | float):
-        raise TypeError("not a number")
-    return value
 
 
 _MATH = {
@@ -145,14 +123,13 @@ _FUNCTIONS = {
     "float": float,
     "sqrt": math.sqrt,
 }
-_OPERATORS = {ast.Pow: power, ast.Mult: _times, ast.Mod: _modulo}
 _NODES = (
-    *(ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load),
+    *(ast.Expression, ast.Name, ast.Attribute, ast.Call, ast.keyword, ast.Load),
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
 )
 
 
-def evaluate(expression: str) -> Number | str | None:
+def evaluate(expression: str) -> Number | None:
     """Evaluate an arithmetic expression; return None if it is invalid, or its value is not finite or too large.
 
     Only arithmetic, comparisons, conditions and a few functions of ``math`` are allowed. The size of values is limited,
@@ -160,24 +137,23 @@ def evaluate(expression: str) -> Number | str | None:
     """
     from simpleeval import InvalidExpression, SimpleEval
 
-    expression = expression.strip()
     try:
         if not all(_is_arithmetic(node) for node in ast.walk(ast.parse(expression, mode="eval"))):
             return None
         evaluator = SimpleEval(functions=_FUNCTIONS, names=_MODULES)
-        evaluator.operators = {**evaluator.operators, **_OPERATORS}
+        evaluator.operators[ast.Pow] = power
         value = evaluator.eval(expression)
     except (InvalidExpression, ArithmeticError, ValueError, TypeError, SyntaxError, LookupError, AttributeError):
         return None
     except (RecursionError, MemoryError):
         return None
-    if isinstance(value, str) or (isinstance(value, int | float) and abs(value) <= sys.float_info.max):
-        return value
-    return None
+    return value if isinstance(value, int | float) and abs(value) <= sys.float_info.max else None
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    """Return whether a syntax node may be evaluated; the only allowed attributes are those of ``math``."""
+    """Return whether a syntax node may be evaluated: constants that are numbers, attributes that are of ``math``."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
     if isinstance(node, ast.Attribute):
         return isinstance(node.value, ast.Name) and node.attr in _MODULES.get(node.value.id, {})
     return isinstance(node, _NODES) and not isinstance(node, ast.LShift)

@@ -3,10 +3,9 @@
 import math
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from .patterns import later, rewrites, rewritten
-from .words import Mention, words_of
+from .words import Mention, numbers_by_word
 
 
 class Percentage(float):
@@ -128,21 +127,13 @@ def _in_digits(text: str) -> Iterator[Mention]:
             yield Mention(Percentage(value) if match["percent"] else value, start, match.end())
 
 
-@lru_cache(maxsize=1)
-def _words() -> dict[str, int]:
-    """Return the values of number words, zero to twenty and the tens, in all languages of ``words.txt``."""
-    values: dict[str, int] = {}
-    for value in (*range(21), *range(30, 100, 10)):
-        values.update(dict.fromkeys(words_of(f"n{value}"), value))
-    return values
-
-
 _WORD = later(r"[^\W\d_]+")
+_IN_WORDS = (*range(21), *range(30, 100, 10))
 
 
 def in_words(text: str) -> list[Mention]:
     """Return the numbers that are written as words, such as "four" and "twenty-three", as weak mentions."""
-    values, mentions = _words(), list[Mention]()
+    values, mentions = numbers_by_word("n", _IN_WORDS), list[Mention]()
     for match in _WORD.finditer(text):
         value = values.get(match[0].lower())
         if value is None:

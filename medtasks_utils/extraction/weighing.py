@@ -3,12 +3,14 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .nothing import retracted_until
 from .words import Symbols, pattern
 
 
+@dataclass(eq=False)
 class Candidate:
     """A value that a response may state.
 
@@ -21,14 +23,13 @@ class Candidate:
         evidence: names and weights of further reasons for or against it.
     """
 
-    def __init__(self, value: Any, start: int, end: int, text: str, cue: str, support: float) -> None:
-        self.value = value
-        self.start = start
-        self.end = end
-        self.text = text
-        self.cue = cue
-        self.support = support
-        self.evidence: dict[str, float] = {}
+    value: Any
+    start: int
+    end: int
+    text: str
+    cue: str
+    support: float
+    evidence: dict[str, float] = field(default_factory=dict)
 
     @property
     def weight(self) -> float:

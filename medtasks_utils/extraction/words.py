@@ -101,6 +101,12 @@ def words_of(notion: str) -> list[str]:
     return sorted(_vocabulary().listed[notion], key=len, reverse=True)
 
 
+@lru_cache(maxsize=2)
+def numbers_by_word(prefix: str, numbers: tuple[int, ...]) -> dict[str, int]:
+    """Return the number of each word of the notions that have a prefix and a number, such as ``month12``."""
+    return {word: number for number in numbers for word in words_of(f"{prefix}{number}")}
+
+
 @lru_cache(maxsize=8)
 def word_pattern(source: str) -> re.Pattern[str]:
     """Return a case-insensitive pattern in which ``<<week>>`` matches any word of the notion ``week``."""

@@ -12,7 +12,8 @@ import errno
 import importlib.util
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import HF, check_tokenizer, context_of_arguments, context_of_server, is_api, model_to_probe, probe_of
+from .models import HF, check_tokenizer, context_of_server, is_api, model_to_probe, probe_of
 from .settings import SAMPLING, check_arguments, check_generation, check_room, remark_on_reasoning
 from .sources import BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
@@ -76,7 +77,6 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
         for task in tasks
         if task.info.generates
     ]
-    check_room(lengths, context_of_arguments(config.model, config.model_args))
     for task in tasks:
         if task.benchmark is not None:
             files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
@@ -119,15 +119,19 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
         UsageError: for an invalid option, or one that has no effect in any of the tasks.
     """
     requests: list[TaskRequest] = []
+    by_benchmark: dict[str, list[TaskRequest]] = defaultdict(list)
     for task in configurations(manager, manager.match_tasks(list(names))):
-        benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark") if "benchmark" in task else None
-        options = options_of(benchmark, defaults_of(task, benchmark), metadata) if benchmark else None
         length = (task.get("generation_kwargs") or {}).get("max_gen_toks")
-        requests.append(TaskRequest(info_of(task), benchmark, options, length))
-    for name in {request.benchmark.name for request in requests if request.benchmark}:
-        of_benchmark = [request for request in requests if request.benchmark and request.benchmark.name == name]
-        options_of_tasks = [request.options for request in of_benchmark]
+        request = TaskRequest(info_of(task), None, None, length)
+        if "benchmark" in task:
+            benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark")
+            options = options_of(benchmark, defaults_of(task, benchmark), metadata)
+            request = request._replace(benchmark=benchmark, options=options)
+            by_benchmark[benchmark.name].append(request)
+        requests.append(request)
+    for name, of_benchmark in by_benchmark.items():
         generates = any(request.info.generates for request in of_benchmark)
+        options_of_tasks = [request.options for request in of_benchmark]
         for line in without_effect(options_of_tasks, metadata.get(name) or {}, generates):
             raise UsageError(f"{name}: {line}")
     return requests
@@ -151,92 +155,70 @@ def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
     Raises:
         UsageError: for the first error.
     """
-    _check_model_is_named(config)
-    _check_generation_settings(config)
-    _check_chat(config, tasks)
-    _check_tools(config, tasks)
-    _check_examples(config, tasks)
+    for mistake in _mistakes_in_model_flags(config):
+        raise UsageError(mistake)
+    check_generation(config.gen_kwargs)
+    for mistake in _mistakes_for_tasks(config, tasks):
+        raise UsageError(mistake)
 
 
-def _check_model_is_named(config: EvaluatorConfig) -> None:
-    """Check that the model's arguments name a model, and the address of its server."""
+def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
+    """Yield what is wrong with ``--model_args``: no model or server is named, or a setting belongs elsewhere."""
     arguments = config.model_args
     if config.model in HF and "pretrained" not in arguments:
-        raise UsageError(
+        yield (
             f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
             "--model hf --model_args pretrained=NAME for a model on the hub"
         )
     if config.model.startswith("local-") and not (arguments.get("model") and arguments.get("base_url")):
-        raise UsageError(
-            f"--model {config.model} needs the model's name and the server's address: --model_args {CHAT_EXAMPLE}"
-        )
+        yield f"--model {config.model} needs the model's name and the server's address: --model_args {CHAT_EXAMPLE}"
     if not _URL.fullmatch(str(arguments.get("base_url") or "http://any")):
-        raise UsageError(
+        yield (
             "--model_args: base_url must look like http://localhost:8000/v1/chat/completions, without user and "
             "password, since results contain it; put a key into OPENAI_API_KEY"
         )
-
-
-def _check_generation_settings(config: EvaluatorConfig) -> None:
-    """Check for generation settings that are misplaced, misspelt, or without effect."""
-    misplaced = [name for name in SAMPLING if name in config.model_args]
+    misplaced = " and ".join(name for name in SAMPLING if name in arguments)
     if misplaced:
-        names = " and ".join(misplaced)
-        raise UsageError(f"--model_args: {names} is no argument of the model: set it in --gen_kwargs instead")
-    check_generation(config.gen_kwargs)
-    samples = config.gen_kwargs.get("do_sample") or "completions" in config.model
-    if config.gen_kwargs.get("temperature") and not samples:
-        raise UsageError("--gen_kwargs: temperature has no effect without do_sample=true")
+        yield f"--model_args: {misplaced} is no argument of the model: set it in --gen_kwargs instead"
 
 
-def _check_chat(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check that chats can be sent to the model as chats, and that a chat model is sent nothing else."""
-    arguments = config.model_args
+def _mistakes_for_tasks(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> Iterator[str]:
+    """Yield what is wrong with the other flags: they lack what the model or the tasks need, or have no effect."""
+    arguments, settings = config.model_args, config.gen_kwargs
+    if settings.get("temperature") and not (settings.get("do_sample") or "completions" in config.model):
+        yield "--gen_kwargs: temperature has no effect without do_sample=true"
     sends_text = arguments.get("tokenized_requests") is False or arguments.get("tokenizer_backend") in ("None", "none")
     if config.model == "local-completions" and config.apply_chat_template and sends_text:
-        raise UsageError(
+        yield (
             "--model local-completions renders a chat only with a tokenizer and tokenized_requests=True: use --model "
             "local-chat-completions and the server's /v1/chat/completions, or omit --apply_chat_template"
         )
-    if not config.model.endswith("chat-completions"):
-        return
-    if not config.apply_chat_template:
-        raise UsageError(f"--model {config.model} takes only chats: add --apply_chat_template")
+    takes_only_chats = config.model.endswith("chat-completions")
+    if takes_only_chats and not config.apply_chat_template:
+        yield f"--model {config.model} takes only chats: add --apply_chat_template"
     of_logits = [task.info.name for task in tasks if not task.info.generates]
-    if of_logits:
-        raise UsageError(
+    if takes_only_chats and of_logits:
+        yield (
             f"{', '.join(of_logits)}: these tasks compare log-likelihoods, which chat servers do not return: use "
             "--model local-completions, vllm or hf, or omit these tasks"
         )
-
-
-def _check_tools(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check that the flags that tasks with tools need are set."""
-    tools: list[Any] = []
-    for task in tasks:
-        tools += getattr(task.options, "tools", ())
+    tools = [tool for task in tasks for tool in getattr(task.options, "tools", ())]
     if tools and not config.apply_chat_template:
-        raise UsageError("tools need a conversation with the model: add --apply_chat_template")
+        yield "tools need a conversation with the model: add --apply_chat_template"
     if any(tool.runs_code for tool in tools) and not config.confirm_run_unsafe_code:
-        raise UsageError(
+        yield (
             "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
             "(docs/sandbox.md says what the sandbox prevents)"
         )
-
-
-def _check_examples(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check ``--samples`` and ``--limit``, which choose the examples."""
-    others = set(config.samples or ()) - {task.info.name for task in tasks}
+    names = [task.info.name for task in tasks]
+    others = [str(name) for name in config.samples or () if name not in names]
     if others:
-        names = ", ".join(task.info.name for task in tasks)
-        raise UsageError(
-            f"--samples names {', '.join(map(str, others))}, but the tasks of this run are {names}: give the indices "
+        yield (
+            f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(names)}: give the indices "
             'of the examples by task, as in {"medhallu": [0, 1]}, or a file that contains this'
         )
     if config.limit is not None and config.limit <= 0:
-        raise UsageError(
-            f"--limit {config.limit:g}: give a number of examples, or a fraction below 1; omit it for all examples"
-        )
+        yield f"--limit {config.limit:g}: give a number of examples, or a fraction below 1; omit it for all examples"
 
 
 # ---- where results go
@@ -310,12 +292,7 @@ def check_device(config: EvaluatorConfig, device: str) -> None:
     """
     if not (config.model in HF and device.startswith("cuda") and importlib.util.find_spec("torch")):
         return  # if torch is missing, check_model says how to install it
-    if not _has_cuda():
-        raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")
-
-
-def _has_cuda() -> bool:
-    """Return whether torch can use a CUDA device."""
     import torch
 
-    return bool(torch.cuda.is_available())
+    if not torch.cuda.is_available():
+        raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")

@@ -8,7 +8,6 @@ from functools import partial
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
-from medtasks_utils.errors import DataError
 
 from . import catalog
 from .sources import HUB, BenchmarkFiles
@@ -21,18 +20,14 @@ def items() -> Iterator[Resource]:
     If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
     for name in benchmarks():
-        if problem := benchmarks().problem(name):
-            yield Resource(name, "", partial(_refuse, problem))
+        if benchmarks().problem(name):
+            yield Resource(name, "", partial(benchmarks().__getitem__, name))  # raises what is wrong with it
             continue
         benchmark = benchmarks()[name]
         for repository in benchmark.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
             yield Resource(benchmark.name, origin, partial(_rows, benchmark, repository))
         yield from benchmark.resources()
-
-
-def _refuse(problem: str) -> None:
-    raise DataError(problem)
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> None:

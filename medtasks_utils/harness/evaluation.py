@@ -181,14 +181,6 @@ class Evaluation:
         """Note an error that occurred while saving."""
         self.unsaved[reason_of(error)] = None
 
-    def note_saved(self, date: str) -> None:
-        """Note the path of the results file.
-
-        Args:
-            date: the date in its name.
-        """
-        self.path = next(self.folder.glob(f"*_{date}.json"), None)
-
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:

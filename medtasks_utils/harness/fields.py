@@ -3,7 +3,8 @@
 Fields that tasks of this pack do not support are errors of one line, raised before the model runs.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -111,57 +112,68 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
             field, its line, and what to do instead.
     """
-    _check_names_and_types(task, settings)
-    for chain in settings.get("filter_list") or ():
-        for step in chain["filter"]:
-            if step["function"] not in filter_registry:
-                suggestion = did_you_mean(str(step["function"]), filter_registry)
-                known = ", ".join(sorted(filter_registry))
-                problem = f"there is no filter {step['function']!r}{suggestion}; the filters are {known}"
-                raise field_error(task, settings, "filter_list", problem)
-    for field, instead in _UNSUPPORTED.items():
-        if settings.get(field):
-            raise field_error(task, settings, field, f"the tasks of this pack do not support it: {instead}")
-    kind = settings.get("output_type")
-    if kind not in _OUTPUT_TYPES:
-        raise field_error(task, settings, "output_type", f"{kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}")
     ours = next(configurations(our_manager(), [benchmark.default_task]))
-    if settings.get("dataset_name") and not ours.get("dataset_name"):
-        raise field_error(task, settings, "dataset_name", f"{benchmark.name} has no subsets: omit it")
-    if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
-        raise field_error(task, settings, "validation_split", "no effect: set test_split, which is evaluated")
+    for field, problem in itertools.chain(_malformed(settings), _without_effect(task, benchmark, settings, ours)):
+        raise field_error(task, settings, field, problem)
     if not task.generates:
         return {**settings}
-    metrics = settings.get("metric_list")
-    names = {metric.name for metric in benchmark.metrics}
-    uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
-    if uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
-        problem = (
-            f"it does not change what the metrics of {benchmark.name} score against: change {benchmark.truth} of the "
-            "rows in process_docs, or list only other metrics in metric_list"
-        )
-        raise field_error(task, settings, "doc_to_target", problem)
     generation, default = settings.get("generation_kwargs") or {}, {**ours.get("generation_kwargs", {})}
     if {"do_sample", "temperature"} & generation.keys():
         default = {name: value for name, value in default.items() if name not in ("do_sample", "temperature")}
     return {**settings, "generation_kwargs": {**default, **generation}}
 
 
-def _check_names_and_types(task: TaskInfo, settings: Mapping[str, Any]) -> None:
-    """Raise DataError for a field that does not exist in lm_eval, or a value of the wrong type."""
-    fewshot = settings.get("fewshot_config")
+def _malformed(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each field that does not exist in lm_eval or whose value has the wrong type, with what is wrong."""
+    for field, expected in _TYPES.items():
+        if not isinstance(settings.get(field), expected | None):
+            yield field, f"takes a value of type {expected.__name__}, not {settings[field]!r}"
     for kind, known, names in (
         ("task", [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE], settings),
-        ("fewshot_config", FewshotConfig.__dataclass_fields__, fewshot if isinstance(fewshot, dict) else ()),
+        ("fewshot_config", FewshotConfig.__dataclass_fields__, settings.get("fewshot_config") or {}),
     ):
         for name in names:
             if name not in known:
-                problem = f"{kind} has no such field{did_you_mean(name, known)}; it has {', '.join(known)}"
-                raise field_error(task, settings, name if kind == "task" else kind, problem)
-    for field, expected in _TYPES.items():
-        if not isinstance(settings.get(field), expected | None):
-            problem = f"takes a value of type {expected.__name__}, not {settings[field]!r}"
-            raise field_error(task, settings, field, problem)
+                field = name if kind == "task" else kind
+                yield field, f"{kind} has no such field{did_you_mean(name, known)}; it has {', '.join(known)}"
+    for chain in settings.get("filter_list") or ():
+        for step in chain["filter"]:
+            name = step["function"]
+            if name not in filter_registry:
+                suggestion, known = did_you_mean(str(name), filter_registry), ", ".join(sorted(filter_registry))
+                yield "filter_list", f"there is no filter {name!r}{suggestion}; the filters are {known}"
+
+
+def _without_effect(
+    task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield each field that tasks of this pack do not support, with what to do instead.
+
+    Args:
+        task: the task.
+        benchmark: its benchmark.
+        settings: its fields.
+        ours: the fields of the benchmark's own task.
+    """
+    for field, instead in _UNSUPPORTED.items():
+        if settings.get(field):
+            yield field, f"the tasks of this pack do not support it: {instead}"
+    kind = settings.get("output_type")
+    if kind not in _OUTPUT_TYPES:
+        yield "output_type", f"{kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}"
+    if settings.get("dataset_name") and not ours.get("dataset_name"):
+        yield "dataset_name", f"{benchmark.name} has no subsets: omit it"
+    if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
+        yield "validation_split", "no effect: set test_split, which is evaluated"
+    metrics = settings.get("metric_list")
+    names = {metric.name for metric in benchmark.metrics}
+    uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
+    if task.generates and uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
+        problem = (
+            f"it does not change what the metrics of {benchmark.name} score against: change {benchmark.truth} of the "
+            "rows in process_docs, or list only other metrics in metric_list"
+        )
+        yield "doc_to_target", problem
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:

@@ -1,4 +1,4 @@
-"""Make the generations of an example independent, compute metrics over them, and score how replies ended."""
+"""Make the generations of an example independent, and compute metrics over them."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -6,7 +6,6 @@ from statistics import fmean
 from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
-from medtasks_utils.statistics.scores import Score
 
 from . import model_server
 from .lm_eval_names import Instance
@@ -114,19 +113,4 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
         "all@k": float(all(right)),
         "any@k": float(any(right)),
         "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,
-    }
-
-
-def scores_of_end(ended: str, acc: Score, any_is_known: bool) -> dict[str, Score]:
-    """Return the metrics in :data:`REPLY_METRICS`, which say how the reply of a generation ended.
-
-    Args:
-        ended: ``stop``, ``length``, ``filter`` or ``unknown``.
-        acc: the generation's accuracy; None if the benchmark has none.
-        any_is_known: True if at least one reply of the task says how it ended. Then an unknown end counts as not cut,
-            since a server that reports how replies end reports every cut.
-    """
-    return {
-        "cut": float(ended == "length") if any_is_known else None,
-        "acc_finished": acc if ended == "stop" else None,
     }

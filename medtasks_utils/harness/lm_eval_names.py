@@ -5,9 +5,9 @@ looked up when it is imported from here, so that each package loads only what it
 
     from .lm_eval_names import Instance
 
-The table ``lm_eval_names.csv`` also lists undocumented attributes that this package relies on. Its last column says
-what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: there a
-task has one scorer for each filter, which holds the filters, the metrics and their aggregations, so
+The table ``lm_eval_names.csv`` also lists undocumented attributes that this package relies on. Its column ``in_0_5``
+says what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: there
+a task has one scorer for each filter, which holds the filters, the metrics and their aggregations, so
 :class:`.task.MedTask` would have to pass its aggregations to scorers, and score in ``process_instances``.
 :func:`missing` lists what the installed release lacks; continuous integration runs it and the self-check on the newest
 pre-release.
@@ -32,11 +32,14 @@ class Name(NamedTuple):
         module: the module that defines it, below ``lm_eval``.
         purpose: what this package uses it for.
         in_0_5: what replaces it in 0.5.0.dev1; empty if that version has the name too.
+        parameters: of a function, class or method that is replaced, its parameters in 0.4.13; a test compares them with
+            the installed release.
     """
 
     module: str
     purpose: str
     in_0_5: str = ""
+    parameters: str = ""
 
 
 with (Path(__file__).parent / "lm_eval_names.csv").open(encoding="utf-8", newline="") as _file:

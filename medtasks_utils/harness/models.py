@@ -179,37 +179,6 @@ def context_of_server(model: Any) -> int | None:
     return model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
 
 
-def context_of_arguments(kind: str, arguments: Mapping[str, Any]) -> int | None:
-    """Return the context length of a model in this process, in tokens, from its arguments or else its configuration.
-
-    Return None for other models, and if neither states it.
-
-    Raises:
-        MedtasksError: for a transformers model that is neither a folder, nor on the hub, nor in the hub's cache.
-    """
-    if kind not in ("hf", "vllm"):
-        return None
-    name = str(arguments.get("pretrained"))
-    given = arguments.get("max_length") or arguments.get("max_model_len")
-    if given:
-        return int(given)
-    try:
-        from transformers import AutoConfig
-
-        trusted = bool(arguments.get("trust_remote_code"))
-        config = AutoConfig.from_pretrained(name, revision=arguments.get("revision"), trust_remote_code=trusted)
-        return getattr(config.get_text_config(), "max_position_embeddings", None)
-    except OSError as error:
-        if kind == "vllm" or "gguf_file" in arguments:
-            return None
-        raise MedtasksError(
-            f"--model_args: pretrained={name} cannot be loaded ({reason_of(error)}). Name a model on the hub or a "
-            "folder; without network access, a model in the hub's cache"
-        ) from None
-    except (ValueError, ImportError, AttributeError):  # loading the model explains these better
-        return None
-
-
 def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
     """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
 
@@ -223,11 +192,12 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
         UsageError: if it has no chat template.
     """
     model_class = get_model(kind)
-    name = arguments.get("tokenizer") or arguments.get("pretrained") or arguments.get("model")
+    argument = next(filter(arguments.get, ("tokenizer", "pretrained")), "model")
+    name = arguments.get(argument)
     try:
         if is_api(model_class) and not kind.endswith("chat-completions"):
             tokenizer = model_class.create_from_arg_obj(arguments).tokenizer
-        elif kind in HF and needs_template and "gguf_file" not in arguments:
+        elif kind in HF and "gguf_file" not in arguments:
             from transformers import AutoTokenizer
 
             trusted = bool(arguments.get("trust_remote_code"))
@@ -237,8 +207,9 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
             return
     except OSError as error:
         raise MedtasksError(
-            f"--model_args: the tokenizer {name} cannot be loaded: {reason_of(error)} Name a folder or a model on the "
-            "hub as tokenizer=NAME; a server needs no tokenizer with tokenizer_backend=none"
+            f"--model_args: {argument}={name} cannot be loaded ({reason_of(error)}). Name a folder or a model on the "
+            "hub (without network access, one in the hub's cache), and its tokenizer as tokenizer=NAME if it is "
+            "elsewhere; a server needs no tokenizer with tokenizer_backend=none"
         ) from None
     except (ValueError, ImportError):  # loading the model explains these better
         return

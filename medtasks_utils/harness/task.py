@@ -361,10 +361,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
         """Return the documents that all processes together evaluate, without fields that the signature ignores."""
         left_out = {KNOWN_ISSUES, *self.benchmark.unsigned_fields}
-        documents = []
-        for _, doc in self.doc_iterator(samples=settings.get("samples")):
-            documents.append({name: value for name, value in doc.items() if name not in left_out})
-        return documents
+        return [
+            {name: value for name, value in doc.items() if name not in left_out}
+            for _, doc in self.doc_iterator(samples=settings.get("samples"))
+        ]
 
     def _signed_prompt(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return everything that determines the prompts, except documents and options."""
@@ -500,8 +500,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for answer in results:
             score = self.benchmark.score(answer, doc, self.options)
             of_answer = {**score.values, **answer.scores}
-            ended, acc = answer.details.get("ended", "unknown"), of_answer.get("acc")
-            values.append({**of_answer, **generations.scores_of_end(ended, acc, self._ends_are_known)})
+            ended = answer.details.get("ended")
+            # A server that reports ends reports every cut, so an unknown end beside known ones is none.
+            of_answer["cut"] = float(ended == "length") if self._ends_are_known else None
+            of_answer["acc_finished"] = of_answer.get("acc") if ended == "stop" else None
+            values.append(of_answer)
         scores = {name: [of_answer[name] for of_answer in values] for name in self._ours if name in values[0]}
         if len(results) > 1:
             right = [of_answer["acc"] == 1.0 for of_answer in values]

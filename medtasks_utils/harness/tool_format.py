@@ -34,7 +34,7 @@ class ToolFormat:
         UsageError: for ``native`` if the model does not support tools.
     """
 
-    def __init__(self, model: LM | None, tools: Mapping[str, type[Tool]], option: str, settings: Mapping[str, Any]):
+    def __init__(self, model: LM | None, tools: Mapping[str, Tool], option: str, settings: Mapping[str, Any]):
         self._model: Any = model
         self._tools = tools
         self.most_by_template = 0
@@ -74,7 +74,7 @@ class ToolFormat:
         self.read = read_calls
         return "the model's chat template does not write tool calls in a form that can be read"
 
-    def _template_writes(self, tool: type[Tool], number: int) -> bool:
+    def _template_writes(self, tool: Tool, number: int) -> bool:
         """Return whether the chat template writes the tool, its calls in a readable form, and their results.
 
         If the usual reader cannot read the calls, set :attr:`read` to a reader of the template's own form.

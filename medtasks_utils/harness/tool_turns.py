@@ -1,12 +1,12 @@
 """Hold the conversations of a task with tools, between generation and filters, and record them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from functools import cached_property, partial
-from typing import Any, Protocol
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
 
-from medtasks_utils.benchmarks.base import Answer, Benchmark
-from medtasks_utils.benchmarks.options import ToolOptions, switch_of
+from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.options import switch_of
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
@@ -21,43 +21,26 @@ from .replies import Reply, as_reply
 from .tool_format import ToolFormat
 
 
-class TaskWithTools(Protocol):
-    """The part of a task that conversations need; :class:`.task.MedTask` implements it.
-
-    Attributes:
-        task_name: the task's name, for messages.
-        benchmark: the benchmark, which recognises a reply with a final answer.
-        options: the benchmark's options.
-        config: lm_eval's configuration of the task.
-        instances: the requests, after they are built.
-        model: the model of the run; None until requests are built.
-    """
-
-    task_name: str
-    benchmark: Benchmark
-    options: ToolOptions
-    config: Any
-    instances: list[Any]
-    model: Any
-
-    def remark(self, text: str) -> None:
-        """Log a remark that readers of the results need, and add it to the results."""
-
-
 class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
     The last reply of each conversation is scored and logged in ``resps``; filters ignore the calls in it. The sample's
     ``transcript`` has the whole conversation.
+
+    Args:
+        task: a :class:`.task.MedTask` with tools.
     """
 
     _format: ToolFormat  # set when requests are built
 
-    def __init__(self, task: TaskWithTools) -> None:
+    def __init__(self, task: Any) -> None:
+        options = task.options
         self._task = task
-        self._tools = {kind.name: kind for kind in task.options.tools}
+        self._tools: dict[str, Tool] = {
+            kind.name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox) for kind in options.tools
+        }
         self._rendered: Sequence[Message] = ()  # the messages of the last prompt
-        self._format_option = task.options.tool_format
+        self._format_option = options.tool_format
 
     # ---- before the model runs
 
@@ -81,7 +64,7 @@ class ToolTurns:
                 f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template, or turn off "
                 f"{' and '.join(map(switch_of, self._tools))}"
             )
-        sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._opened.values()]))
+        sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
         manner = "natively" if self._format.name == "native" else "in the text"
         line = f"tools are called {manner}: {self._format.reason}"
@@ -172,22 +155,15 @@ class ToolTurns:
     def _dialogue(self) -> Iterator[Dialogue]:
         """Return a context in which tools are open, and which yields the rules by which conversations continue."""
         with ExitStack() as stack:
+            for tool in self._tools.values():
+                stack.callback(tool.close)
             yield Dialogue(
-                {name: stack.enter_context(closing(tool)) for name, tool in self._opened.items()},
+                self._tools,
                 partial(self._task.benchmark.has_final_answer, options=self._task.options),
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
                 read=self._format.read,
             )
-
-    @cached_property
-    def _opened(self) -> dict[str, Tool]:
-        """The open tools by name; :meth:`prepare` starts them, and conversations use them."""
-        options = self._task.options
-        return {
-            name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox)
-            for name, kind in self._tools.items()
-        }
 
     # ---- answers and samples
 

@@ -4,7 +4,6 @@ import ast
 import math
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, ClassVar
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
@@ -92,7 +91,7 @@ def _value(text: str) -> Number:
 
 _PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
 _OPERATORS: dict[type[ast.AST], Any] = {kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}
-_OPERATORS[ast.Pow] = partial(power, most_bits=2 * _MAX_BITS)
+_OPERATORS[ast.Pow] = power
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,

@@ -35,7 +35,7 @@ class PythonTool(Tool):
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Run each piece of code: different sessions in parallel, the calls of one session in order."""
-        return [Outcome(result.text, result.failed) for result in self._sandbox.run(calls)]
+        return [Outcome(*result) for result in self._sandbox.run(calls)]
 
     @property
     def description_of_machine(self) -> str:

@@ -37,7 +37,7 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkey
     ("attributes", "said"),
     [
         ({"name": "medhalu"}, "name is 'medhalu', but it is registered as 'medhallu'"),
-        ({"title": ""}, "title is empty (the name as its authors write it)"),
+        ({"title": ""}, "title is missing (the name as its authors write it)"),
         ({"compared": ("recal",)}, "compared names recal (did you mean recall?), which is not in metrics (f1, acc"),
         ({"headline_metrics": ("accc",)}, "headline_metrics names accc (did you mean acc?)"),
         ({"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}, "the breakdown 'kind' names exact"),

@@ -25,7 +25,6 @@ from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case
 from medtasks_utils.statistics.aggregation import MACRO, TOTAL
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, RIGHT_OR_WRONG, Metric
 
@@ -64,10 +63,10 @@ class MedExQA(ChoiceBenchmark):
     compared = ("macro_acc", "acc", "combined", "explanation")
     breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")), BY_DOUBT)
     stratum = "specialty"
-    content_fields = ("question", "options", "answer_letter")
     shortcuts = Path(__file__).with_name("shortcuts.json")
     packages = ("thefuzz", "rapidfuzz")
     marks = {"judge_failures": "the judge failed"}
+    case_of = staticmethod(case_of)
 
     def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
         """Raise UsageError for options that do not apply to the task; warn about weights that do not sum to 1."""
@@ -190,10 +189,6 @@ class MedExQA(ChoiceBenchmark):
         """Score ``acc`` (0 or 1, also as ``macro_acc``), ``answer_accuracy`` (0 or 100) and ``answered``."""
         right = answer.value == example["answer_letter"]
         return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
-
-    def case_of(self, example: Example, response: str) -> Case:
-        """Return the explanation in a response, with its references."""
-        return case_of(example, response)
 
     def batch_scorer(
         self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1

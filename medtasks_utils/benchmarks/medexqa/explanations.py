@@ -103,7 +103,12 @@ class Explanations:
                 answer.scores[name] = JudgedScore(bool(case), value) if has_references and name in JUDGED else value
             if options.judges:
                 judgement = judgements.get(case)
-                answer.details["judge"] = judgement and _logged(judgement)
+                answer.details["judge"] = judgement and {
+                    "score": judgement.score,
+                    "failure": judgement.failure,
+                    "error": judgement.error,
+                    **judgement.output,
+                }
                 if judgement and judgement.failure:
                     failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
@@ -138,12 +143,6 @@ class Explanations:
                 scores[case]["explanation"] = judgement.score
                 scores[case]["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
         return scores
-
-
-def _logged(judgement: Judgement) -> dict[str, Any]:
-    """Convert a judgement to the form in which samples are logged."""
-    summary_fields = {"score": judgement.score, "failure": judgement.failure, "error": judgement.error}
-    return summary_fields | judgement.output
 
 
 def case_of(doc: Example, response: str) -> Case:

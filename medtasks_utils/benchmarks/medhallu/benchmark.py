@@ -94,11 +94,6 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
-def _is_decided(answer: str, example: Row) -> float:
-    """Return 1 if the answer is 0 or 1, else 0."""
-    return float(answer in _VERDICTS)
-
-
 def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
     """Return an example's part of the numerator and of the denominator of F1; hallucinated is the positive class."""
     predicted, target = float(answer == HALLUCINATED), float(example["target"] == HALLUCINATED)
@@ -146,7 +141,7 @@ class MedHallu(Benchmark):
         UNSURE,
         rate_metric="unsure_rate",
         rows=(
-            AbstentionRow("decided: answered 0 or 1", "acc", _is_decided),
+            AbstentionRow("decided: answered 0 or 1", "acc", lambda answer, example: float(answer in _VERDICTS)),
             AbstentionRow("acc of the decided", "accuracy_answered"),
             AbstentionRow("acc of all", "acc"),
             AbstentionRow("F1 of the decided", "f1"),
@@ -171,13 +166,14 @@ class MedHallu(Benchmark):
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Make two examples of each row, with the true and the hallucinated answer, or draw one of them by seed."""
         pairs = table.made(_pair)
+        right = verdicts(self.shortcuts, list(chain.from_iterable(pairs)), self.content_fields)
         for index, pair in enumerate(pairs):
-            for example in pair:
+            for place, example in enumerate(pair, 2 * index):
                 example["row"] = str(index)
-        is_measured = self._add_style(list(chain.from_iterable(pairs)))
+                example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
         pairs = [pair for pair in pairs if options.difficulty in ("all", pair[0]["difficulty"])]
         if options.style_balanced:
-            if not is_measured:
+            if right is None:
                 raise DataError(
                     f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, and these rows are "
                     "others; run another MedHallu task on them"
@@ -186,15 +182,8 @@ class MedHallu(Benchmark):
         if not pairs:
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
         if options.pairing == "sampled":
-            pairs = [[_drawn(pair, options.seed)] for pair in pairs]
+            pairs = [[pair[_is_second_drawn(pair[0]["row"], options.seed)]] for pair in pairs]
         return report.with_text(list(chain.from_iterable(pairs)), "question", "answer")
-
-    def _add_style(self, examples: Sequence[Example]) -> bool:
-        """Add the field ``style`` to all examples of a file; return False if the classifier's results are unknown."""
-        right = verdicts(self.shortcuts, examples, self.content_fields)
-        for index, example in enumerate(examples):
-            example["style"] = (MISLEADS, TELLS)[right[index]] if right else ""
-        return right is not None
 
     # ---- reading
 
@@ -237,9 +226,9 @@ class MedHallu(Benchmark):
 BENCHMARK = MedHallu()
 
 
-def _drawn(pair: Sequence[Example], seed: int) -> Example:
-    """Return one of a row's two examples, each with probability 1/2; the draw depends only on the seed and the row."""
-    return pair[hashlib.sha256(f"{seed}:{pair[0]['row']}".encode()).digest()[0] & 1]
+def _is_second_drawn(row: str, seed: int) -> bool:
+    """Return True with probability 1/2; the draw depends only on the row and the seed."""
+    return hashlib.sha256(f"{seed}:{row}".encode()).digest()[0] % 2 == 1
 
 
 def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:

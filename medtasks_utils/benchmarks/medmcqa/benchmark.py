@@ -63,7 +63,6 @@ class MedMCQA(ChoiceBenchmark):
     repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
     breakdowns = (Breakdown("subject", by_field("subject_name")), BY_DOUBT)
-    content_fields = ("question", "options", "answer_letter")
     shortcuts = Path(__file__).with_name("shortcuts.json")
 
     # ---- rows

@@ -93,10 +93,11 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
 
         def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
             """Save the results."""
-            without_secrets = current_evaluation.get().finish(results)
+            evaluation = current_evaluation.get()
+            without_secrets = evaluation.finish(results)
             self._save(_is_json, lambda: super(Tracker, self).save_results_aggregated(without_secrets, samples))
             if hasattr(self, "date_id"):
-                current_evaluation.get().note_saved(self.date_id)
+                evaluation.path = next(evaluation.folder.glob(f"*_{self.date_id}.json"), None)
 
         def save_results_samples(self, task_name: str, samples: Any) -> None:
             """Save the samples of a task."""
