@@ -128,11 +128,6 @@ class Abstention(NamedTuple):
     rows: tuple[AbstentionRow, ...] = ()
     lead: str = ""
 
-    @property
-    def metrics(self) -> list[str]:
-        """The names of all metrics that its attributes name."""
-        return [self.rate_metric, *(row.metric for row in self.rows)]
-
 
 class AuditQuestion(NamedTuple):
     """What an auditor learns about an example besides the response; never the right answer or what a filter read.

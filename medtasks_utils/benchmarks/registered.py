@@ -127,8 +127,9 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
         "headline_metrics": benchmark.headline_metrics,
         "marks": benchmark.marks,
         "rewarded": (benchmark.rewarded,),
-        "abstention": benchmark.abstention.metrics if benchmark.abstention else (),
     }
+    if benchmark.abstention:
+        mentions["abstention"] = [benchmark.abstention.rate_metric, *(row.metric for row in benchmark.abstention.rows)]
     mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
     for place, mentioned in mentions.items():
         for name in dict.fromkeys(mentioned):

@@ -32,10 +32,7 @@ def tasks_named(name: str) -> list[JsonObject]:
 
     The list is empty if the name is unknown.
     """
-    paths: list[Path] = []
-    for folder in task_folders():
-        paths += sorted(folder.rglob("[!_]*.yaml"))
-    known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, paths)}
+    known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, _task_files())}
     if name in benchmarks() and name not in known:
         name = benchmarks()[name].default_task
     named = known.get(name)
@@ -45,6 +42,27 @@ def tasks_named(name: str) -> list[JsonObject]:
         return [named]
     members = [member["task"] if isinstance(member, dict) else member for member in named["task"]]
     return list(chain.from_iterable(map(tasks_named, members)))
+
+
+def listings() -> list[tuple[str, str]]:
+    """Return the name of each of our tasks, groups and tags, with the comment at the top of its file.
+
+    The list is sorted by benchmark, groups first. An asterisk follows the name of a group.
+    """
+    rows = []
+    for path in _task_files():
+        settings, first_line = _settings(path), path.read_text(encoding="utf-8").partition("\n")[0]
+        group, task, tag = (settings.get(key) for key in ("group", "task", "tag"))
+        position = (path.parent != tasks_path(), path.parent.name, not group)
+        rows.append((position, f"{group} *" if group else str(task), first_line.partition("#")[2].strip()))
+        if tag:
+            rows.append((position, str(tag), f"the same as {task}"))
+    return [(name, text) for _, name, text in sorted(rows)]
+
+
+def _task_files() -> list[Path]:
+    """Return the YAML files of tasks and groups; those whose names begin with an underscore are only included."""
+    return [path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 from yaml import MarkedYAMLError
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.yaml_tasks import place_of, task_folders, tasks_path
+from medtasks_utils.benchmarks.yaml_tasks import place_of, task_folders
 from medtasks_utils.errors import DataError, UsageError, did_you_mean, logger, reason_of
 
 from .lm_eval_names import TaskManager, load_yaml
@@ -126,25 +126,6 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
 
 def _is_known(manager: TaskManager, name: str) -> bool:
     return bool(manager.match_tasks([name])) or name.endswith(".yaml") or Path(name).is_dir()
-
-
-def listings() -> list[tuple[str, str]]:
-    """Return the name of each of our tasks, groups and tags, with the comment at the top of its file.
-
-    The list is sorted by benchmark, groups first. An asterisk follows the name of a group.
-    """
-    index = our_manager().task_index
-    rows = []
-    for name, entry in index.items():
-        members = sorted(entry.tags or ())
-        file = entry.yaml_path or index[members[0]].yaml_path
-        first_line = file.read_text(encoding="utf-8").partition("\n")[0]
-        comment = first_line.partition("#")[2].strip()
-        text = comment if entry.yaml_path else f"the same as {', '.join(members)}"
-        is_group = entry.kind.name == "GROUP"
-        position = (file.parent != tasks_path(), file.parent.name, not is_group)
-        rows.append((position, f"{name} *" if is_group else name, text))
-    return [(name, text) for _, name, text in sorted(rows)]
 
 
 def configurations(

@@ -33,7 +33,6 @@ from .lm_eval_names import (
 )
 from .models import HF, check_tokenizer, context_of_server, is_api, model_to_probe, probe_of
 from .settings import SAMPLING, check_arguments, check_generation, check_room, remark_on_reasoning
-from .sources import BenchmarkFiles, source_of
 from .task_options import defaults_of, info_of, options_of, without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -56,8 +55,10 @@ class TaskRequest(NamedTuple):
     length: int | None
 
 
-def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False) -> TaskManager:
-    """Run all five checks, and return the task manager that knows the tasks.
+def check(
+    config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False
+) -> tuple[TaskManager, list[TaskRequest]]:
+    """Run all five checks, and return the task manager and the tasks.
 
     Args:
         config: the flags of ``lm_eval run``.
@@ -79,8 +80,6 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
     ]
     for task in tasks:
         if task.benchmark is not None:
-            files = BenchmarkFiles(source_of(config.metadata), task.benchmark, task.options.revision)
-            files.folder(task.benchmark.repository(task.options))
             task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
     make_tasks(manager, config.tasks)
     model = model_to_probe(str(config.model), config.model_args)
@@ -97,7 +96,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = 
             for line in filter(None, (remark_on_reasoning(*each) for each in lengths)):
                 logger.warning(line)
     check_tokenizer(config.model, config.model_args, bool(config.apply_chat_template))
-    return manager
+    return manager, tasks
 
 
 def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:

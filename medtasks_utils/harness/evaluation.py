@@ -14,14 +14,14 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
+from medtasks_utils.benchmarks.yaml_tasks import listings
 from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import SECRETS, table
 
 from . import patches
 from .answer_store import AnswerStore
 from .api_batch import spent
-from .catalog import listings
-from .checks import check, folder_of, requested
+from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
@@ -98,9 +98,9 @@ class Evaluation:
             self.answers = AnswerStore(folder_of(config), model, fresh, extend)
         may_be_away = extend and self.answers is not None and self.answers.kept > 0
         with only_results_on_standard_output():
-            self.manager = check(config, settings, may_be_away)
+            self.manager, tasks = check(config, settings, may_be_away)
         if saved_run is not None:
-            saved_run.check([task.info.name for task in requested(self.manager, config.tasks, config.metadata)])
+            saved_run.check([task.info.name for task in tasks])
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.

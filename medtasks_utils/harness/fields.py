@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Benchmark, Example, TaskInfo
-from medtasks_utils.benchmarks.yaml_tasks import place_of
+from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, reason_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
 from medtasks_utils.writing import one_line
 
-from .catalog import configurations, our_manager
 from .lm_eval_names import (
     METRIC_REGISTRY,
     FewshotConfig,
@@ -112,7 +111,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
             field, its line, and what to do instead.
     """
-    ours = next(configurations(our_manager(), [benchmark.default_task]))
+    ours = tasks_named(benchmark.default_task)[0]
     for field, problem in itertools.chain(_malformed(settings), _without_effect(task, benchmark, settings, ours)):
         raise field_error(task, settings, field, problem)
     if not task.generates:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from .calls import MAX_CALLS, Call, ReadCalls, read_calls
+from .calls import MAX_CALLS, Call, ReadCalls
 from .native import understand
 from .tool import Outcome, Tool
 
@@ -103,8 +103,8 @@ class Dialogue(NamedTuple):
     tools: Mapping[str, Tool]
     has_answer: Callable[[str], bool]
     max_turns: int
-    most_by_template: int = 0
-    read: ReadCalls = read_calls
+    most_by_template: int
+    read: ReadCalls
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Add a reply to each conversation, run all calls in the replies, and add their results.

@@ -44,14 +44,6 @@ def ruled_letter(text: str) -> str | None:
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 
-def most_similar_option(text: str, options: Sequence[str]) -> str:
-    """Return the letter of the option that is most similar to the text, the first on a tie; there is no threshold."""
-    if not utils.full_process(text):
-        return LETTERS[0]  # thefuzz would score every option 0, and log a warning
-    best, _ = process.extractOne(text, list(options))
-    return LETTERS[list(options).index(best)]
-
-
 def only_letter(text: str, options: Sequence[str]) -> str | None:
     """Return the letter that the authors' rules read, if the text mentions no other letter; else None."""
     substituted = letters_for_options(text, options)
@@ -77,7 +69,12 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
     """Return the letter that the authors' code reads, and ``letter`` if a rule matched or ``fuzzy`` for similarity."""
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
-    return (letter, "letter") if letter else (most_similar_option(substituted, options), "fuzzy")
+    if letter:
+        return letter, "letter"
+    if not utils.full_process(substituted):
+        return LETTERS[0], "fuzzy"  # thefuzz would score every option 0, and log a warning
+    best, _ = process.extractOne(substituted, list(options))
+    return LETTERS[list(options).index(best)], "fuzzy"
 
 
 _REALLY_SIMILAR = 85  # of 100

@@ -145,13 +145,13 @@ class Explanations:
         return scores
 
 
-def case_of(doc: Example, response: str) -> Case:
+def case_of(example: Example, response: str) -> Case:
     """Return the explanation in a response, with the question, the right option and the references."""
     return Case(
-        specialty=doc["specialty"],
-        question=doc["question"],
-        options=tuple(doc["options"]),
-        answer_letter=doc["answer_letter"],
+        specialty=example["specialty"],
+        question=example["question"],
+        options=tuple(example["options"]),
+        answer_letter=example["answer_letter"],
         explanation=final_text(response).strip(),
-        references=tuple(references(doc)),
+        references=tuple(references(example)),
     )
