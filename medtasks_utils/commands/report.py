@@ -20,7 +20,7 @@ class Report(Command):
     Attributes:
         paths: results files, or folders, which are searched recursively
         output: the file to write; default: report.html
-        figure: another file to write: the leaderboard as an SVG, for a paper
+        figure: another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)
         split: keep prompts and responses in a folder beside the page, <name>_files
         compare: with more than eight runs, the runs to draw and compare at first, named as for --baseline; default: the
             first eight (readers can choose others in the page)
@@ -38,15 +38,15 @@ class Report(Command):
 
     def run(self) -> Printout:
         """Write the page; return where it is, its size and how long it took."""
-        from medtasks_utils.report.page import build_page, leaderboard_figure
+        from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
         from medtasks_utils.results import merged, name_apart, read_runs
         from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 
-        if self.figure and self.figure.suffix != ".svg":
-            raise UsageError(f"--figure {self.figure}: the figure is an SVG; name a file that ends in .svg")
+        if self.figure and self.figure.suffix not in FIGURES:
+            raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
         start = time.perf_counter()
         output = self.output
         gc.disable()  # samples are millions of long-lived objects, which the collector would only scan
@@ -62,7 +62,7 @@ class Report(Command):
             warn(problem)
         write_whole(output, page)
         if self.figure:
-            write_whole(self.figure, leaderboard_figure(runs))
+            write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
         gc.freeze()  # no scan at exit either
         budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}

@@ -31,7 +31,7 @@ from .reply_endings import replies_table
 from .run_settings import settings_table
 from .sections import topic_section
 from .summary import partial_runs, problems, signature_table
-from .text import visible
+from .text import as_tex, visible
 from .topics import topics_of
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -102,8 +102,16 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     )
 
 
-def leaderboard_figure(runs: Sequence[Run]) -> str:
-    """Return the leaderboard under the published rules as an SVG for a paper; best runs of the first column first.
+FIGURES = (".svg", ".tex", ".md")
+"""The forms in which the leaderboard is written for a paper."""
+
+
+def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
+    """Return the leaderboard under the published rules for a paper; best runs of the first column first.
+
+    Args:
+        runs: the runs.
+        form: a drawing, or a table in LaTeX or markdown: one of :data:`FIGURES`.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -115,20 +123,20 @@ def leaderboard_figure(runs: Sequence[Run]) -> str:
         raise MedtasksError("no figure: no run has a score that is a share or points")
     first = drawn[0][0]
     order = sorted(range(len(runs)), key=lambda run: -(first.values[run] or (-1.0,))[0])
-    template = _environment().get_template("leaderboard.svg")
-    return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip()
+    template = _environment().get_template(f"leaderboard{form}")
+    return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip() + "\n"
 
 
 def _environment() -> Environment:
-    """Return a Jinja environment that escapes all values."""
+    """Return a Jinja environment that escapes all values in HTML and SVG."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
-        autoescape=True,
+        autoescape=lambda name: str(name).endswith(("html", "svg")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["visible"] = visible
+    environment.filters |= {"visible": visible, "tex": as_tex}
     return environment
 
 

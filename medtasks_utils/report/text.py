@@ -18,6 +18,14 @@ def visible(text: object) -> str:
     return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
 
 
+_TEX = {ord(sign): f"\\{sign}" if sign in "&%$#_{}" else f"\\char`\\{sign}{{}}" for sign in "&%$#_{}~^\\"}
+
+
+def as_tex(text: str) -> str:
+    """Return the text as LaTeX shows it."""
+    return text.translate(_TEX)
+
+
 def words(name: str) -> str:
     """Return a name such as ``lab_test`` as people write it."""
     return name.replace("_", " ")

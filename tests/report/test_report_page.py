@@ -291,9 +291,24 @@ def test_the_leaderboard_as_a_figure(folder, tmp_path):
     assert leaderboard_figure(read_runs(folder)[:1] + runs[:1]).count('fill="#fff"') == 1, "hollow: not comparable"
     with pytest.raises(MedtasksError, match="no figure: no run has a score"):
         leaderboard_figure(runs[2:])
-    figure = tmp_path / "board.svg"
-    assert main(["report", str(folder), "-o", str(tmp_path / "r.html"), "--figure", str(figure)]) == 0
-    assert figure.read_text(encoding="utf-8").startswith("<svg ")
+    for form, start in ((".svg", "<svg "), (".tex", "% needs"), (".md", "| Model |")):
+        figure = tmp_path / f"board{form}"
+        assert main(["report", str(folder), "-o", str(tmp_path / "r.html"), "--figure", str(figure)]) == 0
+        assert figure.read_text(encoding="utf-8").startswith(start)
+
+
+def test_the_leaderboard_as_a_table(folder):
+    """A paper's table has each value with its interval; names are text, and another set-up is marked."""
+    runs = read_runs(folder)
+    runs[0].name = "a_b|50%"
+    signed(runs[0], "medhallu", prompt="abc")
+    values = Page(build_page(runs)).column("medcalc_bench")["values"]
+    for form, name, dash, mark in ((".tex", "a\\_b|50\\% &", "--", "n.c."), (".md", "a_b\\|50% |", "–", "≠")):
+        lines = [line for line in leaderboard_figure(runs, form).splitlines() if "%" in line[:12] or "second" in line]
+        first, second = (next(line for line in lines if text in line) for text in (name, "second"))
+        for line, (value, low, high, *_) in zip((first, second), values, strict=False):
+            assert f"{value:.1f}" in line and f"({low:.1f}{dash}{high:.1f})" in line
+        assert mark in first + second
 
 
 def test_the_command(folder, tmp_path, capsys):

@@ -65,6 +65,6 @@ class Comparison {
 
   warnings(pairs) {
     const warned = pairs.flatMap(({ runs, warnings }) => warnings.map((text) => el("li", {}, `${runs.map((run) => this.choice.runs[run]).join(" and ")}: ${text}`)));
-    return warned.length ? [folded(`To keep in mind: ${warned.length}`, () => el("ul", {}, warned), { class: "problems" })] : [];
+    return warned.length ? [folded(`To keep in mind: ${warned.length}`, () => el("ul", { tabindex: "0" }, warned), { class: "problems" })] : [];
   }
 }

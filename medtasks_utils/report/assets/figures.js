@@ -101,7 +101,7 @@ function figureNode(figure, choice) {
     return el("tr", {}, el("th", { scope: "row" }, href ? el("a", { href }, label) : label), isPlotted && plot(row), values(row));
   };
   const head = (run) => el("th", { scope: "col" }, signNode(choice.numbers.get(run), run in reasons), " ", el("bdi", {}, choice.runs[run]), reasons[run] && el("span", { class: "small why" }, `not comparable: ${reasons[run]}`));
-  const scale = isPlotted && el("th", { class: "plot" }, svg("svg", { height: 16, "aria-hidden": "true" }, ...axis.marks.map((mark) => svg("text", { x: axis.at(mark), y: 12 }, axis.label(mark)))));
+  const scale = isPlotted && el("th", { scope: "col", class: "plot" }, el("span", { class: "unseen" }, "Plot"), svg("svg", { height: 16, "aria-hidden": "true" }, ...axis.marks.map((mark) => svg("text", { x: axis.at(mark), y: 12 }, axis.label(mark)))));
   const heads = el("tr", {}, el("th", { scope: "col" }, sentence(words(figure.head))), scale, runs.map(head));
   const reliable = figure.of_groups ? rows.filter((row) => !isFew(row, choice)) : rows;
   const many = reliable.length ? reliable : rows;

@@ -41,7 +41,7 @@ function tokensPlot(series, front, { title, head }, choice) {
   const best = front.length > 1 ? [svg("path", { d: steps, class: "front" })] : [];
   const node = svg("svg", { viewBox: `0 0 ${PLOT.width} ${PLOT.height}`, class: "plot-xy", role: "img", "aria-label": title }, ...grid, ...scale, ...best, ...drawn, label);
   const lines = series.flatMap(({ run, points }) => points.map((point) => [choice.runs[run], ...point]));
-  return el("div", { class: "block" }, el("h3", {}, title, csvButton(title, () => csv([["run", "tokens", "value", "low", "high"], ...lines]))), node);
+  return el("div", { class: "block" }, el("h3", {}, title, lines.length > series.length && csvButton(title, () => csv([["run", "tokens", "value", "low", "high"], ...lines]))), node);
 }
 
 /** The values of a column against the tokens of an example, with the front of the best. */
@@ -94,7 +94,7 @@ function agreementNode(tasks, { index, selection, choice, openDocument }) {
     map.addEventListener("click", opens);
     const known = columns.filter(({ scores }) => scores[run] !== null);
     const alone = known.filter(({ scores, right }) => right === 1 && scores[run] === 1 && scores.filter((score) => score !== null).length > 1).length;
-    return el("tr", {}, el("th", { scope: "row" }, signNode(number), " ", el("bdi", {}, choice.runs[run])), el("td", { class: "plot" }, map), el("td", {}, grouped(known.filter(({ scores }) => scores[run] === 1).length)), el("td", {}, link(alone, { run: choice.runs[run], result: "alone-right" })));
+    return el("tr", {}, el("th", { scope: "row" }, signNode(number), " ", el("bdi", {}, choice.runs[run])), el("td", { class: "plot" }, map), el("td", {}, grouped(known.filter(({ scores }) => scores[run] === 1).length)), el("td", {}, grouped(alone)));
   });
   const counts = stretches(({ right }) => right).map(([from, to, right]) => [svg("line", { x1: share(from), x2: share(from), y1: 0, y2: 16, class: "grid" }), ...(to - from > columns.length / 25 ? [svg("text", { x: share((from + to) / 2), y: 12 }, document.createTextNode(`${right}`))] : [])]);
   const scale = svg("svg", { height: 16, "aria-hidden": "true" }, ...counts.flat());
