@@ -41,7 +41,7 @@ INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of a command's arguments whose errors are one line; the help text is made only when it is asked for."""
+    """A parser of a command's arguments that prints errors on one line, and creates the help text only on request."""
 
     command: type[Command]
 
@@ -50,13 +50,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"medtasks: error: {message}; see {self.prog} --help\n")
 
     def format_help(self) -> str:
-        """Return the help, with the command's own text as the description."""
+        """Return the help text, with the command's own text as the description."""
         self.description = self.command.help()
         return super().format_help()
 
 
 def _parse(words: Sequence[str]) -> Command:
-    """Return the command that the words of a command line name; exit with code 2 if they name none."""
+    """Parse a command line into a command; exit with code 2 if it is not valid."""
     name, *others = words
     parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if name not in COMMANDS:
@@ -66,8 +66,8 @@ def _parse(words: Sequence[str]) -> Command:
     parser.command.add_arguments(parser)
     try:
         arguments, unknown = parser.parse_known_args(others)
-    except ValueError as error:  # lm_eval's flags raise theirs past argparse
-        mixed = "; give each setting apart, as in --gen_kwargs a=1 'b={\"c\": 2}'" if "={" in str(error) else ""
+    except ValueError as error:  # lm_eval's flags raise it instead of argparse's error
+        mixed = "; separate the settings, as in --gen_kwargs a=1 'b={\"c\": 2}'" if "={" in str(error) else ""
         parts = [part for word in others for part in word.split("=", 1)]
         flag = next((f"{flag}: " for flag, value in pairwise(parts) if f"JSON: {value}." in str(error)), "")
         parser.error(f"{flag}{error}{mixed}")
@@ -79,7 +79,7 @@ def _parse(words: Sequence[str]) -> Command:
 
 
 def overview() -> str:
-    """Return the list of commands, each with the first line of its help."""
+    """Return the usage and a list of the commands, each with the first line of its help."""
     listed = "\n".join(f"  {name:<11} {command.help().splitlines()[0]}" for name, command in COMMANDS.items())
     return (
         "Medical benchmarks for lm-evaluation-harness.\n\nusage: medtasks COMMAND ..., medtasks COMMAND --help, "
@@ -95,8 +95,8 @@ def version() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    gc.set_threshold(100_000)  # imports and samples are long-lived objects, which the collector would only scan
+    """Run a command, and return its exit code."""
+    gc.set_threshold(100_000)  # collect rarely, since imports and samples are long-lived objects
     words = sys.argv[1:] if argv is None else argv
     code = 0
     try:
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("medtasks: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has closed it, as head does
+    except BrokenPipeError:  # the program that reads our output has ended, for example head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_traceback(error: Exception) -> str:
-    """Return an unexpected error's message, with the path of a file that has its traceback."""
+    """Return the message of an unexpected error, with the path of a file to which its traceback is written."""
     text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile("wb", prefix="medtasks_traceback_", suffix=".txt", delete=False) as file:
         file.write(SECRETS.scrub(text).encode(errors="backslashreplace"))

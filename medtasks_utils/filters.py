@@ -1,13 +1,13 @@
-"""The names of the two filters that read answers out of responses."""
+"""Define the names of the two filters that read answers in responses."""
 
 from typing import Final, Literal, get_args
 
 FilterName = Literal["strict-match", "flexible-extract"]
 STRICT: Final = "strict-match"
-"""Reads an answer only where the benchmark's published rule finds it."""
+"""The filter that reads answers by the benchmark's published rule."""
 FLEXIBLE: Final = "flexible-extract"
-"""Reads an answer wherever the response states one."""
+"""The filter that reads the answer that a response states, in any form."""
 FILTERS: tuple[str, ...] = get_args(FilterName)
-"""Both, the default first."""
+"""The names of both filters, the default first."""
 DEFAULT_FILTER: Final = STRICT
-"""The filter that report, compare, rescore, publish and the table of a run use unless told otherwise."""
+"""The default filter of report, compare, rescore, publish and the table at the end of a run."""

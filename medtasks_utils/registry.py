@@ -1,6 +1,6 @@
-"""A registry: objects that are looked up by name, from this package and from other installed distributions.
+"""Look up objects by name, in this package and in other installed distributions.
 
-Another distribution adds an object by an entry point, such as::
+Another distribution registers an object by an entry point, such as::
 
     [project.entry-points."medtasks.judges"]
     my-judge = "my_package.my_judge:MyJudge"
@@ -15,7 +15,7 @@ from typing import Any
 
 @cache
 def _installed() -> Any:
-    """Return the entry points of all installed distributions; finding them takes 20 ms."""
+    """Return the entry points of all installed distributions, cached since finding them takes 20 ms."""
     return entry_points()
 
 
@@ -23,9 +23,9 @@ class Registry(Mapping[str, Any]):
     """A mapping from names to objects, each imported on first use.
 
     Args:
-        group: the group of entry points under which other distributions add objects; theirs win over ours.
-        builtin: paths of this package's objects by name, as in ``package.module:Class``; a path without a colon is a
-            module.
+        group: the group of entry points by which other distributions register objects; these take precedence.
+        builtin: by name, the paths of this package's objects, such as ``package.module:Class``; a path without a colon
+            is a module.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, str]) -> None:

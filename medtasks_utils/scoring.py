@@ -21,17 +21,17 @@ from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.statistics.scores import as_number
 from medtasks_utils.writing import printable
 
-_SHOWN = 20  # candidates
-_AROUND = 40  # characters on either side of a candidate
+_SHOWN = 20  # maximum number of candidates that are shown
+_AROUND = 40  # number of characters that are shown on either side of a candidate
 
 
 class Scored(NamedTuple):
-    """What one filter makes of a response.
+    """The answer and the scores of a response under one filter.
 
     Attributes:
-        answer: what it read, as samples show it; None if it found none.
-        found_by: how it was found, as in ``box``; ``none`` if it was not.
-        metrics: of this response, in the metrics' own units; None where one does not apply.
+        answer: the answer as samples show it; None if none was found.
+        found_by: how the answer was found, such as ``box``; ``none`` if none was found.
+        metrics: the scores of the response by metric, in the metrics' own units; None if a metric does not apply.
     """
 
     answer: str | None
@@ -40,12 +40,13 @@ class Scored(NamedTuple):
 
 
 class Scorer:
-    """Scores responses to a task's rows; what that takes is prepared once.
+    """Scores responses to rows of a task. Creating it prepares everything that scoring needs.
 
     Args:
-        task: as under ``--tasks``, or a benchmark; of a group, whose tasks score alike, the first.
-        options: of the benchmark, as under ``--set``. Scores that take files or models beyond the rows, such as those
-            of MedExQA's explanations, are off unless an option asks for them.
+        task: the name of a task, as for ``--tasks``, or of a benchmark. For a group of tasks with the same scoring, the
+            first one is used.
+        options: the benchmark's options, as for ``--set``. Scores that need further files or models, such as those of
+            MedExQA's explanations, are off unless an option asks for them.
 
     Raises:
         UsageError: for a task or an option that does not exist.
@@ -70,20 +71,20 @@ class Scorer:
         self._batch_scorer: BatchScorer | None = None
 
     def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
-        """Score one response under both filters.
+        """Score a response with both filters.
 
         Args:
-            row: as in the data set. MedMCQA's ``cop`` is, as on the hub, 0 to 3 for A to D if it is a number: of one
-                row alone, it cannot be told whether its file counts from 1.
-            response: the model's text; where it used tools, its last reply.
-            shown: of a row that makes several examples, which one: for MedHallu ``ground_truth`` or ``hallucinated``,
-                the answer that was shown.
+            row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the hub,
+                since a single row does not show whether its file counts from 1.
+            response: the model's text; if it used tools, its last reply.
+            shown: the example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the answer
+                that was shown to the model.
 
         Returns:
-            By filter, ``strict-match`` and ``flexible-extract``.
+            The result by filter, ``strict-match`` and ``flexible-extract``.
 
         Raises:
-            UsageError: for a row that makes several examples.
+            UsageError: if the row has several examples and ``shown`` does not name one.
             DataError: for a row that cannot be read.
         """
         return self.many([row], [response], shown=shown)[0]
@@ -91,21 +92,21 @@ class Scorer:
     def many(
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
-        """Score responses, one to each row; what is best scored together, such as explanations, is.
+        """Score many responses, one for each row. Scores such as those of explanations are computed in one batch.
 
         Raises:
-            UsageError: for a response that is not a text, or numbers of rows and responses that differ.
+            UsageError: if a response is not a text, or the numbers of rows and responses differ.
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
             raise UsageError(
-                f"{self.info.name}: {len(rows)} rows, but {len(responses)} responses: give one to each row"
+                f"{self.info.name}: {len(rows)} rows, but {len(responses)} responses; pass one response for each row"
             )
         examples: list[Example] = []
         answers: list[tuple[Example, Answer]] = []
         for row, text in zip(rows, responses, strict=True):
             if not isinstance(text, str):
-                raise UsageError(f"{self.info.name}: a response is a text, not {text!r:.50}; give '' for none")
+                raise UsageError(f"{self.info.name}: a response must be a text, not {text!r:.50}; pass '' for none")
             example, response = self.example(row, shown), printable(text)
             examples.append(example)
             answers += [(example, read(response, example, self.options)) for read in self.benchmark.readers.values()]
@@ -117,10 +118,10 @@ class Scorer:
         return [dict(zip(self.benchmark.readers, scored, strict=False)) for _ in examples]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
-        """Return the example that a row makes, or of several the one that ``shown`` tells apart.
+        """Convert a row to an example; if the row has several examples, return the one that ``shown`` names.
 
         Raises:
-            UsageError: for a row that makes several examples, or none that is meant.
+            UsageError: if the row has several examples and ``shown`` names none of them.
             DataError: for a row that cannot be used.
         """
         report = LoadReport()
@@ -130,33 +131,34 @@ class Scorer:
         field = self.benchmark.told_apart_by
         if field is None:
             if shown is not None:
-                raise UsageError(f"{self.info.name}: a row makes one example, so shown={shown!r} has no effect")
+                raise UsageError(f"{self.info.name}: a row has one example, so shown={shown!r} has no effect")
             return examples[0]
         chosen = [example for example in examples if shown in (None, example[field])]
         if len(chosen) == 1:
             return chosen[0]
         listed = " or shown=".join(repr(example[field]) for example in examples)
-        raise UsageError(f"{self.info.name}: say which answer the model was shown: shown={listed}, not {shown!r}")
+        raise UsageError(f"{self.info.name}: pass the answer that was shown: shown={listed}, not {shown!r}")
 
     def blank_example(self, kind: str | None = None) -> Example:
-        """Return an example with no more than what reading a response needs.
+        """Return an example with only the fields that reading a response needs.
 
         Args:
-            kind: what is asked for, of a benchmark with several kinds of answer; None for the first.
+            kind: the kind of answer, for a benchmark with several kinds; None for the first.
 
         Raises:
             UsageError: for a kind that the benchmark does not have.
         """
         kinds = self.benchmark.kinds or ("",)
         if kind is not None and kind not in self.benchmark.kinds:
-            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "left out: there is one kind of answer"
+            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "omitted: there is one kind of answer"
             raise UsageError(f"{self.info.name}: kind must be {known}, not {kind!r}")
         return self.benchmark.blank_example(kinds[0] if kind is None else kind)
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
-        """Yield lines on what each filter reads in a response and how; with ``explain``, on the candidates too.
+        """Yield lines that say what each filter reads in a response, and how.
 
-        Of each candidate, the heaviest first, these are shown: weight, value, cue, evidence, and its place.
+        With ``explain``, list the candidates too, in descending order of weight: weight, value, cue, evidence, and the
+        surrounding text.
         """
         for name, read in self.benchmark.readers.items():
             answer = read(response, example, self.options)
@@ -181,7 +183,7 @@ class Scorer:
 
 
 def _place(candidate: Candidate) -> str:
-    """Return the candidate's text and what is around it, on one line."""
+    """Return a candidate with the surrounding text, on one line."""
     text, start, end = candidate.text, candidate.start, candidate.end
     shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
     return " ".join(shown.replace(BOLD, "**").split())
@@ -190,7 +192,10 @@ def _place(candidate: Candidate) -> str:
 def score(
     task: str, row: Mapping[str, Any], response: str, *, shown: str | None = None, **options: Any
 ) -> dict[str, Scored]:
-    """Score one response under both filters: :class:`Scorer` for once; its arguments, and those of a call to it."""
+    """Score a single response with both filters.
+
+    For several responses, create a :class:`Scorer`, which describes the arguments, and call it.
+    """
     return Scorer(task, **options)(row, response, shown=shown)
 
 
@@ -198,26 +203,27 @@ Reward = Callable[..., list[float]]
 
 
 def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | None = None, **options: Any) -> Reward:
-    """Return a reward for training, in the form that TRL's ``GRPOTrainer`` takes among its ``reward_funcs``.
+    """Return a reward function for training, as TRL's ``GRPOTrainer`` accepts in ``reward_funcs``.
 
     Args:
-        benchmark: a benchmark, or a task of it.
+        benchmark: the name of a benchmark, or of one of its tasks.
         filter_name: ``strict-match`` or ``flexible-extract``.
-        metric: what is given; None for the benchmark's own: ``reward`` for MedHallu, ``acc`` for the others.
-        options: of the benchmark.
+        metric: the metric that is the reward; None for the benchmark's default: ``reward`` for MedHallu, ``acc`` for
+            the others.
+        options: the benchmark's options.
 
     Returns:
-        ``f(completions, **columns)``: one number for each completion, a text or a list of messages (the last is the
-        response). Columns are those of the data set, a list each, and the field that tells the examples of a row apart,
-        for MedHallu ``shown``.
+        A function ``f(completions, **columns)`` that returns one number for each completion. A completion is a text, or
+        a list of messages, of which the last is the response. Columns are lists: the columns of the data set and, for
+        MedHallu, ``shown``, which distinguishes the two examples of a row. The function raises UsageError for a missing
+        column.
 
     Raises:
-        UsageError: for a benchmark, filter, metric or option that does not exist; by the function, for a column that is
-            missing.
+        UsageError: for a benchmark, filter, metric or option that does not exist.
     """
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
-        raise UsageError(f"reward: filter_name is {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
+        raise UsageError(f"reward: filter_name must be {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
     name = metric or scorer.benchmark.rewarded
     told_apart_by = scorer.benchmark.told_apart_by or ""
     if name not in scorer.metrics:
@@ -233,8 +239,8 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
                 scored = scorer(row, _text(completion), shown=row.get(told_apart_by))
             except DataError as error:
                 raise UsageError(
-                    f"reward: {error}. Columns of the data set reach a reward only if the trainer keeps them "
-                    "(remove_unused_columns=False)"
+                    f"reward: {error}. The trainer passes columns of the data set to a reward function only with "
+                    "remove_unused_columns=False"
                 ) from None
             numbers.append(scored[filter_name].metrics.get(name) or 0.0)
         return numbers
@@ -244,19 +250,19 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
 
 
 def _text(completion: Any) -> str:
-    """Return a completion's text: itself, or the content of the last of its messages."""
+    """Return the text of a completion: the completion itself, or the content of its last message."""
     if isinstance(completion, str):
         return completion
     if isinstance(completion, Sequence) and completion and isinstance(completion[-1], Mapping):
         return str(completion[-1].get("content") or "")
-    raise UsageError(f"reward: a completion is a text or a list of messages, not {completion!r:.50}")
+    raise UsageError(f"reward: a completion must be a text or a list of messages, not {completion!r:.50}")
 
 
 def _single_task(name: str) -> dict[str, Any]:
     """Return the settings of the task that a name stands for.
 
     Raises:
-        UsageError: for a name that is none, stands for several benchmarks, or for tasks that read no text.
+        UsageError: if the name is unknown, stands for several benchmarks, or for tasks that do not generate text.
     """
     tasks = tasks_named(name)
     if not tasks:
@@ -264,7 +270,7 @@ def _single_task(name: str) -> dict[str, Any]:
         raise UsageError(f"there is no task {name!r}{hint}; medtasks eval --help lists all")
     named = dict.fromkeys(settings["benchmark"] for settings in tasks)
     if len(named) > 1:
-        raise UsageError(f"{name} is a group of several benchmarks: name the row's own, {' or '.join(named)}")
+        raise UsageError(f"{name} is a group of several benchmarks; name the one of the row: {' or '.join(named)}")
     if tasks[0]["output_type"] != "generate_until":
-        raise UsageError(f"{name} scores log-likelihoods, no text: name {tasks[0]['task'].removesuffix('_logits')}")
+        raise UsageError(f"{name} scores log-likelihoods, not text; use {tasks[0]['task'].removesuffix('_logits')}")
     return tasks[0]

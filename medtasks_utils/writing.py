@@ -1,4 +1,4 @@
-"""What leaves the program: the results of commands, whole files, tables for terminals; never a secret."""
+"""Write results of commands, files and tables, without secrets."""
 
 import json
 import os
@@ -12,35 +12,35 @@ from typing import Any, Protocol
 from medtasks_utils.errors import MedtasksError
 
 JsonObject = dict[str, Any]
-"""An object of JSON, or settings in that form."""
+"""A JSON object."""
 
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 
 
 class CommandResult(Protocol):
-    """What a command hands to the command line, which prints it as text or, with ``--json``, as JSON."""
+    """The result of a command, which the command line prints as text or, with ``--json``, as JSON."""
 
     @property
     def failed(self) -> bool:
-        """True if the thing asked for failed, which makes the exit code 1."""
+        """True if the command did not achieve its purpose; the exit code is then 1."""
 
     def to_text(self) -> str:
-        """Return the result for people; an empty text prints nothing."""
+        """Return the result as text; if it is empty, nothing is printed."""
 
     def to_data(self) -> Any:
-        """Return the result as lists, dicts and scalars that ``json.dumps`` takes."""
+        """Return the result as lists, dicts and scalars for ``json.dumps``."""
 
 
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
-    """Write a file atomically: a temporary file beside it is renamed into place, and removed if anything fails.
+    """Write a file atomically: write a temporary file in the same folder, and rename it; on an error, remove it.
 
     Symbolic links are followed; devices and pipes are written to directly.
 
     Args:
         path: the file.
-        content: text, which is encoded as UTF-8, or bytes.
-        make_folder: True to create the folder where it is missing.
+        content: a text, which is encoded as UTF-8, or bytes.
+        make_folder: True to create the folder if it does not exist.
 
     Raises:
         MedtasksError: if the file cannot be written, with the reason.
@@ -66,7 +66,7 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
 
 
 def json_lines(rows: Iterable[JsonObject]) -> str:
-    """Return rows as JSON, one in a line; values that JSON does not have become text."""
+    """Encode rows as JSON lines; values that JSON cannot represent become text."""
     return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
@@ -74,35 +74,35 @@ def json_lines(rows: Iterable[JsonObject]) -> str:
 
 
 def plain(text: object) -> str:
-    """Return a text with line breaks and control characters as U+FFFD.
+    """Replace line breaks and control characters by U+FFFD.
 
-    Texts of data and models are printed in tables and must not steer the terminal.
+    Texts from data and models are printed in tables and must not control the terminal.
     """
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with a regular noun in singular or plural, as in ``1 run`` and ``1,200 runs``."""
+    """Return a number with a regular noun in the singular or plural, such as ``1 run`` or ``1,200 runs``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def one_line(text: str) -> str:
-    """Return the text with each run of white space as one space."""
+    """Replace each run of white space in a text by one space."""
     return " ".join(text.split())
 
 
 def shortened(text: str, length: int) -> str:
-    """Return the text, or its beginning and an ellipsis, in at most ``length`` characters."""
+    """Truncate a text to at most ``length`` characters, with an ellipsis at the end."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
-    """Return a table of plain text.
+    """Format a table as plain text.
 
     Args:
-        rows: the cells; each is shown by ``str``.
-        head: the columns' titles, if any.
-        left: how many of the first columns are aligned to the left; the others are aligned to the right.
+        rows: the cells, which are converted by ``str``.
+        head: the titles of the columns; empty for none.
+        left: the number of columns that are aligned to the left; the others are aligned to the right.
     """
     from tabulate import tabulate
 
@@ -113,7 +113,7 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
 
 
 def defused(cell: object) -> object:
-    """Return a cell of a CSV file, with an apostrophe before a text that a spreadsheet would take for a formula.
+    """Return a cell for a CSV file, with an apostrophe before a text that a spreadsheet would treat as a formula.
 
     >>> [defused(cell) for cell in ("=1+1", "@SUM(A1)", "-5.2", -5.2, "B")]
     ["'=1+1", "'@SUM(A1)", '-5.2', -5.2, 'B']
@@ -123,7 +123,7 @@ def defused(cell: object) -> object:
 
 
 def printable(text: str) -> str:
-    """Return the text with paired surrogates joined into one character, and lone ones replaced by U+FFFD."""
+    """Join paired surrogates in a text to one character, and replace lone surrogates by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -134,7 +134,7 @@ _SECRET_NAME = re.compile(
     r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token"
 )
 _SECRET_IN_QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|sig))=([^&#\s]+)", re.I)
-_SHORTEST = 6  # characters; anything shorter is no secret and may be part of a word
+_SHORTEST = 6  # minimum characters of a secret; anything shorter may be part of a word
 
 
 class Secrets:
@@ -144,7 +144,7 @@ class Secrets:
         self._known: set[str] = set()
 
     def learn(self, *settings: Mapping[str, Any]) -> None:
-        """Remember values of settings and variables whose names say that they are secret, and keys in ``base_url``."""
+        """Remember the values of settings and variables whose names indicate a secret, and keys in ``base_url``."""
         for mapping in (os.environ, *settings):
             for name, value in mapping.items():
                 secrets = _SECRET_IN_QUERY.findall(str(value)) if name == "base_url" else []
@@ -153,7 +153,7 @@ class Secrets:
                 self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
 
     def scrub(self, value: Any) -> Any:
-        """Return a copy of a value, made of JSON's types, with each secret replaced by ``[secret]``."""
+        """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``."""
         if isinstance(value, str):
             for secret in sorted(self._known, key=len, reverse=True):  # one may begin another
                 value = value.replace(secret, "[secret]")
@@ -164,7 +164,7 @@ class Secrets:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings in a value and in the mappings within it."""
+    """Yield the strings in a value and in the mappings that it contains."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -78,10 +78,10 @@ def test_explanations_are_scored_if_asked_for():
         (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
         (("medhallu", sample_rows(FILE["medhallu"])[0], ""), {}, UsageError, "shown='ground_truth' or"),
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
-        (("medmcqa", {"id": 1}, None), {}, UsageError, "a response is a text, not None"),
+        (("medmcqa", {"id": 1}, None), {}, UsageError, "a response must be a text, not None"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
-        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks: name the row's own, .*medmcqa"),
-        (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, no text: name medexqa_biomedical"),
+        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks; name the one of the row: .*medmcqa"),
+        (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, not text; use medexqa_biomedical"),
     ],
 )
 def test_mistakes_are_errors(arguments, options, kind, message):

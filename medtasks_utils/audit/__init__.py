@@ -1,2 +1,1 @@
-"""Estimate how often answers were misread in a run, by having an LLM read a sample of its responses
-(``docs/audit.md``)."""
+"""Estimate how often filters misread a run's responses, by having an LLM read some of them (``docs/audit.md``)."""

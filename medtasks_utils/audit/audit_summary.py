@@ -1,13 +1,13 @@
-"""Show audits as text."""
+"""Format audits as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-_SHOWN = 20  # disagreements of each audit
+_SHOWN = 20  # maximum number of disagreements shown for each audit
 
 
 def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield each audit's strata, error rates, accuracy and first disagreements, a line each."""
+    """Yield lines with the strata, error rates, accuracy and first disagreements of each audit."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():
@@ -17,13 +17,13 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
         for name, rates in audited["filters"].items():
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
-        yield f"  accuracy: {by_rules}, as the LLM reads {_percent(audited['accuracy_as_read'])}"
+        yield f"  accuracy: {by_rules}, by the LLM's readings {_percent(audited['accuracy_as_read'])}"
         differing = [row for row in audited["readings"] if row["differs"]]
         for row in differing[:_SHOWN]:
             readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
             end = " ".join(row["end"].split())[-120:]
             yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{end}"
-        yield f"  every response that was read: {audited['path']}"
+        yield f"  all responses that were read: {audited['path']}"
 
 
 def _percent(estimate: dict[str, float] | None) -> str:

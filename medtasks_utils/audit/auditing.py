@@ -1,4 +1,4 @@
-"""Audit saved runs: draw responses, have the LLM read them, and write the results beside the samples."""
+"""Audit saved runs: draw responses, have an LLM read them, and write the results next to the sample logs."""
 
 import json
 import random
@@ -43,7 +43,7 @@ class Item(NamedTuple):
 
     @property
     def is_doubtful(self) -> bool:
-        """True if a filter found no answer, the filters differ, or the flexible reading is uncertain."""
+        """True if a filter found no answer, the filters disagree, or the flexible reading is uncertain."""
         strict, flexible = map(self.read, FILTERS)
         if UNANSWERED in (strict, flexible) or not self.is_same(strict, flexible):
             return True
@@ -57,7 +57,7 @@ class Item(NamedTuple):
         return same(first, second, self.benchmark, self.sample.doc)
 
     def case(self) -> AuditCase:
-        """Return the case for the LLM: the text after the reasoning."""
+        """Return the case for the LLM, which contains the text after the reasoning."""
         response = final_text(self.sample.responses[self.generation]).strip()
         return AuditCase(self.benchmark, self.sample.doc, response)
 
@@ -70,15 +70,15 @@ def audit(
     task: str | None,
     log: Callable[[str], object],
 ) -> list[JsonObject]:
-    """Audit the generation tasks of runs, or one task, and write a file beside each sample log.
+    """Audit the generation tasks of runs, or one of them, and write a file next to each sample log.
 
     Args:
         runs: the runs.
-        settings: the LLM, its endpoint and limits.
-        sample: responses to draw per task among those that are not doubtful.
-        doubtful: maximum number of doubtful responses to draw per task.
-        task: the one task to audit; None for all.
-        log: receives a line for each task left out.
+        settings: the LLM, its endpoint and its limits.
+        sample: the number of responses per task to draw from those that are not doubtful.
+        doubtful: the maximum number of doubtful responses per task.
+        task: the only task to audit; None for all tasks.
+        log: a function that is called with a line for each task that is left out.
 
     Returns:
         The contents of the files, as ``results.runs.read_audit`` returns them, each with its ``path``.
@@ -99,7 +99,7 @@ def audit(
                 log(f"{run.name}, {task_run.task}: left out, since it has no responses with both filters' answers")
     if not audits:
         raise MedtasksError(
-            f"nothing to audit{f' of the task {task}' if task else ''}: name runs of this pack's generation tasks, "
+            f"nothing to audit{f' in the task {task}' if task else ''}: name runs of this pack's generation tasks, "
             "saved with --log_samples"
         )
     return audits
@@ -118,7 +118,15 @@ def _items(task: TaskRun) -> Iterator[Item]:
 def _audit_task(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
 ) -> JsonObject:
-    """Audit one task and write its file; ``limits`` has the maximum number of responses to read, by stratum."""
+    """Audit a task and write its file.
+
+    Args:
+        run: the run.
+        task: the task in the run.
+        items: the task's responses.
+        settings: the LLM, its endpoint and its limits.
+        limits: by stratum, the maximum number of responses to read.
+    """
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     auditor = Auditor()
@@ -130,7 +138,7 @@ def _audit_task(
         judgements = judge_all(auditor, settings, [item.case() for item in drawn], check_first=True)
         stratum = strata[name] = Stratum(len(members), len(drawn), [])
         for item, judgement in zip(drawn, judgements, strict=True):
-            stated = judgement.output.get("stated")  # missing where the LLM failed
+            stated = judgement.output.get("stated")  # missing if the LLM failed
             facts = {} if stated is None else _facts(item, stated)
             if facts:
                 stratum.facts.append(facts)
@@ -150,23 +158,23 @@ def _audit_task(
 
 
 class Stratum(NamedTuple):
-    """The responses of a stratum: how many there are, how many were drawn, and the facts of each that was read."""
+    """A stratum of responses: the number of all, the number drawn, and the facts about each one that was read."""
 
     responses: int
     drawn: int
     facts: list[dict[str, bool]]
 
     def counts(self, fact: str) -> Counts:
-        """Return the counts from which the share of a fact is estimated."""
+        """Return the counts from which the share of responses with a fact is estimated."""
         return Counts(sum(facts[fact] for facts in self.facts), len(self.facts), self.responses)
 
     def to_data(self) -> dict[str, int]:
-        """Return the numbers of the stratum for the audit's file."""
+        """Return the numbers of the stratum as a JSON-compatible dict for the audit's file."""
         return {"responses": self.responses, "drawn": self.drawn, "read": len(self.facts)}
 
 
 def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> JsonObject:
-    """Return the error rates and the accuracy of each filter, and the accuracy by the LLM's readings."""
+    """Estimate the error rates and the accuracy of each filter, and the accuracy by the LLM's readings."""
     filters: dict[str, JsonObject] = {}
     for name in FILTERS:
         rates = {kind: share([stratum.counts(f"{kind} {name}") for stratum in strata]) for kind in _ERRORS}
@@ -181,7 +189,7 @@ def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> JsonObject:
 def _reading(
     item: Item, stratum: str, stated: str | None, facts: Mapping[str, bool], failure: str | None
 ) -> JsonObject:
-    """Return one entry of ``readings`` in the audit's file."""
+    """Return an entry of ``readings`` in the audit's file."""
     return {
         "doc_id": item.sample.doc_id,
         "generation": item.generation,
@@ -195,8 +203,11 @@ def _reading(
 
 
 def _facts(item: Item, stated: str) -> dict[str, bool]:
-    """Return whether each filter misread or missed the answer that the LLM read, and whether the flexible filter gained
-    or lost a right one."""
+    """Compare the filters' answers with the one that the LLM read.
+
+    Returns:
+        Whether each filter misread or missed that answer, and whether the flexible filter gained or lost a right one.
+    """
     is_right, was_right = right(stated, item.benchmark, item.sample.doc), item.is_right(FLEXIBLE)
     facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
     for name in FILTERS:

@@ -1,4 +1,4 @@
-"""Ask an LLM which answer a response states, and compare readings."""
+"""Ask an LLM which answer a response states, and compare its readings with those of the filters."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from medtasks_utils.judging.templates import Template
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
 NONE_STATED = "none"
 _LONGEST = 12_000
-"""The number of final characters of a response to show; answers stand at the end."""
+"""Maximum number of characters of a response to show, from its end, where answers are stated."""
 
 
 class AuditCase(NamedTuple):
@@ -26,7 +26,7 @@ class AuditCase(NamedTuple):
 
 
 class Auditor:
-    """Read each response in one call; the output has the answer under ``stated``, or ``none``."""
+    """An LLM that reads each response in one call; its output has the answer, or ``none``, under ``stated``."""
 
     name = "audit"
     rates: Sequence[str] = ()
@@ -37,7 +37,7 @@ class Auditor:
         return f"audit|prompt:{TEMPLATE.version}"
 
     async def judge(self, case: AuditCase, ask: Ask) -> Judgement:
-        """Read one response; the score is 1 if it states an answer, else 0."""
+        """Read a response; the score is 1 if it states an answer, else 0."""
         if not case.response:
             return Judgement(0.0, output={"stated": NONE_STATED})
         question = case.benchmark.audit_question(case.example)
@@ -46,7 +46,7 @@ class Auditor:
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
-            """Return the value of the reply's one line; the benchmark must accept it as an answer."""
+            """Return the value in the only line of the reply; raise an error if it is no answer of the benchmark."""
             match = line.fullmatch(text)
             if match and match[1].lower() == NONE_STATED:
                 return NONE_STATED
@@ -60,7 +60,7 @@ class Auditor:
 
 
 def _values(reading: str, benchmark: Benchmark, example: Example) -> list[Any]:
-    """Return the values that a reading may stand for; empty for no answer."""
+    """Return the values that a reading may stand for; an empty list if it is not an answer."""
     return [] if reading in (NONE_STATED, UNANSWERED) else benchmark.values_of(reading, example)
 
 

@@ -1,9 +1,9 @@
-"""Rank doubtful labels for an expert: items to which most runs give the same answer, against the label.
+"""Rank doubtful labels for review: items to which most runs give the same answer, which differs from the label.
 
-A run with accuracy a, by the labels, supports its answer with ``log(a / ((1 − a) c))`` but never less than 0, where c
-is the share of pairs of wrong answers to an item that agree: how much an answer adds to the log odds that it is right
-and not one of the wrong ones. The support of an item is the support of the runs that give the answer, minus that of the
-runs that give the label. This assumes that the errors of runs are independent; for related models it is too high.
+A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
+pairs of wrong answers to the same item that agree. This is the amount by which an answer increases the log odds that it
+is right. The support of an item is the support of the runs that give the answer, minus that of the runs that give the
+label. It assumes that the errors of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -18,15 +18,15 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
 
 FEWEST_RUNS = 3
-_END = 600  # last characters of a response, which are shown
+_END = 600  # number of characters of a response that are shown, from its end
 
 
 class DoubtedItem(NamedTuple):
-    """An item whose label is doubted: a row of the CSV, where ``verdict`` and ``comment`` are for the person to fill.
+    """An item with a doubtful label, as a row of the CSV. The reviewer fills in ``verdict`` and ``comment``.
 
     Attributes:
-        doc_id: its index in the task's rows.
-        support: the support, as the module defines it; at least 0.
+        doc_id: the index in the task's rows.
+        support: the support as defined in the module's docstring; at least 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
         others: the answers of the other runs.
@@ -57,7 +57,7 @@ class _Vote(NamedTuple):
         answer: the answer as logged.
         response: the first response with this answer.
         is_right: True if it is the label.
-        values: the values that it may stand for; empty for no answer and for the label.
+        values: the values that the answer may stand for; empty if there is no answer, or it is the label.
     """
 
     run: str
@@ -72,7 +72,7 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
-    """Return the doubted items, the most doubted first, and how many items three or more runs share.
+    """Return the items with doubtful labels, the most doubtful first, and the number of items in three or more runs.
 
     Args:
         runs: three or more runs, preferably of unrelated models.
@@ -83,7 +83,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
         MedtasksError: if no item has answers in three runs.
     """
     if len(runs) < FEWEST_RUNS:
-        raise UsageError(f"doubt needs {FEWEST_RUNS} runs or more, of models as unlike as can be, and got {len(runs)}")
+        raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
     doubted: list[DoubtedItem] = []
     count = 0
     for name in dict.fromkeys(itertools.chain.from_iterable(run.tasks for run in runs)):
@@ -100,14 +100,14 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
             doubted += _doubted(name, benchmark, items)
     if not count:
         raise MedtasksError(
-            f"no example is in {FEWEST_RUNS} of the runs with an answer under {filter_name}; give runs of the same "
-            "tasks of this pack, saved with --log_samples"
+            f"no example has answers of {filter_name} in {FEWEST_RUNS} of the runs; name runs of the same tasks of "
+            "this pack, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count
 
 
 def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> Iterator[_Vote]:
-    """Yield a run's vote on an item; nothing if the sample has no scores under the filter."""
+    """Yield a run's vote on an item, or nothing if the sample has no scores for the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
     if answers and len(scores) == len(answers):
         answer = Counter(answers).most_common(1)[0][0]
@@ -118,7 +118,7 @@ def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> 
 
 
 def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
-    """Yield a task's items that most of their runs answer alike and against the label."""
+    """Yield the items of a task to which most runs give the same answer, which differs from the label."""
     camps_of = [_camps(item, benchmark) for item in items]
     weights = _weights(items, camps_of)
 
@@ -145,7 +145,7 @@ def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterato
 
 
 def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
-    """Return, for each wrong answer to an item, the wrong answers equal to it within the labels' tolerance."""
+    """Return, for each wrong answer to an item, the votes for answers that equal it within the label's tolerance."""
     wrong = [vote for vote in item if vote.values]
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
@@ -156,7 +156,7 @@ def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return the weight of each run's answer in the support of an item."""
+    """Return, by run, the weight of its answers in the support of an item."""
     votes = list(itertools.chain.from_iterable(items))
     asked = Counter(vote.run for vote in votes)
     right = Counter(vote.run for vote in votes if vote.is_right)

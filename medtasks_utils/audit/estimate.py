@@ -1,9 +1,9 @@
-"""Estimate shares of all responses of a task from a stratified sample, with 95 % intervals.
+"""Estimate shares of all responses to a task from a stratified sample, with 95 % intervals.
 
 A stratum's share is weighted by its fraction of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
 probabilities within strata this is the Horvitz–Thompson estimate). The interval combines the strata's Wilson
 intervals, which are valid near 0 and 1, by the method of variance estimates recovery (Yan & Su, *Statistics in
-Biopharmaceutical Research* 2010). A stratum that was read completely adds nothing to its width.
+Biopharmaceutical Research* 2010). A stratum that was read completely does not add to its width.
 """
 
 import math
@@ -15,7 +15,7 @@ from medtasks_utils.statistics.ratio import Z
 
 
 class EstimatedShare(TypedDict):
-    """A share with its 95 % interval, 0–1."""
+    """A share with its 95 % interval, from 0 to 1."""
 
     value: float
     low: float
@@ -23,7 +23,7 @@ class EstimatedShare(TypedDict):
 
 
 class Counts(NamedTuple):
-    """Counts of a stratum: responses with the property among those read, responses read, all responses."""
+    """The counts of a stratum: responses with the property among those read, responses read, and all responses."""
 
     hits: int
     read: int
@@ -33,17 +33,17 @@ class Counts(NamedTuple):
 def share(strata: Sequence[Counts]) -> EstimatedShare | None:
     """Estimate the share of responses with the property; None if none was read.
 
-    Drawn responses that could not be read are assumed to resemble the others of their stratum. In a stratum where none
-    was read, the share is unknown, 0 to 1.
+    Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
+    read, the interval of its share is 0 to 1.
     """
     return changed(0.0, strata)
 
 
 def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ()) -> EstimatedShare | None:
-    """Estimate a known share plus gains minus losses, which are counted in the same strata; None if none was read.
+    """Estimate a known share plus the share of gains minus that of losses; None if no response was read.
 
-    A response that is a gain is no loss. So the two shares of a stratum, g and l of n responses, have the covariance
-    ``−g l / n``, which widens the interval of their difference by ``2 g l / n`` in the variance.
+    Gains and losses are counted in the same strata. A response cannot be both, so the shares g and l in n responses of
+    a stratum have the covariance ``−g l / n``, which increases the variance of their difference by ``2 g l / n``.
     """
     if not any(stratum.read for stratum in gains):
         return None
@@ -67,7 +67,7 @@ class _StratumShare(NamedTuple):
 
 
 def _shares(strata: Sequence[Counts]) -> list[_StratumShare]:
-    """Return each stratum's share with its Wilson interval."""
+    """Return the share of each stratum with its Wilson interval."""
     all_read = sum(stratum.read for stratum in strata)
     shares = []
     for hits, read, _ in strata:

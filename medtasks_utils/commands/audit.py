@@ -13,17 +13,17 @@ from .flags import JudgeCommand, Printout, warn
 class Audit(JudgeCommand):
     """Estimate how often the filters misread a run's responses, by having an LLM read a sample of them.
 
-    Asks an LLM at an OpenAI-compatible endpoint what responses state: the doubtful ones (in which a filter found
-    nothing, the filters disagree, or the flexible one was unsure) and a random sample of the others. Writes
-    audit_<task>_<date>.json beside each sample log. Re-run the same command after an interruption: answered calls are
-    reused. Exit code 1 if no reply of the LLM could be used.
+    Asks an LLM at an OpenAI-compatible endpoint which answers responses state: the doubtful responses (in which a
+    filter found no answer, the filters disagree, or the flexible filter was uncertain) and a random sample of the
+    others. Writes audit_<task>_<date>.json next to each sample log. Re-run the same command after an interruption:
+    finished calls are reused. Exit code 1 if no reply of the LLM could be used.
 
     Attributes:
         runs: result folders or files, with samples
         model: the LLM
         task: audit only this task
-        sample: how many responses to draw from those that are not doubtful, for each task; default: 200
-        doubtful: how many doubtful responses to read at most, for each task; default: 1000
+        sample: number of responses per task to draw from those that are not doubtful; default: 200
+        doubtful: maximum number of doubtful responses per task; default: 1000
     """
 
     runs: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""``medtasks tool``: call a tool by hand, by the same code path as a run."""
+"""``medtasks tool``: call a tool by hand, with the same code as in a run."""
 
 import sys
 from contextlib import closing
@@ -18,7 +18,7 @@ class CallTool(Command):
 
     Attributes:
         name: python (runs code in the sandbox) or calculator (evaluates an arithmetic expression)
-        timeout: most seconds that the call may take; default: 10
+        timeout: maximum seconds of the call; default: 10
         layers: only show which layers of the sandbox are on
     """
 
@@ -28,7 +28,7 @@ class CallTool(Command):
     layers: bool = False
 
     def run(self) -> Printout:
-        """Run the call; its error goes to standard error if it fails."""
+        """Run the call, and return its result; if it fails, its error is printed on standard error."""
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS
         from medtasks_utils.writing import printable
@@ -45,7 +45,7 @@ class CallTool(Command):
         return Printout("" if outcome.failed else outcome.text, outcome._asdict(), outcome.failed)
 
     def _layers(self) -> Printout:
-        """Return the sandbox's layers; the result counts as failed if plain Python cannot run in the sandbox."""
+        """Return a list of the sandbox's layers, marked as failed if plain Python cannot run in the sandbox."""
         from medtasks_utils.sandbox import Sandbox
 
         with Sandbox(weak=True) as sandbox:

@@ -23,17 +23,17 @@ class Compare(Command):
 
     Attributes:
         a: results file, or folder with one run
-        b: the run to compare with a; differences are b minus a; without it, a is a run of another harness that medtasks
-            import wrote, and our verdicts are compared with those of that harness
+        b: the run to compare with a; differences are b minus a; without b, a must be a run imported from another
+            harness, and our verdicts are compared with those of that harness
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
         filter: strict-match, flexible-extract or both (repeatable); default: strict-match
         metric: compare only this metric (repeatable); default: the benchmark's metrics
         common: if the runs have different examples, compare the ones that both have
         force: compare runs even if their signatures differ
         all: show every group of every breakdown
-        show: how many flipped examples to show each way; default: 0
-        plan: instead, show how many examples or repeats it takes to detect a true difference of PLAN points between two
-            models that differ as a and b do
+        show: number of flipped examples to show in each direction; default: 0
+        plan: instead, show how many examples or repeats are needed to detect a true difference of PLAN points between
+            two models that differ as a and b do
     """
 
     a: str

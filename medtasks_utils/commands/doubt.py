@@ -14,11 +14,11 @@ from .flags import Command, Printout, warn
 
 @dataclass
 class Doubt(Command):
-    """List the examples to which most runs give the same answer, against the label, for an expert to review.
+    """List examples to which most runs give the same answer, which differs from the label, for an expert to review.
 
-    Takes three or more runs with --log_samples, preferably of models that have little in common. Writes a CSV with the
-    most doubtful label first, its support, and empty columns for a verdict and a comment. A listed example has a wrong
-    label, or the models make the same error.
+    Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
+    label first, its support, and empty columns for a verdict and a comment. A listed example has a wrong label, or the
+    models make the same error.
 
     Attributes:
         runs: result folders or files, with samples
@@ -39,7 +39,7 @@ class Doubt(Command):
         runs = read_runs(self.runs)
         for model, count in Counter(run.model for run in runs).items():
             if count > 1:
-                warn(f"{count} runs are of {model}: they make the same errors, so their support is overstated")
+                warn(f"{count} runs are of {model} and share errors, so their support is overstated")
         doubted, items = doubts(runs, self.filter)
         table = io.StringIO(newline="")
         csv.writer(table).writerows([DoubtedItem._fields, *(map(defused, doubt) for doubt in doubted)])

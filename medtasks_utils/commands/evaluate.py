@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class HarnessCommand(Command):
-    """A command that takes every flag of ``lm_eval run``.
+    """A command that accepts every flag of ``lm_eval run``.
 
     Attributes:
-        data: where the rows come from: hub, sample, or a directory
+        data: source of the rows: hub, sample, or a directory
         set: an option, as in medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
     """
 
@@ -39,7 +39,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def help(cls) -> str:
-        """Return the docstring, followed by the tasks and options, which take a second to look up."""
+        """Return the docstring, followed by lists of the tasks and options, which take a second to create."""
         from medtasks_utils.harness.evaluation import tasks_and_options
 
         return f"{super().help()}\n\n{tasks_and_options()}"
@@ -55,7 +55,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "HarnessCommand":
-        """Return the command with the typed arguments; arguments of ``lm_eval run`` stay in one namespace."""
+        """Create the command from parsed arguments; those of ``lm_eval run`` remain in one namespace."""
         values = vars(arguments)
         names = [field.name for field in fields(cls) if field.name in values]
         command = cls(**{name: values.pop(name) for name in names})
@@ -63,7 +63,7 @@ class HarnessCommand(Command):
         return command
 
     def configured(self) -> "EvaluatorConfig":
-        """Return the configuration that the flags ask for."""
+        """Return the configuration that follows from the flags."""
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.lm_eval_names import setup_logging
 
@@ -73,7 +73,7 @@ class HarnessCommand(Command):
 
 @dataclass(kw_only=True)
 class Eval(HarnessCommand):
-    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a quicker start.
+    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a faster start.
 
     examples:
       medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
@@ -82,13 +82,13 @@ class Eval(HarnessCommand):
       accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
 
     Attributes:
-        no_keep: do not keep answers beside the output (they are reused if the run is interrupted, or extended later)
-        fresh: ask again for answers that an interrupted run has kept
-        extend: reuse answers of finished runs in the output folder if they are still valid, and ask for the rest
-        against: ask in a random order, and stop each task as soon as it is decided at 95 % whether the model is better
-            or worse than this saved run (a results file, or a folder with one run) on the same examples, or within
-            --within of it
-        within: the largest difference that does not matter, in points, with --against; default: 2
+        no_keep: do not keep answers next to the output (they are reused if the run is interrupted, or extended later)
+        fresh: ignore answers that an interrupted run has kept
+        extend: reuse answers of finished runs in the output folder that are still valid, and request only the others
+        against: evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence
+            whether the model is better or worse than this saved run (a results file, or a folder with one run) on the
+            same examples, or within --within points of it
+        within: with --against, the largest difference that does not matter, in percentage points; default: 2
     """
 
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
@@ -99,19 +99,19 @@ class Eval(HarnessCommand):
     within: Annotated[float, Field(ge=0, le=100)] | None = None
 
     def run(self) -> "EvalResult | None":
-        """Run the harness; return its scores, or None in every process but the first of several."""
+        """Run the harness, and return its scores; None in all processes but the first."""
         from medtasks_utils.harness.checks import check_device
         from medtasks_utils.harness.evaluation import Evaluation
 
         config = self.configured()
-        check_device(config, self.arguments.device or "")  # the configuration does not tell a default that was typed
+        check_device(config, self.arguments.device or "")  # the configuration does not show whether it was given
         saved_run = None
         if self.against is not None:
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds
 
             saved_run = Against(self.against, config.tasks, self.within)
         elif self.within is not None:
-            raise UsageError("--within says when --against RUN may stop; it has no effect by itself")
+            raise UsageError("--within has no effect without --against RUN: add it, or omit --within")
         evaluation = Evaluation(
             config, self.set, keep=not self.no_keep, fresh=self.fresh, extend=self.extend, saved_run=saved_run
         )
@@ -129,7 +129,7 @@ class EvalResult:
 
     @classmethod
     def of(cls, evaluation: "Evaluation") -> "EvalResult | None":
-        """Return the result of an evaluation; None in every process but the first of several."""
+        """Create the result of an evaluation; None in all processes but the first."""
         if evaluation.results is None:
             return None
         if evaluation.problem:
@@ -148,7 +148,7 @@ class EvalResult:
         return bool(self.evaluation.problem)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the scores, the time and tokens spent, and the path of the results."""
+        """Return a JSON-compatible dict with the scores, the time and tokens, and the path of the results."""
         from medtasks_utils.harness.checks import model_name
 
         evaluation = self.evaluation
@@ -166,14 +166,14 @@ class EvalResult:
         }
 
     def to_text(self) -> str:
-        """Return the scores, remarks on the tasks, the time and tokens spent, and the path of the results."""
+        """Return a text with the scores, remarks on the tasks, the time and tokens, and the path of the results."""
         no_scores = "no scores (--predict_only keeps responses without scoring them)"
         remarks = [f"{task.task}: {remark}" for task in self.saved.tasks.values() for remark in task.remarks]
         scores = self.scores.to_text() or no_scores
         return "\n".join([scores, *remarks, *self._shares(), "", self._spent(), self._next()])
 
     def _shares(self) -> list[str]:
-        """Return lines on the part of each task's examples that ``--limit`` chose; empty without it."""
+        """Return a line for each task with the share of examples that ``--limit`` selects; empty without it."""
         limit = self.evaluation.config.limit
         numbers = (self.evaluation.results or {}).get("n-samples", {}) if limit else {}
         return [
@@ -183,7 +183,7 @@ class EvalResult:
         ]
 
     def _spent(self) -> str:
-        """Return one line with the time, tokens, reused answers and tool calls."""
+        """Return a line with the time, the tokens, the reused answers and the tool calls."""
         spent = self.evaluation.spent
         parts = [f"{self.evaluation.seconds:,.1f} s"]
         parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]
@@ -195,15 +195,15 @@ class EvalResult:
         return ", ".join(parts)
 
     def _next(self) -> str:
-        """Return where the results are, and the command to type next."""
+        """Return lines that say where the results are, and suggest the next command."""
         if self.evaluation.path is None and self.evaluation.unsaved:
             return "not saved"
         if self.evaluation.path is None:
             return "not saved; add --output_path results --log_samples to see every sample with medtasks report"
         folder = shlex.quote(str(self.evaluation.path.parent))
         if self.evaluation.unsaved:
-            return f"only a part is saved in {folder}"
+            return f"only a part of the results is saved in {folder}"
         if self.evaluation.config.predict_only:
-            way_on = "\nnext: the same command with --extend in place of --predict_only scores them"
+            way_on = "\nnext: run the same command with --extend instead of --predict_only to score them"
             return f"saved in {folder}{way_on * (self.evaluation.answers is not None)}"
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

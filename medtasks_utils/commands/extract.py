@@ -1,4 +1,4 @@
-"""``medtasks extract``: show what both filters read in a response, and the evidence for each candidate."""
+"""``medtasks extract``: show the answers that both filters read in a response, and the evidence for each candidate."""
 
 import itertools
 import sys
@@ -21,7 +21,7 @@ class Extract(Command):
         paths: saved runs with samples; default: a response on standard input
         task: a task of this pack
         explain: show the candidates with the evidence for and against each
-        kind: the kind of answer asked for, if the benchmark has several; default: its first
+        kind: the kind of answer, if the benchmark has several; default: its first kind
     """
 
     paths: tuple[Path, ...] = ()
@@ -43,7 +43,7 @@ class Extract(Command):
         return Printout("\n".join(lines), lines)
 
     def _samples(self, scorer: "Scorer") -> Iterator[str]:
-        """Yield what is read in each response of the task in saved runs, after a line with the example's right answer.
+        """Yield, for each response to the task in saved runs, the example's right answer and what the filters read.
 
         Raises:
             UsageError: if no run has samples of the task.

@@ -8,16 +8,16 @@ from .flags import Command, Printout
 
 @dataclass(kw_only=True)
 class Fetch(Command):
-    """Download everything that runs need, for a machine without internet.
+    """Download everything that runs need, for a machine without internet access.
 
-    Downloads the data sets and SciBERT into the hub's cache (HF_HOME), WordNet and Punkt's sentence model (punkt_tab)
-    into NLTK's folder (NLTK_DATA), and loads each of them as a run does. Downloads that are complete are kept, so an
-    interrupted fetch continues where it stopped. Afterwards set HF_HUB_OFFLINE=1 and run without internet. Exit code 1
-    if anything is missing.
+    Downloads the data sets and SciBERT to the hub's cache (HF_HOME), and WordNet and Punkt's sentence model (punkt_tab)
+    to NLTK's folder (NLTK_DATA), and loads each of them as a run does. Complete downloads are kept, so an interrupted
+    fetch continues where it stopped. Afterwards set HF_HUB_OFFLINE=1 to run without internet access. Exit code 1 if
+    anything is missing.
 
     Attributes:
-        only: comma-separated names of what to fetch; default: everything in the list that fetch prints
-        check: download nothing; say what is missing
+        only: comma-separated names of the items to fetch; default: all items in the list that fetch prints
+        check: download nothing, and only say what is missing
     """
 
     only: str | None = None
@@ -47,7 +47,7 @@ class Fetch(Command):
                 MedtasksError,
                 OSError,
                 *HfHubHTTPError.__bases__,
-            ) as error:  # the base classes depend on the HTTP library in use
+            ) as error:  # their base classes depend on the HTTP library in use
                 missing = reason_of(error)
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))

@@ -1,4 +1,4 @@
-"""The base class of commands: a command's fields are its arguments, and its docstring is its help."""
+"""Define the base class of commands, whose fields are the arguments and whose docstring is the help text."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
 
 _NARGS: dict[Any, Any] = {tuple: "+", Sequence: 1}
-"""How many words an argument of these types takes each time that it is given, as argparse writes it."""
+"""By type of argument, the number of words that each occurrence takes, in argparse's notation."""
 _FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 
 
@@ -26,9 +26,9 @@ _FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 class Command(ABC):
     """A command of the console script.
 
-    Each field is an argument of its type and with its default; keyword-only fields are flags. A tuple takes several
-    words, a sequence one word each time that its flag is given. The help of a field is its line under ``Attributes`` in
-    the docstring, and the help of the command is the text above.
+    Each field is an argument with the field's type and default; keyword-only fields are flags. A tuple takes several
+    words; a sequence takes one word for each occurrence of its flag. The help of a field is its line under
+    ``Attributes`` in the docstring, and the help of the command is the text above.
 
     Attributes:
         json: print the result as JSON
@@ -38,7 +38,7 @@ class Command(ABC):
 
     @classmethod
     def help(cls) -> str:
-        """Return what the command does; the list of commands shows the first line."""
+        """Return the help text, whose first line appears in the list of commands."""
         return str(getdoc(cls)).partition("\n\nAttributes:")[0]
 
     @classmethod
@@ -69,12 +69,12 @@ class Command(ABC):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
-        """Return the command with the arguments that were typed."""
+        """Create the command from parsed arguments."""
         return cls(**vars(arguments))
 
     @abstractmethod
     def run(self) -> CommandResult | None:
-        """Run the command; return the result to print, or None for nothing."""
+        """Run the command, and return the result to print; None to print nothing."""
 
     def execute(self) -> int:
         """Run the command, print its result on standard output, and return the exit code."""
@@ -88,7 +88,7 @@ class Command(ABC):
 
 @dataclass(frozen=True)
 class Printout:
-    """The :class:`~medtasks_utils.writing.CommandResult` of a command that has no type of its own for its result."""
+    """A plain :class:`~medtasks_utils.writing.CommandResult`: a text, data, and whether the command failed."""
 
     text: str
     data: Any
@@ -104,7 +104,7 @@ class Printout:
 
 
 def _reader_of(kind: Any) -> Callable[[str], Any]:
-    """Return a function that converts a word of the command line to a type, for argparse."""
+    """Return a function for argparse that converts a word of the command line to a type."""
     adapter = TypeAdapter(kind)
 
     def read(word: str) -> Any:
@@ -119,16 +119,16 @@ def _reader_of(kind: Any) -> Callable[[str], Any]:
 
 @dataclass(kw_only=True)
 class JudgeCommand(Command):
-    """A command that asks an LLM.
+    """A command that calls an LLM.
 
     Attributes:
         model: the LLM; default: gpt-4o-mini
         base: base URL of the endpoint, as in http://localhost:8000/v1; default: OpenAI's
-        key_var: environment variable that holds the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY
-        max_tokens: most tokens of a reply, reasoning included; default: 4096
-        max_retries: how often a failed call is retried; default: 6
-        concurrency: most calls in flight at once; default: 16
-        cache: file that keeps answered calls; default: one in the user's cache folder
+        key_var: environment variable with the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY
+        max_tokens: maximum tokens of a reply, including reasoning; default: 4096
+        max_retries: maximum number of retries of a failed call; default: 6
+        concurrency: maximum number of concurrent calls; default: 16
+        cache: file that caches replies; default: one in the user's cache folder
     """
 
     model: str | None = None
@@ -140,7 +140,7 @@ class JudgeCommand(Command):
     cache: str | None = None
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
-        """Return the settings of the judge or auditor; ``pause`` is the seconds to wait after each call."""
+        """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each call."""
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
 
         return JudgeSettings.from_environment(

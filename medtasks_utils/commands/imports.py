@@ -25,14 +25,14 @@ class Import(Command):
     Attributes:
         paths: files with responses, or folders with results.jsonl, *.eval or scenario_state.json
         output: the folder to write into; default: imported
-        task: the task that the rows belong to; default: the benchmark's main task
-        data: where the task's rows come from: hub, sample, or a directory; default: as for runs
+        task: the task of the rows; default: the benchmark's main task
+        data: source of the task's rows: hub, sample, or a directory; default: as for runs
         id: the field that identifies the row, or several, separated by commas: its id or number in the data, or the
             question
         response: the field with the response
         requests: the file written by medtasks requests that the responses answer
-        partial: score only the examples all of whose requests have replies, instead of stopping with an error
-        missing: write the requests that have no reply to this file
+        partial: score only examples for which all requests have replies, instead of stopping with an error
+        missing: file to which requests without a reply are written
     """
 
     paths: tuple[Path, ...]
@@ -51,7 +51,7 @@ class Import(Command):
         if self.requests is not None:
             return self._run_of_requests(self.requests)
         if bool(self.id) != bool(self.response) or (self.id and not self.task):
-            raise UsageError("to import a file of another form, give --task, --id and --response together")
+            raise UsageError("--id, --response and --task belong together: give all three to import another format")
         from medtasks_utils.elsewhere.saving import import_run
 
         files = []

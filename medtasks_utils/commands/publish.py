@@ -1,4 +1,4 @@
-"""``medtasks publish``: write a run's results in a format that others read (:mod:`medtasks_utils.report`)."""
+"""``medtasks publish``: write a run's results in a public format (:mod:`medtasks_utils.report`)."""
 
 import shlex
 from dataclasses import KW_ONLY, dataclass
@@ -10,10 +10,10 @@ from .flags import Command, Printout
 
 @dataclass
 class Publish(Command):
-    """Write a run's results as the Hub's .eval_results/*.yaml, or in the shared schema of every_eval_ever.
+    """Write a run's results as the Hub's .eval_results/*.yaml, or in the schema of every_eval_ever.
 
-    hf upload opens a pull request with the former. The latter are the files of github.com/evaleval/every_eval_ever,
-    with every sample.
+    hf upload opens a pull request with the former. The latter has files for github.com/evaleval/every_eval_ever, with
+    every sample.
 
     Attributes:
         results: a results file, or a folder with one run
@@ -31,7 +31,7 @@ class Publish(Command):
     allow_partial: bool = False
 
     def run(self) -> Printout:
-        """Write the files; return their paths."""
+        """Write the files, and return their paths."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole

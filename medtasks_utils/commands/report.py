@@ -21,7 +21,7 @@ class Report(Command):
         paths: results files, or folders, which are searched recursively
         output: the file to write; default: report.html
         figure: another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)
-        split: keep prompts and responses in a folder beside the page, <name>_files
+        split: store prompts and responses in a folder next to the page, <name>_files
         compare: with more than eight runs, the runs to draw and compare at first, named as for --baseline; default: the
             first eight (readers can choose others in the page)
         baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
@@ -37,7 +37,7 @@ class Report(Command):
     baseline: str | None = None
 
     def run(self) -> Printout:
-        """Write the page; return where it is, its size and how long it took."""
+        """Write the page, and return its path, its size and the time that it took."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
@@ -49,7 +49,7 @@ class Report(Command):
             raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
         start = time.perf_counter()
         output = self.output
-        gc.disable()  # samples are millions of long-lived objects, which the collector would only scan
+        gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
         name_apart(runs)
         for name in reversed(self.compare):
@@ -64,7 +64,7 @@ class Report(Command):
         if self.figure:
             write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))
         path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
-        gc.freeze()  # no scan at exit either
+        gc.freeze()  # skip the scan at exit too
         budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}
         data = {
             "path": path,

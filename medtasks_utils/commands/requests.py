@@ -1,4 +1,4 @@
-"""``medtasks requests``: the requests of a run as a file (:mod:`medtasks_utils.elsewhere.batch`)."""
+"""``medtasks requests``: write the requests of a run to a file (:mod:`medtasks_utils.elsewhere.batch`)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +14,17 @@ from .flags import Printout
 
 @dataclass(kw_only=True)
 class Requests(HarnessCommand):
-    """Write the requests that medtasks eval would send, for a batch service or a machine without network.
+    """Write the requests that medtasks eval would send, for a batch service or a machine without network access.
 
-    Each line is a request in the form of batch endpoints (custom_id, method, url, body). Beside them stands
-    <name>.run.json with the flags of the run. medtasks import RESPONSES --requests FILE scores the responses.
+    Each line is a request in the format of batch endpoints (custom_id, method, url, body). The flags of the run are
+    saved in <name>.run.json. medtasks import RESPONSES --requests FILE scores the responses.
 
     Attributes:
         model_name: the model's name in the requests and in the results
         form: chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
             --model_args tokenizer=NAME
-        max_requests: the most requests in a file; more go into FILE_1, FILE_2 and so on; default: 50,000
+        max_requests: maximum number of requests in a file; if there are more, they are written to FILE_1, FILE_2 and so
+            on; default: 50,000
     """
 
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"
@@ -32,13 +33,13 @@ class Requests(HarnessCommand):
     max_requests: PositiveInt = 50_000
 
     def run(self) -> Printout:
-        """Write the files; return their paths."""
+        """Write the files, and return their paths."""
         from medtasks_utils.elsewhere.batch import write_requests
 
         flags = vars(self.arguments)
         file = flags.pop("output_path", None)
         if not file:
-            raise UsageError("name the file for the requests, as in -o requests.jsonl")
+            raise UsageError("name the output file for the requests, as in -o requests.jsonl")
         if self.form == "chat":
             flags["apply_chat_template"] = True
         config = self.configured()

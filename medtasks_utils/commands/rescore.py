@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Rescore(JudgeCommand):
     """Judge the explanations in saved samples with G-Eval and FActScore.
 
-    Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
-    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: answered calls are
+    Reads the sample logs that --log_samples writes, calls an LLM at an OpenAI-compatible endpoint, and writes
+    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: finished calls are
     reused. Exit code 1 if nothing could be judged.
 
     Attributes:
@@ -29,7 +29,7 @@ class Rescore(JudgeCommand):
         out_csv_prefix: path prefix of the files to write, as in results/judged_
         sleep_ms: pause after each call in milliseconds; default: 0
         use_coverage: also verify the claims of the references (FActScore)
-        filter: the filter whose answers count as right or wrong, strict-match or flexible-extract; default:
+        filter: the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
             strict-match
         verbose: print a line for each judgement, not only for failures
     """
@@ -43,7 +43,7 @@ class Rescore(JudgeCommand):
     verbose: bool = False
 
     def run(self) -> "Rescoring":
-        """Judge responses without a cached judgement; the result is marked as failed if nothing could be judged."""
+        """Judge the responses, and return the scores, marked as failed if nothing could be judged."""
         from tqdm import tqdm
 
         from medtasks_utils.judging import make_judge

@@ -36,7 +36,7 @@ class Selfcheck(Command):
     table: bool = False
 
     def run(self) -> "SelfcheckResult":
-        """Run the check; the result is marked as failed if a score is wrong or a benchmark has a problem."""
+        """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder
         from medtasks_utils.report.page import build_page

@@ -18,11 +18,11 @@ class Sweep(Command):
 
     Attributes:
         plan: the plan, a YAML file
-        dry_run: print the jobs, their sizes and how far they are, and run nothing
-        status: the same
-        ray: address of a Ray cluster, or auto for the one that this machine belongs to
-        cpus: how many processors of this machine to use; default: all
-        gpus: how many GPUs of this machine to use; default: all
+        dry_run: print the jobs, their sizes and their progress, and run nothing
+        status: the same as --dry_run
+        ray: address of a Ray cluster, or auto for the cluster of this machine
+        cpus: number of processors of this machine to use; default: all
+        gpus: number of GPUs of this machine to use; default: all
     """
 
     plan: Path
@@ -41,7 +41,7 @@ class Sweep(Command):
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> Printout:
-        """Run the jobs that are not done; the result is marked as failed if a job failed."""
+        """Run the jobs that are not done, and return the report, marked as failed if a job failed."""
         import logging
 
         from medtasks_utils.sweep.local_executor import Machine

@@ -1,4 +1,4 @@
-"""Judge the explanations in saved samples without the model that wrote them: ``medtasks rescore``.
+"""Judge the explanations in saved samples, without running the evaluated model: ``medtasks rescore``.
 
 Sample logs (:mod:`judged_responses`) → responses → judges (:mod:`medtasks_utils.judging`) → one CSV file per judge
 (:mod:`judge_files`).

@@ -1,6 +1,6 @@
 """Judge responses, and write one CSV file per judge: first the columns of the environment's script, then ours.
 
-The judge's cache has every answered call, so the same command asks only for the missing ones.
+Replies of the judge are cached, so a rerun of the command repeats only calls that failed.
 """
 
 import csv
@@ -36,8 +36,8 @@ class RunScore(NamedTuple):
     Attributes:
         judge: the judge's name.
         run: the run.
-        mean: the mean over the examples, 0–100; a wrong answer counts 0.
-        statuses: the number of responses judged, wrong, failed and skipped.
+        mean: the mean over the examples, from 0 to 100, in which a wrong answer counts 0.
+        statuses: the numbers of responses that were judged, wrong, failed and skipped.
     """
 
     judge: str
@@ -48,19 +48,19 @@ class RunScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Rescoring:
-    """The result of ``medtasks rescore``: a score for each judge and run, and the files written."""
+    """The result of ``medtasks rescore``: a score for each judge and run, and the paths of the files."""
 
     scores: list[RunScore]
     paths: list[Path]
 
     @property
     def failed(self) -> bool:
-        """True if no judgement succeeded, unless no judge was needed, because all answers were wrong."""
+        """True if no judgement succeeded although at least one response needed a judge."""
         totals = sum((score.statuses for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
     def to_data(self) -> dict[str, Any]:
-        """Return the scores and the paths in JSON types."""
+        """Return the scores and the paths as a JSON-compatible dict."""
         scores = [
             {"judge": judge, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low, "high": mean.high}
             | {"few": mean.few, "examples": mean.n, "statuses": dict(statuses)}
@@ -88,19 +88,19 @@ def rescore(
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
 
-    A file replaces an earlier one once its judge is done.
+    A file replaces an earlier one when its judge has finished.
 
     Args:
-        responses: responses with right and wrong answers.
+        responses: the responses, with right and wrong answers.
         judges: the judges.
-        settings: the judging model, its endpoint and limits.
-        prefix: prefix of the files' paths, such as ``results/judged_``.
-        log: receives one line per failure and one per judge.
-        verbose: also log one line per judgement.
+        settings: the judging model, its endpoint and its limits.
+        prefix: the prefix of the files' paths, such as ``results/judged_``.
+        log: a function that is called with one line per failure and one per judge.
+        verbose: True to also log one line per judgement.
 
     Raises:
-        JudgeError: before anything is judged, if the model cannot be used.
-        MedtasksError: before anything is judged, if a file cannot be written.
+        JudgeError: if the judging model cannot be used; raised before anything is judged.
+        MedtasksError: if a file cannot be written; raised before anything is judged.
     """
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
@@ -123,7 +123,7 @@ def rescore(
 def _judged(
     responses: Sequence[ExplainedResponse], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
 ) -> list[Judgement | None]:
-    """Return one judgement per response; None for a response that needs no judge."""
+    """Judge responses, and return one judgement per response; None for a response that needs no judge."""
     judgements: list[Judgement | None] = [None] * len(responses)
     places: dict[Case, list[int]] = defaultdict(list)  # several tasks may share a response
     for place, response in enumerate(responses):
@@ -136,7 +136,7 @@ def _judged(
         first, *duplicates = same[index]
         judgements[first] = judgement
         for place in duplicates:
-            judgements[place] = replace(judgement, calls=0, tokens=Tokens())  # its cost is counted once
+            judgements[place] = replace(judgement, calls=0, tokens=Tokens())  # count the cost only once
         name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
         if judgement.score is None:
             log(f"failed: {name}: {judgement.failure}: {judgement.error}")
@@ -156,7 +156,7 @@ def _status(response: ExplainedResponse, judgement: Judgement | None) -> str:
 
 
 def _mean(judged: Sequence[tuple[ExplainedResponse, Judgement | None]]) -> Estimate:
-    """Return the mean over the examples of a run; examples without references are left out."""
+    """Estimate the mean over the examples of a run, without examples that have no references."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
         if _status(response, judgement) != SKIPPED:
@@ -168,7 +168,7 @@ def _mean(judged: Sequence[tuple[ExplainedResponse, Judgement | None]]) -> Estim
 
 
 def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
-    """Return a line of a judge's file. Scores and rates in the environment's columns are 0–1; ``score`` is 0–100."""
+    """Return a row of a judge's file. The environment's columns have values from 0 to 1, ``score`` from 0 to 100."""
     case = response.case
     status = _status(response, judgement)
     result = judgement or Judgement(0.0 if status == WRONG else None)
@@ -208,7 +208,7 @@ def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge,
         "prompt_tokens": result.tokens.prompt,
         "completion_tokens": result.tokens.completion,
     }
-    # Lone surrogates and NUL, which UTF-8 and CSV cannot hold, become U+FFFD.
+    # UTF-8 and CSV cannot represent lone surrogates and NUL, so they become U+FFFD.
     cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}
     return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
 

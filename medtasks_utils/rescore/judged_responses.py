@@ -21,7 +21,7 @@ class ExplainedResponse(NamedTuple):
         run: the evaluated model and the date of the run.
         task: the task's name, such as ``medexqa_clinical_psychology``.
         example: the document's id, such as ``clinical_psychology/test/7``.
-        generation: the index of this response among the example's, from 0.
+        generation: the index of this response among the generations of the example, from 0.
         given: the answer that the filter read, or ``[invalid]``.
         is_right: True if that answer is right.
         text: the whole response.
@@ -40,12 +40,12 @@ class ExplainedResponse(NamedTuple):
 
     @property
     def needs_judge(self) -> bool:
-        """True if a judge must score it: a wrong answer scores 0, and without references there is no score."""
+        """True if a judge must score the response, because its answer is right and there are references."""
         return self.is_right and bool(self.case.references)
 
 
 class Responses(NamedTuple):
-    """The responses, in the order of the files, and a line on each thing left out."""
+    """The responses, in the order of the files, and a line for each file or part of one that was left out."""
 
     found: list[ExplainedResponse]
     problems: list[str]
@@ -55,8 +55,8 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
     """Collect the responses in the matching sample logs.
 
     Args:
-        patterns: globs for files ``samples_<task>_<date>.jsonl``, with ``**`` for any number of folders; a folder
-            stands for all such files under it with explanations to judge.
+        patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
+            a folder stands for all such files in it that have explanations to judge.
         filter_name: the filter whose answers decide which responses are right.
 
     Raises:
@@ -98,7 +98,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
 
 
 def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
-    """Return all matching files, resolved and without duplicates, and those found only because a folder was named."""
+    """Return all matching files without duplicates, and the set of those that were found in a named folder."""
     paths: list[Path] = []
     in_folders: set[Path] = set()
     by_name: set[Path] = set()
@@ -121,7 +121,7 @@ def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
 def _responses(
     run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter_name: str
 ) -> Iterator[ExplainedResponse]:
-    """Yield each response of a task's samples under a filter."""
+    """Yield the responses in a task's samples, with the answers of a filter."""
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
         for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):

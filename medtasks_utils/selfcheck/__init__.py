@@ -1,7 +1,7 @@
-"""``medtasks selfcheck``: run the real harness against a local server whose answers, and so the scores, are known.
+"""Run the harness against a local server with known answers, and check every score: ``medtasks selfcheck``.
 
 ==========================  ========================================================================
-:mod:`.known_answers`       what the server answers, and what every score must then be
+:mod:`.known_answers`       the answers of the server, and the scores that follow from them
 :mod:`.answer_server`       the server
 :mod:`.check`               runs the harness and compares the scores
 :mod:`.selfcheck_result`    the result as text and as JSON

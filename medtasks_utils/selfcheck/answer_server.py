@@ -1,4 +1,4 @@
-"""An OpenAI-compatible chat server on this machine that gives known answers."""
+"""Run an OpenAI-compatible chat server on this machine that gives known answers."""
 
 import json
 import threading
@@ -8,19 +8,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answers = dict[str, dict[str, str]]
-"""The responses by the model's name (the behaviour), then by :func:`prompt_key`."""
+"""The responses, by the model's name (which is the behaviour) and then by :func:`prompt_key`."""
 
 
 @contextmanager
 def serving(answers: Answers) -> Iterator[str]:
-    """Serve answers on a free local port; yield the address of the chat endpoint."""
+    """Return a context that serves answers on a free local port, and yields the URL of the chat endpoint."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else every answer waits 40 ms for the client's delayed acknowledgement
+        disable_nagle_algorithm = True  # otherwise each reply waits 40 ms for a delayed acknowledgement
 
         def do_POST(self) -> None:
-            """Send the answer to a prompt as a chat completion."""
+            """Send the response to a prompt as a chat completion."""
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             text = answers[request["model"]].get(prompt_key(request["messages"]))
             if text is None:
@@ -38,7 +38,7 @@ def serving(answers: Answers) -> Iterator[str]:
             pass
 
     class Server(ThreadingHTTPServer):
-        request_queue_size = 128  # 5 by default; a connection beyond that is retried only after a second
+        request_queue_size = 128  # the default is 5; further connections are retried after a second
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -50,5 +50,5 @@ def serving(answers: Answers) -> Iterator[str]:
 
 
 def prompt_key(messages: list[dict[str, str]]) -> str:
-    """Return a chat as a key of a dictionary."""
+    """Return a dictionary key for a chat."""
     return json.dumps(messages, sort_keys=True)

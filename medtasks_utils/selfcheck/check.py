@@ -1,4 +1,4 @@
-"""Run the harness against the server, and compare every score with its expected value."""
+"""Run the harness against the local server, and compare every score with its expected value."""
 
 import itertools
 import json
@@ -27,10 +27,10 @@ def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]
     """Run the harness with every behaviour on all checked tasks, and compare the scores.
 
     Args:
-        data: where the rows come from, as in ``medtasks eval --data``.
-        limit: how many examples of each task to use; None for all.
-        folder: where the runs are saved, one for each behaviour; runs of an earlier check are replaced.
-        log: called with lines on the progress.
+        data: the source of the rows, as in ``medtasks eval --data``.
+        limit: the number of examples of each task to use; None for all.
+        folder: the folder of the runs, one for each behaviour; runs of an earlier check are replaced.
+        log: a function that is called with lines about the progress.
     """
     start = time.perf_counter()
     log("building the tasks …")
@@ -69,7 +69,7 @@ def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]
 
 
 def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each task that a benchmark names and no YAML defines."""
+    """Yield a line for each task that a benchmark names but no YAML defines."""
     for benchmark in usable:
         for name in dict.fromkeys((benchmark.default_task, *benchmark.checked_tasks)):
             if name not in known:
@@ -77,7 +77,7 @@ def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterato
 
 
 def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:
-    """Return the answer to every prompt, and the examples with their answers."""
+    """Return the response to every prompt, and the examples with their known answers."""
     answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
     examples: AnsweredExamples = {}
     for name, task in tasks.items():
@@ -98,7 +98,7 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Answe
 def _run_harness(
     answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, log: Callable[[str], object]
 ) -> dict[str, Any]:
-    """Run the harness on the tasks, once for each behaviour; return the scores that it reports by behaviour."""
+    """Run the harness on the tasks, once for each behaviour, and return the reported scores by behaviour."""
     from medtasks_utils.harness.lm_eval_names import EvaluationTracker, simple_evaluate
 
     scores = {}
@@ -127,7 +127,7 @@ def _run_harness(
 
 
 def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
-    """Return the mean of each metric over a group's tasks that report it; None where one of them has no value."""
+    """Return the mean of each metric over a group's tasks that report it; None if one of them has no value."""
     means: ExpectedScores = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
         values = [expected[name] for expected in tasks if name in expected]

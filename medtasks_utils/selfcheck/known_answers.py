@@ -1,7 +1,7 @@
-"""The answers that the server gives, and the scores that must follow from them.
+"""Define the server's answers, and compute the scores that must follow from them.
 
-A response's scores are computed by the benchmark from the known answer, and are combined by each aggregation's plain
-definition. So the parts that are checked are not used here: the harness, the filters, and the arrays of the statistics.
+The benchmark scores a response by its known answer, and each aggregation combines scores by its plain definition. The
+parts that are checked (the harness, the filters and the arrays of the statistics) are not used here.
 """
 
 import random
@@ -21,15 +21,15 @@ BEHAVIOURS = {
     "malformed": "missing, or reasoning that is cut off",
     "unsure": "that the model is unsure",
 }
-"""The ways in which the server answers: names, and descriptions that complete "answers are …"."""
+"""The behaviours of the server, each with a description that completes "answers are …"."""
 
 
 ExpectedScores = dict[str, float | None]
-"""Values by metric; None where a metric has no value."""
+"""Values by metric; None if a metric has no value."""
 
 
 class KnownAnswer(NamedTuple):
-    """The server's response to one prompt: its text, and the answer in it (empty if there is none)."""
+    """The server's response to a prompt: its text, and the answer in it, which is empty if there is none."""
 
     text: str
     answer: str
@@ -42,8 +42,8 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
         benchmark: the example's benchmark.
         behaviour: a key of :data:`BEHAVIOURS`.
         example: the example.
-        seed: seed of the random choices; examples with the same prompt must have the same seed, and so get the same
-            answer.
+        seed: the seed of the random choices; examples with the same prompt need the same seed, so that they get the
+            same response.
     """
     chance, right = random.Random(seed), str(example[benchmark.truth])
     if behaviour == "malformed":
@@ -60,7 +60,7 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
 def expected_scores(
     benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]]
 ) -> ExpectedScores:
-    """Return the value that each metric of a task must have; None where it must have none."""
+    """Return the value that each metric of a task must have; None if it must have none."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
     scores: dict[str, list[Any]] = defaultdict(list)
@@ -68,7 +68,7 @@ def expected_scores(
     for example, known in examples:
         answer = benchmark.content(known.answer, example, options, known.text)
         scored = benchmark.score(answer, example, options)
-        of_ending = {  # the server ends every reply by itself; of an empty one it is not known how it ended
+        of_ending = {  # the server ends every reply with "stop"; the end of an empty reply is unknown
             "cut": 0.0 if any_end_is_known else None,
             "acc_finished": scored.values["acc"] if known.text else None,
         }
@@ -87,24 +87,24 @@ def expected_scores(
 def metric_problems(
     task: str, benchmark: Benchmark, declared: Iterable[Metric], computed: Iterable[str], reported: Iterable[str]
 ) -> Iterator[str]:
-    """Yield a line for each score that is computed but not declared, and for each metric that is declared but lacking.
+    """Yield a line for each score that is computed but not declared, and for each declared metric that is missing.
 
     Args:
         task: the task's name.
         benchmark: the task's benchmark.
         declared: the metrics that the task declares.
-        computed: names of the scores that the benchmark computes, and of the metrics of replies.
+        computed: the names of the scores that the benchmark computes, and of the metrics of replies.
         reported: the keys of the task's results, such as ``acc,strict-match``.
     """
     known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
     for name in computed:
         if name not in known:
             yield (
-                f"{task}: score() returns {name}{did_you_mean(name, known)}, which no run reports, since the benchmark "
-                f"{benchmark.name} does not declare it: add it to its metrics"
+                f"{task}: score() returns {name}{did_you_mean(name, known)}, which is not reported, since the "
+                f"benchmark {benchmark.name} does not declare it: add it to its metrics"
             )
     for lacking in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
         yield (
-            f"{task}: the metric {lacking} is declared but never computed: return it from score(), or leave it out in "
+            f"{task}: the metric {lacking} is declared but never computed: return it from score(), or omit it in "
             "metrics_of()"
         )

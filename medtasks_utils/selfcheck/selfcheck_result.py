@@ -1,4 +1,4 @@
-"""Show the result of a check as text and as JSON."""
+"""Define the result of a self-check, and format it as text and JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class CheckedScore(NamedTuple):
         task: the task or group.
         metric: the metric's name.
         filter_name: the filter's name.
-        behaviour: how the server answered.
+        behaviour: the behaviour of the server.
         value: the score that the harness reports; ``N/A`` for a category without examples.
-        expected: the value that it must have; None if there must be no such score.
+        expected: the value that it must have; None if there must be no value.
     """
 
     task: str
@@ -35,7 +35,7 @@ class CheckedScore(NamedTuple):
 
     @property
     def is_as_expected(self) -> bool:
-        """True if the score has the value that it must have."""
+        """True if the score has the expected value."""
         if self.value == "N/A" or self.expected is None:
             return self.value == "N/A" and self.expected is None
         return bool(abs(self.value - self.expected) <= _TOLERANCE)
@@ -47,12 +47,12 @@ class SelfcheckResult:
 
     Attributes:
         scores: every score of every run.
-        problems: the problems of benchmarks, a line each.
-        answers: how many answers were served.
-        seconds: how long the check took.
+        problems: problems of benchmarks, one line each.
+        answers: the number of responses that were served.
+        seconds: the duration of the check.
         runs: the folder with the runs.
         page: the file with the report on the runs.
-        every_score: True to print every score, not only those that miss.
+        every_score: True to print every score, not only wrong ones.
     """
 
     scores: list[CheckedScore]
@@ -65,16 +65,16 @@ class SelfcheckResult:
 
     @property
     def missed(self) -> list[CheckedScore]:
-        """The scores that are not as expected."""
+        """The scores that do not have the expected value."""
         return [score for score in self.scores if not score.is_as_expected]
 
     @property
     def failed(self) -> bool:
-        """True if any score misses, or a benchmark has a problem."""
+        """True if any score is wrong, or a benchmark has a problem."""
         return bool(self.missed or self.problems)
 
     def to_data(self) -> dict[str, Any]:
-        """Return whether all passed, every score, and the paths of the runs and the report."""
+        """Return a JSON-compatible dict with the outcome, every score, and the paths of the runs and the report."""
         return {
             "passed": not self.failed,
             "answers": self.answers,
@@ -86,14 +86,14 @@ class SelfcheckResult:
         }
 
     def to_text(self) -> str:
-        """Return what was checked, the accuracy of each kind of answer, the scores that miss, and the report's path."""
+        """Return a text with what was checked, the accuracy by behaviour, wrong scores, and the report's path."""
         missed, count = self.missed, len(self.scores)
         tasks = {score.task for score in self.scores}
         metrics = {(score.task, score.metric) for score in self.scores}
         verdict = f"{len(missed)} of {count} scores are not" if missed else f"all {count} scores are"
         lines = [_table(self.scores) + "\n"] if self.every_score else []
         lines += [
-            f"{verdict} as expected: lm_eval asked {counted(self.answers, 'question')} of a server with known answers "
+            f"{verdict} as expected: lm_eval sent {counted(self.answers, 'prompt')} to a server with known answers "
             f"({self.seconds:.1f} s)",
             f"checked: {counted(len(metrics), 'metric')} of {len(tasks)} tasks and groups, under both filters",
             f"accuracy ({DEFAULT_FILTER}) if answers are",
@@ -107,7 +107,7 @@ class SelfcheckResult:
 
 
 def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
-    """Return the accuracy that each benchmark reports for a behaviour, in words."""
+    """Return a text with the accuracy of each benchmark for a behaviour."""
     accuracies = []
     for benchmark in benchmarks().usable():
         for score in scores:

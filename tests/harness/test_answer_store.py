@@ -231,7 +231,7 @@ GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
     "more tokens": ("medmcqa_openmed", SHORT, LONG, "max_gen_toks"),
     "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
     "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
-    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with other temperature"),
+    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with different temperature"),
     "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt that has no"),
     "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with different seeds"),
 }
@@ -273,7 +273,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
         words = command(served, tmp_path, "plain")
         words.remove("--json")
         assert main([*words[3:], "--predict_only"]) == 0
-        assert "the same command with --extend in place of --predict_only" in capsys.readouterr().out
+        assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
         assert main([*command(served, tmp_path / "unkept", "plain")[3:], "--predict_only", "--no_keep"]) == 0
         assert "next: " not in capsys.readouterr().out
         expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)

@@ -117,7 +117,7 @@ def test_a_mistake_is_one_line_with_the_way_out(
 )
 def test_a_failing_connection_names_the_server_and_the_settings_that_help(error, says):
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
-    line = f"http://a/v1 does not answer .*{re.escape(says)}.*timeout.*60 s"
+    line = f"http://a/v1 does not respond .*{re.escape(says)}.*timeout.*60 s"
     with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
         raise error
 
@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
     assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
     output, errors = capsys.readouterr()
     assert "No space left on device; 2 answers are kept in r/big" in errors
-    assert output.endswith("\nonly a part is saved in r/big\n") and "next:" not in output
+    assert output.endswith("\nonly a part of the results is saved in r/big\n") and "next:" not in output
     assert "\nmedhallu: --limit 2, 2 of 28 examples (7.1 %)\n" in output
     kept = sorted(path.name.partition("_")[0] for path in Path("r/big").iterdir())
     assert kept == ["answers", "results"]

@@ -83,7 +83,7 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
         ({"choices": [], "error": "no luck"}, "no luck"),
         ({"error": {"message": "no such key", "code": 401}}, "OPENAI_API_KEY"),
         (Fault(200, b"x" * (65 << 20)), "64 MiB"),
-        (Fault(0), "does not answer"),
+        (Fault(0), "does not respond"),
     ],
     ids=["500", "finish_reason", "no choices", "401 in the body", "too long", "hung up"],
 )

@@ -212,7 +212,7 @@ def test_two_values_of_one_option_are_an_error(tmp_path):
     from medtasks_utils.harness.task_options import options_of
 
     metadata = {"medcalc_bench": {"version": "1.2", "dataset_version": "verified"}}
-    with pytest.raises(MedtasksError, match="two values"):
+    with pytest.raises(MedtasksError, match="different values"):
         options_of(benchmarks()["medcalc_bench"], {}, metadata)
 
 

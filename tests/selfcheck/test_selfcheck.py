@@ -81,9 +81,9 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     assert not found["passed"] and all(score["as_expected"] for score in found["scores"])
     assert found["problems"] == [
         "benchmark medhallu: no YAML defines its task medhalluu (did you mean medhallu?)",
-        "medhallu: score() returns rewards (did you mean reward?), which no run reports, since the benchmark medhallu "
+        "medhallu: score() returns rewards (did you mean reward?), which is not reported, since the benchmark medhallu "
         "does not declare it: add it to its metrics",
-        "medhallu: the metric reward is declared but never computed: return it from score(), or leave it out in "
+        "medhallu: the metric reward is declared but never computed: return it from score(), or omit it in "
         "metrics_of()",
     ]
 
