@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # everything that tests start would compile its imports again
 os.environ["TQDM_DISABLE"] = "1"
 os.environ["OPENAI_API_KEY"] = "none"  # local servers take any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
