@@ -1,4 +1,4 @@
-"""Tables of the answers: what was answered, how answers were found, and what abstaining costs."""
+"""Build tables of the answers: their frequencies, how they were found, and the cost of abstaining."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from .topics import RunResult, Topic
 
 
 def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> ReportTable:
-    """Return a table of answers against right answers: a confusion matrix of verdicts, or each letter's frequency."""
+    """Return a table of answers by right answer: a confusion matrix of verdicts, or the frequency of each letter."""
     by_run: dict[str, Counter[tuple[str, str]]] = {}
     for run, samples in topic.samples().items():
         by_run[run] = Counter()
@@ -38,14 +38,14 @@ def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> 
 
 
 def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
-    """Return a table of how answers were found, such as ``box``, over all generations, and how often each is right."""
+    """Return a table of how answers were found, such as ``box``, in all generations, with the accuracy of each way."""
     by_run: dict[str, Counter[str]] = {}
     right: dict[str, defaultdict[str, float]] = {}
     for run, samples in topic.samples().items():
         by_run[run], right[run] = Counter(), defaultdict(float)
         for sample in samples:
             ways, scores = sample.found_by.get(filter_name, ()), sample.scores_of(filter_name, "acc")
-            if len(scores) != len(ways):  # older logs have the mean alone
+            if len(scores) != len(ways):  # older logs have only the mean
                 scores = [sample.metrics[filter_name].get("acc")] * len(ways)
             for way, score in zip(ways, scores, strict=True):
                 by_run[run][way] += 1
@@ -64,7 +64,7 @@ def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
 
 
 def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, names: Sequence[str]) -> Figure:
-    """Return a figure of what abstaining costs, with the rows that the benchmark declares."""
+    """Return a figure of the cost of abstaining, with the rows that the benchmark declares."""
     samples, nothing = topic.samples(), Estimate(0, None)
     rows = []
     for row in abstention.rows:

@@ -1,4 +1,4 @@
-"""Show how often the filters misread responses, from the file that ``medtasks audit`` writes beside a run's samples."""
+"""Build tables of how often the filters misread responses, from the files that ``medtasks audit`` writes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,16 @@ from medtasks_utils.results.runs import read_audit
 from .report_tables import Cell, ReportTable, samples_link
 
 DIFFERS, AGREES = "an LLM reads something else", "an LLM reads the same"
-"""The marks of samples that the audit's LLM read: some filter read another answer, or all filters read the same."""
+"""The marks of samples that the audit's LLM read: at least one filter disagrees with it, or all filters agree."""
 
 _TITLE = "How often the rules misread (%)"
-_HEADS = ["Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc as the LLM reads"]
+_HEADS = ["Task", "Run", "Read", "Misread", "Missed", "acc by the rules", "acc by the LLM's readings"]
 _LEAD = (
-    "An LLM read a sample of the responses, knowing neither the right answer nor what the rules read: the responses in "
-    "which the rules found nothing or were unsure, and some of the others, weighted to stand for all. Misread: the "
-    "rules read another answer than the LLM. Missed: the LLM reads an answer, the rules none. The 95 % intervals cover "
-    "sampling error alone. An LLM's reading is not the truth, but its errors are of another kind."
+    "An LLM read a sample of the responses without knowing the right answer or what the rules read. The sample "
+    "consists of the responses in which the rules found no answer or were uncertain, and some of the others, weighted "
+    "to represent all. Misread: the rules read another answer than the LLM. Missed: the LLM reads an answer, but the "
+    "rules read none. The 95 % intervals cover only the sampling error. The LLM is not always right, but its errors "
+    "differ from those of the rules."
 )
 
 
@@ -32,7 +33,7 @@ def readings_of(task: TaskRun) -> dict[int, list[dict[str, Any]]]:
 
 
 def audit_tables(runs: Sequence[Run]) -> list[ReportTable]:
-    """Return a table for each filter, with a row for each audited task of each run; empty without an audit."""
+    """Return a table for each filter, with a row for each audited task of each run; empty if no run was audited."""
     tables: dict[str, ReportTable] = {}
     for name in sorted({name for run in runs for name in run.tasks}):
         for run in runs:
@@ -46,7 +47,7 @@ def audit_tables(runs: Sequence[Run]) -> list[ReportTable]:
 
 
 def _row(task: str, run: str, audit: Mapping[str, Any], rates: Mapping[str, Any]) -> list[Cell]:
-    """Return the row of one task of one run: what was read, how often it was misread or missed, and the accuracies."""
+    """Return the row of a task in a run: the numbers of responses, the error rates, and the accuracies."""
     responses_read = sum(stratum["read"] for stratum in audit["strata"].values())
     return [
         Cell(task),

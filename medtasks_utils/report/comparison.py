@@ -1,4 +1,4 @@
-"""The comparison of runs on the same examples: all pairs as data, of which the page draws the chosen ones."""
+"""Prepare the comparison of runs on the same examples: all pairs as data, from which the page draws the chosen ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,15 +9,15 @@ from .pairs import ComparedPair, Pairs
 from .report_tables import shown_value
 
 LEAD = (
-    "Each run minus the baseline, in points, on the same examples. The interval and p stand for their row alone. "
-    "Corrected p-values are those of Holm's method over all pairs of runs and all filters; whole tasks are one family "
-    "of tests, and parts another. A star marks those below 5 %. Results over other examples, or asked or scored in "
-    "another way, are not compared."
+    "Each run minus the baseline, in points, on the same examples. The interval and p refer to their row alone. "
+    "Corrected p-values are computed by Holm's method over all pairs of runs and all filters; whole tasks are one "
+    "family of tests, and parts of tasks another. A star marks corrected p-values below 5 %. Results with other "
+    "examples, prompts or scoring are not compared."
 )
 
 
 def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all pairs in the form that ``assets/comparison.js`` reads; empty if no runs share a task."""
+    """Return all pairs in the form that ``assets/comparison.js`` reads; an empty list if no runs share a task."""
     return [
         {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
         for (a, b, filter_name), pair in pairs.items()
@@ -26,7 +26,7 @@ def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _pair(pair: ComparedPair) -> dict[str, Any]:
-    """Return a compared pair as JSON can hold it, with the clearest differences first."""
+    """Convert a compared pair to a JSON-compatible dict, with the clearest differences first."""
 
     def clearest_first(difference: MetricDifference) -> tuple[bool, float, float]:
         """Return a sort key: whole tasks in their order, then parts of tasks by p-value and size of the difference."""
@@ -41,7 +41,7 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 
 
 def _line(difference: MetricDifference) -> dict[str, Any]:
-    """Return a difference as a figure shows it: the second run's value minus the first's."""
+    """Convert a difference, the second run's value minus the first's, to the form of a figure."""
     result, metric = difference.contrast, difference.metric
     tests = _p_value(result.p), _p_value(difference.p_adjusted), difference.is_significant
     return {

@@ -1,9 +1,9 @@
-"""``medtasks publish``: write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file for each data set.
+"""Write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file per data set: ``medtasks publish``.
 
-The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so
-that any release will do; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value
-is the benchmark's first metric under its published rule (``strict-match``), shares in percent. The notes name metric,
-filter, tools and signature.
+The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so that
+any release works; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
+benchmark's first metric under its published rule (``strict-match``), with shares in per cent. The notes state the
+metric, the filter, the tools and the signature.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ class Headline(NamedTuple):
 
 
 def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
-    """Return the files of a run by their paths in the model's repository; see :func:`publishable`."""
+    """Return the contents of a run's files by path in the model's repository; see :func:`publishable`."""
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for headline in publishable(run, allow_partial):
         data_set = str(headline.result.tasks[0].config.get("dataset_path"))
@@ -49,11 +49,11 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
 
 
 def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
-    """Return the headlines of a run that may be published as results on their benchmarks.
+    """Return the headline values of a run that may be published as results on their benchmarks.
 
     Args:
         run: the run to publish.
-        allow_partial: also return results over a part of the rows, or over local files.
+        allow_partial: True to also return results over a part of the rows, or over rows from local files.
 
     Raises:
         MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
@@ -71,14 +71,14 @@ def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
     if not whole:
         why = "; ".join(held_back) or "it has no task of this pack with a results file"
         raise MedtasksError(
-            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never those of the "
-            "bundled sample)"
+            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never results on "
+            "the bundled sample)"
         )
     return whole
 
 
 def _headlines(run: Run) -> Iterator[Headline]:
-    """Yield the headline of each group within one benchmark, and of each task outside such groups."""
+    """Yield the headline value of each group of one benchmark, and of each task that is in no such group."""
     for topic in topics_of([run]):
         result, metrics = topic.results[run.name], topic.benchmark.metrics if topic.benchmark else ()
         for metric, filter_name in product(metrics, _PUBLISHED_FILTERS):
@@ -88,7 +88,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
 
 
 def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
-    """Yield the reasons why a value is not one over the whole benchmark."""
+    """Yield the reasons why a value does not cover the whole benchmark."""
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
@@ -104,12 +104,12 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
 
 
 def source_of_task(task: TaskRun) -> str:
-    """Return where a task's rows came from: ``hub``, ``sample`` or a directory."""
+    """Return the source of a task's rows: ``hub``, ``sample`` or a directory."""
     return str(task.config.get("metadata", {}).get("data_source", "hub"))
 
 
 def _entry(run: Run, headline: Headline) -> dict[str, Any]:
-    """Return one entry of a file in the Hub's format."""
+    """Return an entry of a file in the Hub's format."""
     tasks, metric = headline.result.tasks, headline.metric
     config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))

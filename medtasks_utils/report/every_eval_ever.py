@@ -1,8 +1,8 @@
-"""``medtasks publish --format every_eval_ever``: write results in evaleval's shared schema, two files per benchmark.
+"""Write results in the schema of every_eval_ever, two files per benchmark: ``medtasks publish --format``.
 
 The schemas are ``eval.schema.json`` and ``instance_level_eval.schema.json``, version 0.3.0, of
-https://github.com/evaleval/every_eval_ever. The first file has the metrics under the benchmark's published rule with
-their standard errors, the second a line for each sample.
+https://github.com/evaleval/every_eval_ever. The first file has the metrics under the benchmark's published rule, with
+their standard errors; the second has a line for each sample.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ from .eval_results import Headline, publishable, source_of_task
 
 
 def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str]:
-    """Return the files of a run by their paths in evaleval's repository.
+    """Return the contents of a run's files by path in evaleval's repository.
 
     Args:
         run: the run to publish.
         model: the model's repository on the Hub, as in ``ORG/NAME``.
-        allow_partial: also publish results over a part of the rows, or over local files.
+        allow_partial: True to also publish results over a part of the rows, or over rows from local files.
 
     Raises:
         MedtasksError: as :func:`.eval_results.publishable` does.
@@ -74,7 +74,7 @@ def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str
 
 
 def _results(headline: Headline) -> list[dict[str, Any]]:
-    """Return the result of each metric with a fixed largest value, under the published rule."""
+    """Return the result of each metric that has a largest value, under the published rule."""
     task = headline.result.tasks[0]
     source: dict[str, Any] = {"dataset_name": headline.name, "source_type": "other"}
     if source_of_task(task) == "hub":
@@ -103,7 +103,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
 
 
 def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
-    """Return the line of a sample; with tool calls, it has the conversation in place of the responses."""
+    """Return the line of a sample; if there are tool calls, it has the conversation instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript")
     ways = sample.found_by.get(headline.filter) or repeat("unknown")

@@ -1,4 +1,4 @@
-"""The first screen of the page: scores by run and benchmark, which run leads and how surely, and how examples ended."""
+"""Prepare the first screen of the page: scores by run and benchmark, ranks, and how examples ended."""
 
 import math
 from collections import defaultdict
@@ -21,21 +21,21 @@ from .topics import RunResult, Topic
 
 @dataclass(frozen=True)
 class Column:
-    """A benchmark's column under one filter; lists and run numbers follow the order of the page's runs.
+    """A benchmark's column under one filter. Lists and run numbers are in the order of the page's runs.
 
     Attributes:
         topic: the name of the task or group.
         title: the heading of the column.
         metric: the first metric of the topic.
         places: the number of decimals.
-        drawn: whether values are shares or points, which can be drawn on an axis.
-        ascending: whether smaller values are better.
-        is_overall: whether the column is a mean over benchmarks.
+        drawn: True if values are shares or points, which can be drawn on an axis.
+        ascending: True if smaller values are better.
+        is_overall: True if the column is a mean over benchmarks.
         values: the value of each run; None for a run without the task.
         ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly.
-        reasons: why a run is not comparable with the others, by run number.
+        reasons: by run number, the reason why a run is not comparable with the others.
         reached: the best score without the question, in the unit of the values.
-        reader: the reader that reached it.
+        reader: the classifier that reached it.
         chance: the expected score of guessing.
     """
 
@@ -55,7 +55,7 @@ class Column:
 
     @property
     def ends(self) -> tuple[int, int] | None:
-        """The limits, multiples of ten, of an axis that holds all values, intervals and marks; None without values."""
+        """The limits of an axis for all values, intervals and marks, as multiples of ten; None without values."""
         marks = [mark for mark in (self.reached, self.chance) if mark is not None]
         for shown in filter(None, self.values):
             marks += [end for end in shown[:3] if end is not None]
@@ -63,10 +63,10 @@ class Column:
 
 
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
-    """Return the data that the first screen draws.
+    """Return the data of the first screen.
 
-    ``columns`` and ``sentences`` are by filter; a topic without that filter shows its own first one. ``ends`` says how
-    examples ended, by topic and run.
+    ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``ends`` has
+    the outcomes of examples by topic and run.
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
@@ -89,7 +89,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
 def _column(
     topic: Topic, names: Sequence[str], filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]
 ) -> Column:
-    """Return the column of a topic; under its first filter if it does not have ``filter_name``."""
+    """Return the column of a topic under a filter, or under the topic's first filter if it lacks ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
     by_run = {rank.run: rank for rank in ranks_by_topic.get((topic.name, filter_name), ())}
@@ -128,8 +128,11 @@ def _chance(topic: Topic, metric: str) -> float | None:
 
 
 def _ends(result: RunResult) -> dict[str, Any]:
-    """Return the percentage of examples by outcome, and of replies that were cut; the number of examples, their mean
-    tokens, and how many to look at."""
+    """Return a JSON-compatible dict of a result's outcomes.
+
+    It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
+    tokens, and the number of examples that deserve a look.
+    """
     counts = outcomes(result)
     total = sum(counts.values()) or 1.0
     strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
@@ -153,7 +156,7 @@ def _ends(result: RunResult) -> dict[str, Any]:
 
 
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return sentences on which run leads at which benchmark, where none does, and which runs are not comparable."""
+    """Return sentences that say which run leads in which benchmark, where none leads, and which are not comparable."""
     led: dict[str, list[str]] = defaultdict(list)
     tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few: list[str] = []
@@ -183,7 +186,7 @@ def _comparable_values(column: Column) -> list[float]:
 
 
 def _would_lead(column: Column, run_number: int) -> str:
-    """Return a remark if an incomparable run's value beats all comparable runs; else an empty text."""
+    """Return a remark if the value of an incomparable run is better than those of all others; else an empty string."""
     shown, others = column.values[run_number], _comparable_values(column)
     if shown is None or not others:
         return ""

@@ -1,4 +1,4 @@
-"""Count the outcomes of examples, to tell points lost to knowledge from points lost to the form of the answer."""
+"""Count the outcomes of examples, to separate points lost for knowledge from points lost for the form of the answer."""
 
 import numpy as np
 
@@ -17,15 +17,15 @@ OUTCOMES = {
     "no answer found": "flexible-extract finds no answer",
     "cut": "the reply reached the limit on tokens, and has no answer",
 }
-"""Outcomes in the order of a bar, in which both filters' right answers are without gaps, and what they mean."""
+"""The outcomes with their meanings, in an order in which a bar shows each filter's right answers without a gap."""
 
 
 def outcomes(result: RunResult) -> dict[str, float]:
-    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that never occur.
+    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that do not occur.
 
-    With repeats, numbers are expected values for one generation: two right generations of four are half a right
-    example. Only each filter's share of right generations is known, so as many generations as possible count as right
-    under both filters.
+    With repeats, the numbers are expected values for one generation: two right generations of four count as half a
+    right example. Only the share of right generations is known for each filter, so these are assumed to overlap as much
+    as possible between filters.
     """
     benchmark = result.tasks[0].benchmark
     abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []

@@ -1,7 +1,8 @@
-"""Pack the samples of all runs for the page's browser of samples: an index in columns, and two stores.
+"""Pack the samples of all runs for the page's browser of samples, as an index in columns and two stores.
 
-A *document* is the part that runs share (prompt and row of the data), stored once; a *sample* is what one run adds:
-responses, answers, verdicts. The index has the fields that lists and filters need; the stores have the rest.
+A *document* is the part that runs share (the prompt and the row), which is stored once. A *sample* is the part that
+differs between runs: responses, answers and verdicts. The index has the fields that lists and filters need; the stores
+have the others.
 """
 
 from collections import Counter, defaultdict
@@ -20,13 +21,13 @@ from .audits import AGREES, DIFFERS, readings_of
 from .packing import pack, pack_one
 from .text import visible
 
-_SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # characters shown in the list
-_RIGHT_OR_WRONG = ("acc", "exact_match", "acc_norm")  # the first one that a task has decides right or wrong
+_SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # maximum characters in the list of samples
+_RIGHT_OR_WRONG = ("acc", "exact_match", "acc_norm")  # the first metric that a task has decides
 
 
 @dataclass
 class _Entry:
-    """A document, with its samples and an auditor's readings of them, by run number."""
+    """A document with its samples and an auditor's readings, both by run number."""
 
     task: TaskRun
     labels: Mapping[str, str]
@@ -36,9 +37,9 @@ class _Entry:
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
-    """Return each part's compressed chunks in base64, to be iterated over once; empty if there are no samples.
+    """Return the compressed chunks of each part in base64, as iterables for a single use; empty without samples.
 
-    ``index`` is one chunk; ``documents`` are prompts and rows of the data; ``samples`` are responses and their answers.
+    ``index`` is one chunk, ``documents`` has prompts and rows of the data, and ``samples`` responses and their answers.
     """
     entries = _entries(runs)
     if not entries:
@@ -50,7 +51,7 @@ def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
-    """Return the documents by task, in the order of the data; equal documents of a run are separate entries."""
+    """Return the documents, ordered by task and by the data; equal documents of a run are separate entries."""
     by_task: dict[str, dict[tuple[str, int], _Entry]] = defaultdict(dict)
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
@@ -68,7 +69,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 
 def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
-    """Return the record that a sample's detail view shows; with the prompt only if it differs from the document's."""
+    """Return the record for the detail view of a sample; it has a prompt only if that differs from the document's."""
     details: Row = {}
     for of_filter in sample.details.values():
         details |= {name: value for name, value in of_filter.items() if value not in (None, "")}
@@ -89,12 +90,18 @@ def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
 
 
 def _metric_of(values: Mapping[str, float | None]) -> str:
-    """Return the metric that decides right or wrong; its value is a fraction if only some generations are right."""
+    """Return the name of the metric that decides right or wrong."""
     return next((name for name in _RIGHT_OR_WRONG if values.get(name) is not None), _RIGHT_OR_WRONG[0])
 
 
 def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) -> list[str]:
-    """Return the badges of a sample, its task's own first; ``marked`` has the benchmark's badges by metric."""
+    """Return the badges of a sample, beginning with those of its task.
+
+    Args:
+        sample: the sample.
+        audits: the auditor's readings of the sample.
+        marked: the benchmark's badges, by metric.
+    """
     differs = [row["differs"] for row in audits]
     marks = {
         "generations disagree": len(sample.responses) > 1
@@ -111,7 +118,7 @@ def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) ->
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the texts that a task logged: one for each generation, or one for all."""
+    """Return the texts that a task has logged, one for each generation or one for all."""
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
@@ -119,7 +126,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    """Return the columns of documents and samples, and each filter's answers; None for a sample without the filter."""
+    """Return the columns of documents and samples, and by filter those of answers; None for a sample that lacks it."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []
@@ -158,12 +165,12 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
 
 
 def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Return the values of rows by column."""
+    """Convert rows to columns."""
     return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
-    """Return what a filter read in a sample."""
+    """Return the index fields for a filter's answer to a sample."""
     metrics = sample.metrics[filter_name]
     return {
         "acc": metrics.get(_metric_of(metrics)),
@@ -181,12 +188,12 @@ def _mean(logged: Any) -> float | None:
 
 
 def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
-    """Return the distinct answers in words, with their counts if there are several generations."""
+    """Return the distinct answers as text, with their counts if there are several generations."""
     counts = Counter(labels.get(answer, answer) for answer in answers)
     texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
     return _snippet(", ".join(texts), _ANSWER_LENGTH)
 
 
 def _snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line, without processing the rest of it."""
+    """Return the beginning of a text on one line; the rest is not processed."""
     return shortened(one_line(text[: 4 * length]), length)

@@ -1,7 +1,7 @@
 """Pack records into compressed chunks of text, which the page decodes one at a time (``assets/store.js``).
 
-A chunk is a JSON array with one record a line, so that the page can search it without parsing it. It is compressed with
-zlib and written in base64, whose characters mean nothing to HTML: no record can break out of its place.
+A chunk is a JSON array with one record per line, so that the page can search it without parsing. It is compressed with
+zlib and encoded in base64, whose characters have no meaning in HTML, so no record can inject markup.
 """
 
 import base64
@@ -14,27 +14,27 @@ from typing import Any
 from pydantic_core import to_json
 
 CHUNK = 200_000
-"""The approximate number of bytes of JSON in a chunk, which is decoded as a whole to show one record."""
+"""The approximate size of a chunk in bytes of JSON; a chunk is decoded as a whole to show one record."""
 
 
 def pack(records: Iterable[Any], chunk: int = CHUNK) -> tuple[Iterable[str], list[int]]:
     """Pack records in order; NaN and infinities become null.
 
     Returns:
-        The chunks, to be iterated over once; and the number of the first record in each.
+        The chunks, as an iterable for a single use, and the number of the first record in each.
     """
     texts = [to_json(record, inf_nan_mode="null") for record in records]
     chunks_before = [length // chunk for length in accumulate(map(len, texts), initial=0)]
     starts = [n for n in range(len(texts)) if n == 0 or chunks_before[n] > chunks_before[n - 1]]
     arrays = (b"[" + b",\n".join(texts[start:end]) + b"]" for start, end in pairwise([*starts, len(texts)]))
-    worker = ThreadPoolExecutor(1)  # zlib releases the GIL, so chunks are compressed while the page is made
+    worker = ThreadPoolExecutor(1)  # zlib releases the GIL, so chunks are compressed in the background
     chunks = worker.map(_packed, arrays)
     worker.shutdown(wait=False)
     return chunks, starts
 
 
 def pack_one(value: Any) -> str:
-    """Return one value as a chunk of its own."""
+    """Return a single value as a chunk."""
     return _packed(to_json(value, inf_nan_mode="null"))
 
 

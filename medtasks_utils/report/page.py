@@ -1,8 +1,8 @@
-"""Assemble the page: template, style sheet, scripts and data in one file that needs nothing else.
+"""Assemble the page from the template, the style sheet, the scripts and the data, in one self-contained file.
 
-Text from data and models is never code: the template escapes everything, and numbers and samples are base64, which
-scripts turn into text nodes. The page's Content-Security-Policy allows its own script and style sheet, by hash, and
-nothing else: no other script, no request, no form.
+Text from data and models cannot become code: the template escapes it, and numbers and samples are in base64, which
+scripts convert to text nodes. The Content-Security-Policy allows the page's own scripts and style sheet, by hash, and
+forbids other scripts, requests and forms.
 """
 
 import base64
@@ -56,12 +56,12 @@ _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css"
 
 
 def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
-    """Return the page for runs; the first is the baseline of comparisons until readers choose another.
+    """Build the page for runs. The first run is the baseline of comparisons until a reader chooses another.
 
     Args:
-        runs: at least one; the page says which ones are left out because they have no scores.
-        beside: a folder next to the page for prompts and responses, as scripts that the page loads one at a time; None
-            to keep them in the page.
+        runs: one or more runs; those without scores are left out, which the page says.
+        beside: a folder next to the page in which prompts and responses are stored, as scripts that the page loads one
+            at a time; None to store them in the page.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -128,7 +128,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
 
 
 def _environment() -> Environment:
-    """Return a Jinja environment that escapes all values in HTML and SVG."""
+    """Create a Jinja environment that escapes all values in HTML and SVG."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=lambda name: str(name).endswith(("html", "svg")),
@@ -141,7 +141,7 @@ def _environment() -> Environment:
 
 
 def _rendered(**parts: Any) -> str:
-    """Return the page's template filled in, with its style sheets and scripts."""
+    """Render the page's template, with its style sheets and scripts."""
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
@@ -161,7 +161,7 @@ def _rendered(**parts: Any) -> str:
 
 
 def _digest(text: str) -> str:
-    """Return the hash by which a Content-Security-Policy names a script or style sheet."""
+    """Return the hash that identifies a script or style sheet in a Content-Security-Policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

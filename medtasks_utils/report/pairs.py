@@ -15,8 +15,8 @@ class ComparedPair(NamedTuple):
 
     Attributes:
         differences: groups of tasks first, then tasks, each followed by its breakdowns.
-        refused: the reason, by task or group that is not compared.
-        warnings: sentences on how to read the differences.
+        refused: by task or group that is not compared, the reason.
+        warnings: sentences that readers of the differences need.
     """
 
     differences: list[MetricDifference]
@@ -25,14 +25,14 @@ class ComparedPair(NamedTuple):
 
 
 Pairs = dict[tuple[str, str, str], ComparedPair]
-"""By the names of two runs, in the runs' order, and the filter."""
+"""The compared pairs, by the names of the two runs, in the order of the runs, and the filter."""
 
 
 def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
-    """Return all pairs of runs, compared on the examples of the tasks that both have.
+    """Compare all pairs of runs on the examples of the tasks that both have.
 
-    Since readers may look at any comparison of a page, p-values are corrected by Holm's method over all pairs of runs,
-    metrics and filters; whole tasks are one family of tests, and parts of tasks another.
+    Since readers may look at any comparison on the page, p-values are corrected by Holm's method over all pairs of
+    runs, metrics and filters; whole tasks are one family of tests, and parts of tasks another.
     """
     pairs = {(a.name, b.name, name): _compared(a, b, name) for a, b in combinations(runs, 2) for name in filters}
     differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs.values()))))
@@ -42,7 +42,7 @@ def all_pairs(runs: Sequence[Run], filters: Sequence[str]) -> Pairs:
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
-    """Return two runs compared under one filter, on the tasks and groups that both have."""
+    """Compare two runs under one filter, on the tasks and groups that both have."""
 
     def tasks_of(run: Run, name: str) -> list[TaskRun]:
         names = run.groups[name].tasks if name in run.groups else [name]
@@ -54,7 +54,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
     members = {name: (tasks_of(a, name), tasks_of(b, name)) for name in (*groups, *tasks)}
 
     def reason(name: str, of_explanations: bool) -> str:
-        """Return why a group or task may not be compared; empty if it may."""
+        """Return the reason why a group or task must not be compared; an empty string if it may be."""
         for task in chain(*members[name]):
             if not any(filter_name in sample.answers for sample in task.samples):
                 return "no samples in one of the runs"
@@ -66,7 +66,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> ComparedPair:
     compared = [(name, name) for name in tasks if name not in refused]
     if not compared:
         return ComparedPair([], refused, [])
-    groups = [name for name in groups if name not in refused]  # compared if all of their tasks are
+    groups = [name for name in groups if name not in refused]  # compared only if all of their tasks are compared
     result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
     differences = [
         difference

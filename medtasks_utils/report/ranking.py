@@ -1,14 +1,14 @@
-"""Rank three or more runs at each benchmark, with simultaneous confidence intervals.
+"""Rank three or more runs on each benchmark, with simultaneous confidence intervals.
 
-All pairs are compared at once: the critical value is the quantile of the largest ``|t|`` over all pairs, drawn from the
-multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical J.* 2008).
-The interval of a run's rank reaches from one more than the number of runs that are significantly better to the number
-of runs that are not significantly worse; the intervals of all runs hold together with the stated confidence (Klein,
+All pairs are compared at once: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated from
+the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical Journal*
+2008). The interval of a run's rank extends from one more than the number of significantly better runs to the number of
+runs that are not significantly worse. The intervals of all runs hold simultaneously with the stated confidence (Klein,
 Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). The critical
-value comes from the estimates' own standard errors, and is applied to standard errors that count one more example of
-either run, so that runs with few wrong answers are not told apart by an error that few examples determine. Groups are
-maximal sets of runs without a significant difference, shown as letters (Piepho, *J. Computational and Graphical
-Statistics* 2004).
+value comes from the estimates' own standard errors. It is applied to standard errors that count one more example in
+each run, so that runs with few wrong answers are not separated by a standard error that rests on few examples. Groups
+are maximal sets of runs without a significant difference, shown as letters (Piepho, *Journal of Computational and
+Graphical Statistics* 2004).
 """
 
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ _DRAWS = 20_000
 
 
 def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
-    """Return the ranks of the comparable runs by topic and filter, by the topic's first metric.
+    """Rank the comparable runs by the first metric of each topic; return the ranks by topic and filter.
 
-    They use the examples that all of these runs have, and their intervals hold simultaneously. A topic is left out if
-    fewer than two runs are comparable; its list is empty if there are too few examples.
+    The ranks use the examples that all of these runs have, and their intervals hold simultaneously. A topic is left out
+    if fewer than two runs are comparable; its list is empty if there are too few examples.
     """
     comparable = {(topic, name): _comparable(topic, name) for topic in topics for name in topic.filters}
     rankings = {key: runs for key, runs in comparable.items() if len(runs) > 1}
@@ -47,7 +47,7 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
 
 
 def _comparable(topic: Topic, filter_name: str) -> list[str]:
-    """Return the runs that may stand in one ranking of a topic."""
+    """Return the names of the runs that can be ranked together in a topic."""
     if not topic.headline or not all(result.tasks and result.samples for result in topic.results.values()):
         return []
     incomparable = topic.incomparable_runs(filter_name, topic.headline[0])
@@ -55,7 +55,7 @@ def _comparable(topic: Topic, filter_name: str) -> list[str]:
 
 
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
-    """Return the metric of each run as a ratio, over the examples that all of them have."""
+    """Return the metric of each run as a ratio, over the examples that all of the runs have."""
     tasks_by_run = [sorted(topic.results[run].tasks, key=lambda task: task.task) for run in runs]
     scores_by_task = []
     for tasks in zip(*tasks_by_run, strict=True):
@@ -75,7 +75,7 @@ def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric)
     return [metric.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
 
 
-# ---- by one statistic
+# ---- a single ranking
 
 
 class Rank(NamedTuple):
@@ -122,11 +122,11 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
     is_constant = errors <= 1e-6 * np.sqrt(covariance.max())
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(is_constant, np.inf, errors)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    # One example more is right or wrong in all of its k generations: near the ceiling, they seldom differ.
+    # One more example is assumed to be right or wrong in all k generations: near the ceiling, they rarely differ.
     one_more = np.array([ratio.variance_of_one_more(highest * ratio.numerators.shape[1]) for ratio in ratios])
     critical = np.quantile(largest, 1 - ALPHA / family)
     reach = critical * np.sqrt(np.square(errors) + one_more[first] + one_more[second])
-    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: where i is better
+    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: runs that i beats
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)
@@ -134,11 +134,11 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
 
 
 def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
-    """Return the letters of each run's groups: the maximal sets of runs of which no two differ significantly.
+    """Return the letters of each run's groups, which are maximal sets of runs without a significant difference.
 
     Args:
-        differ: whether two runs differ significantly; symmetric, shape ``(k, k)``.
-        order: the indices of the runs, best first; the best run's group gets the letter a.
+        differ: True for each pair of runs that differ significantly; symmetric, shape ``(k, k)``.
+        order: the indices of the runs, the best first; the letter of the best run's group is a.
     """
     groups = [frozenset(order)]
     for pair in combinations(order, 2):

@@ -1,4 +1,4 @@
-"""Show how replies ended: by themselves, at the token limit, in a filter, without text, or refused as too long."""
+"""Build the table of how replies ended: by themselves, at the token limit, by a filter, without text, or refused."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from .topics import Topic
 
 _LEAD = (
     "A reply that was cut usually has no answer, which says nothing about the model's knowledge: if many were cut, "
-    "raise max_gen_toks. The accuracy of the finished is over the replies that ended by themselves, which are the "
-    "easier ones."
+    "increase max_gen_toks. The accuracy of finished replies covers those that ended by themselves, which are usually "
+    "the easier ones."
 )
 
 
 def replies_table(topics: Sequence[Topic]) -> ReportTable:
     """Return a table with a row for each task and run whose samples say how replies ended."""
-    heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of the finished", "median tokens", "90 % below", "most"]
+    heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of finished", "median tokens", "90 % below", "maximum"]
     table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD, folded=True)
     for topic in topics:
         for run, samples in topic.samples().items():

@@ -1,4 +1,4 @@
-"""The data from which the page's scripts draw: sections of figures, which have a row for each category, and tables."""
+"""Define the data from which the page's scripts draw sections, figures and tables."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from medtasks_utils.statistics.metrics import Metric
 
 
 class Shown(NamedTuple):
-    """A run's value in a figure, in the unit that readers see, such as per cent.
+    """A run's value in a figure, in the displayed unit, such as per cent.
 
     Attributes:
         n: the number of examples.
-        note: why the interval is unreliable or missing; else empty.
-        detectable: the smallest true difference from an independent run that is detected four times out of five.
+        note: the reason why the interval is unreliable or missing; else an empty string.
+        detectable: the smallest true difference from an independent run that is detected with 80 % power.
     """
 
     value: float
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 def shown_value(result: Estimate | Contrast, metric: Metric) -> Shown | None:
-    """Return an estimate, or the difference of a contrast, as a figure shows it; None if it has no value."""
+    """Convert an estimate, or the difference of a contrast, to the form of a figure; None if it has no value."""
     value = result.difference if isinstance(result, Contrast) else result.value
     if value is None:
         return None
@@ -49,10 +49,10 @@ class FigureRow:
 
     Attributes:
         label: the name of the category.
-        values: the value of each run on the page; None for a run without one.
+        values: the value of each run on the page; None for a run that has no value.
         places: the number of decimals.
-        drawn: whether its values are shares or points, which can be drawn on an axis.
-        filters: the filters under which the browser of samples shows the category's samples.
+        drawn: True if its values are shares or points, which can be drawn on an axis.
+        filters: the settings with which the browser of samples shows the samples of this category.
         reached: the best score without the question.
     """
 
@@ -75,15 +75,15 @@ def figure_row(
 
 @dataclass
 class Figure:
-    """A figure of the runs' values by category: each row has dots with intervals, and the numbers beside them.
+    """A figure of the runs' values by category. Each row has dots with intervals, and the numbers next to them.
 
     Attributes:
         head: the heading of the categories.
         lead: a paragraph before the figure.
-        filter: the filter under which it is shown; empty for all filters.
-        folded: whether it is collapsed at first.
-        reasons: why a run is not comparable with the others, by run number.
-        of_groups: whether rows are groups of examples; those with too few examples are collapsed.
+        filter: the filter for which it is shown; empty for all filters.
+        folded: True if it is collapsed at first.
+        reasons: by run number, the reason why a run is not comparable with the others.
+        of_groups: True if rows are groups of examples; those with too few examples are collapsed.
     """
 
     title: str
@@ -104,7 +104,7 @@ class Cell(NamedTuple):
         text: the first line.
         small: further lines.
         href: the target of a link, such as to samples.
-        share: how dark the cell is shaded, from 0 to 1.
+        share: the intensity of the cell's shading, from 0 to 1.
     """
 
     text: str
@@ -115,11 +115,11 @@ class Cell(NamedTuple):
 
 @dataclass
 class ReportTable:
-    """A table of the page; a table without rows is not shown.
+    """A table on the page; it is shown only if it has rows.
 
     Attributes:
-        rows: rows of as many cells as heads; the first cell names the row.
-        texts: the number of columns, from the left, that hold text and not numbers.
+        rows: the rows, each with one cell per head; the first cell is the name of the row.
+        texts: the number of columns, from the left, that contain text instead of numbers.
     """
 
     title: str
@@ -151,12 +151,12 @@ class Section:
 
 
 def samples_link(**filters: str) -> str:
-    """Return an address within the page that opens the browser of samples with these filters."""
+    """Return a link within the page that opens the browser of samples with the given filters."""
     return "#samples&" + urlencode({name: value for name, value in filters.items() if value})
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
-    """Return names listed as in a sentence; for more than ``most``, the first ones and the number of the others."""
+    """List names as in a sentence; for more than ``most``, the first ones and the number of the others."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]

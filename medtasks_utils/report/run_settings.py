@@ -1,4 +1,4 @@
-"""Show the settings and duration of the runs, and choose the baseline."""
+"""Build the table of the runs' settings and durations, and choose the baseline."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
@@ -16,15 +16,15 @@ from .text import to_the_minute
 
 
 def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
-    """Return the runs with the baseline first and the others in their order.
+    """Return the runs with the baseline first, and the others in their order.
 
     Args:
-        runs: at least one.
+        runs: one or more runs.
         name: the baseline's name, model, results file, or folder of that file; None for the first run.
-        oldest: if no name is given, take the oldest run in place of the first.
+        oldest: True to use the oldest run instead of the first if ``name`` is None.
 
     Raises:
-        MedtasksError: if no run, or more than one, has that name.
+        MedtasksError: if no run matches the name, or more than one.
     """
     if name is None:
         matching = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
@@ -41,7 +41,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
 
 
 def settings_table(runs: Sequence[Run]) -> ReportTable:
-    """Return a table with a row of settings for each run, without columns that are unknown for all runs."""
+    """Return a table with the settings of each run, without columns that are unknown for all runs."""
     settings = {run.name: _settings(run) for run in runs}
     heads = [head for head in next(iter(settings.values())) if any(by_head[head] for by_head in settings.values())]
     table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads), folded=True)
@@ -51,7 +51,7 @@ def settings_table(runs: Sequence[Run]) -> ReportTable:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """Return the settings of a run by column head; empty text for an unknown setting."""
+    """Return the settings of a run by column head; an empty string for an unknown setting."""
     backend = str(run.setting("model") or "")
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
@@ -76,7 +76,7 @@ def _settings(run: Run) -> dict[str, str]:
 
 
 def _cost(run: Run) -> str:
-    """Return the time and energy of GPUs that a run of a sweep took, and the time per right answer."""
+    """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as text."""
     cost = mapping(mapping(run.results.get("medtasks")).get("cost"))
     seconds, joules = (float(cost.get(name) or 0) for name in ("gpu_seconds", "joules"))
     right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())
@@ -89,7 +89,7 @@ def _cost(run: Run) -> str:
 
 
 def _arguments(value: Any) -> str:
-    """Return arguments as written on the command line, without API keys."""
+    """Format arguments as on the command line, without API keys."""
     text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))

@@ -1,4 +1,4 @@
-"""Summarise a run in a few lines of text, or as JSON, which ``medtasks eval`` prints at its end."""
+"""Summarise a run in a few lines of text or as JSON, as ``medtasks eval`` prints it at the end."""
 
 import textwrap
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ class ScoreLine:
     Attributes:
         topic: the task or group.
         metric: the metric's name.
-        n: the number of examples asked.
-        scores: by filter, with 95 % intervals.
+        n: the number of examples.
+        scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
-        tool_calls: the mean number of tool calls per example; None without tools.
+        tool_calls: the mean number of tool calls per example; None if there are no tools.
         without_question: the best score without the question; None if it was not measured on these rows.
         cut: the share of replies that reached the token limit, 0 to 1; None if unknown.
         acc_finished: the accuracy of the replies that ended by themselves, under the first filter; None if unknown.
@@ -46,7 +46,7 @@ class ScoreLine:
     acc_finished: float | None
 
     def score(self, name: str) -> str:
-        """Return the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
+        """Format the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
         if name not in self.scores:
             return "–"
         score, metric = self.scores[name], self.topic.metric(self.metric)
@@ -55,23 +55,23 @@ class ScoreLine:
         return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
 
     def share_answered(self) -> str:
-        """Return the share answered as text: one number if both filters find answers equally often."""
+        """Format the share of answered examples: a single number if it is equal for all filters."""
         metric = self.topic.metric("answered")
         return " / ".join(dict.fromkeys(metric.shown(share.value) for share in self.answered.values())) or "–"
 
     def share_without_question(self) -> str:
-        """Return the best score without the question as text; a dash if unknown."""
+        """Format the best score without the question; a dash if it is unknown."""
         return self.topic.metric(self.metric).shown(self.without_question and self.without_question.value)
 
     def note_on_cut(self) -> str:
-        """Return a note on how many replies were cut, how accurate the others are, and what to do about it."""
+        """Return a note that says how many replies were cut, how accurate the others are, and what to do."""
         task = next(task for result in self.topic.results.values() for task in result.tasks)
         limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
         cut, finished = self.topic.metric("cut").shown(self.cut), self.topic.metric("acc").shown(self.acc_finished)
         return (
-            f"{self.topic.name}: {cut} % of the replies reached {reached}; acc of those that ended by themselves "
-            f"{finished}. A larger --gen_kwargs max_gen_toks=… lets the others end"
+            f"{self.topic.name}: {cut} % of the replies were cut at {reached}; acc of the finished replies: "
+            f"{finished}. Use a larger --gen_kwargs max_gen_toks=… to let more of them finish"
         )
 
 
@@ -85,7 +85,7 @@ def lines_of(run: Run) -> list[ScoreLine]:
 
 
 def _without_value(topic: Topic, run: Run) -> list[str]:
-    """Return the headline metrics that a run reports without a value, as when a judge failed; a remark says why."""
+    """Return the headline metrics without a value, for example after failures of a judge; a remark says why."""
     by_topic = mapping(run.results.get("results"))
     reported = {key.partition(",")[0] for key in mapping(by_topic.get(topic.name))}
     headline = topic.benchmark.headline_metrics if topic.benchmark else ()
@@ -93,7 +93,7 @@ def _without_value(topic: Topic, run: Run) -> list[str]:
 
 
 def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
-    """Return the line of one metric of one run, with its estimate under each filter."""
+    """Return the line of a metric in a run, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
 
     def estimates(of_metric: str) -> dict[str, Estimate]:
@@ -119,13 +119,13 @@ def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """The lines of a run as a table or as JSON; a table wider than ``width`` becomes a block for each line."""
+    """The lines of a run as a table or as JSON; if the table is wider than ``width``, each line becomes a block."""
 
     lines: Sequence[ScoreLine]
     width: int
 
     def to_text(self) -> str:
-        """Return the table, with notes on its marks; empty if there are no lines."""
+        """Return the table, with explanations of its marks; an empty string if there are no lines."""
         if not self.lines:
             return ""
         head: tuple[str, ...] = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
@@ -152,7 +152,7 @@ class ScoreTable:
         return "\n".join([text, *notes])
 
     def to_data(self) -> list[dict[str, Any]]:
-        """Return the lines as JSON can hold them; shares from 0 to 1."""
+        """Return the lines as JSON-compatible dicts, with shares from 0 to 1."""
         return [
             {
                 "name": line.topic.name,

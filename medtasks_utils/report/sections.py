@@ -39,7 +39,7 @@ def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
 
 
 def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, dict[str, Any]]:
-    """Return the accuracy against a token budget by run number, of the runs in which the topic is a single task."""
+    """Return the accuracy by token budget of each run, by run number; only if the topic is a single task."""
     curves = {}
     for run, result in topic.results.items():
         curve = budget_curve(result.tasks[0], filter_name) if topic.benchmark and not result.is_group else None
@@ -49,15 +49,15 @@ def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, d
 
 
 def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, names: Sequence[str]) -> list[Figure]:
-    """Return a figure for each of the breakdown's metrics that a run has, the first one open.
+    """Return a figure for each of the breakdown's metrics that a run has; only the first figure is not collapsed.
 
-    Groups come in their natural order, else from the best to the worst on average over the runs.
+    Groups are in their natural order if they have one, else from the best to the worst by their mean over the runs.
     """
     figures: list[Figure] = []
     for metric in breakdown.metrics:
         groups = _groups(topic, breakdown.name, filter_name, metric)
         has_values = any(result.n for by_run in groups.values() for result in by_run.values())
-        if len(groups) < 2 or not has_values:  # one group is the whole
+        if len(groups) < 2 or not has_values:  # a single group is the whole task
             continue
 
         def place(group: str, groups: dict[str, dict[str, Estimate]] = groups) -> tuple[float, str]:
@@ -90,7 +90,7 @@ def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[
 
 
 def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure:
-    """Return a figure of every metric of every run, with the best score without the question if it was measured."""
+    """Return a figure of all metrics of all runs, with the best scores without the question if they were measured."""
     rows: list[FigureRow] = []
     for name in topic.metrics(filter_name):
         metric, reached = topic.metric(name), topic.without_question(name)

@@ -1,4 +1,4 @@
-"""Collect the signatures of a page's numbers, and warnings about them."""
+"""Collect the signatures of the numbers on a page, and warnings about these numbers."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable
 
 
 def partial_runs(runs: Sequence[Run]) -> list[str]:
-    """Return a sentence for each run over only a part of the examples, such as one with ``--limit``."""
+    """Return a sentence for each run that covers only a part of the examples, such as a run with ``--limit``."""
     sentences = []
     for run in runs:
         partial = {task: n for task, n in run.counts.items() if n["effective"] < n["original"]}
@@ -43,7 +43,7 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
 
 
 def problems(runs: Sequence[Run]) -> list[str]:
-    """Return warnings: rows left out, files that could not be read, samples that are missing, runs without scores."""
+    """Return warnings about rows left out, unreadable files, missing samples, and runs without scores."""
     warnings: list[str] = []
     for run in runs:
         warnings += [f"{run.name}: {problem}" for problem in run.problems]
@@ -51,27 +51,27 @@ def problems(runs: Sequence[Run]) -> list[str]:
             for task in run.tasks.values():
                 warnings += problems_of(run, task)
         else:
-            warnings.append(f"{run.name}: left out, because it has no scores, as after --predict_only")
+            warnings.append(f"{run.name}: left out, since it has no scores (for example after --predict_only)")
     return warnings
 
 
 def problems_of(run: Run, task: TaskRun) -> list[str]:
-    """Return the warnings of one task of a run."""
+    """Return the warnings about a task of a run."""
     warnings = [*task.problems, *(f"{task.task}: {text}" for text in (*task.remarks, *_contradictions(task)))]
     count = run.counts.get(task.task, {}).get("effective")
     if count and task.samples_path and len(task.samples) < count:
-        warnings.append(f"{task.task}: {len(task.samples):,} of {count:,} samples are in its log")
+        warnings.append(f"{task.task}: its log has only {len(task.samples):,} of {count:,} samples")
     return [f"{run.name}: {warning}" for warning in warnings]
 
 
 @lru_cache(maxsize=1024)  # called for the page and for the terminal
 def _contradictions(task: TaskRun) -> list[str]:
-    """Return a sentence for each metric of a task of this pack whose samples give another value than was reported."""
+    """Return a sentence for each metric of a task whose reported value differs from the value of its samples."""
     sentences = []
     for (name, filter_name), reported in task.metrics.items() if task.benchmark and task.samples else ():
         metric = task.metric(name)
         of_samples = metric.aggregation.value(task.scores(filter_name, name))
         if of_samples is not None and abs(of_samples - reported.value) >= TOLERANCE:
             shown = metric.shown(reported.value), metric.shown(of_samples)
-            sentences.append(f"{name} ({filter_name}) is {shown[0]} as reported, but {shown[1]} by the samples")
+            sentences.append(f"{name} ({filter_name}) is reported as {shown[0]}, but is {shown[1]} in the samples")
     return sentences

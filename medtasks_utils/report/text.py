@@ -7,11 +7,11 @@ from medtasks_utils.writing import printable
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
-"""Characters that change the text around them (controls, direction overrides) or that nobody sees."""
+"""Characters that affect the text around them (controls, direction overrides), or that are invisible."""
 
 
 def visible(text: object) -> str:
-    """Return the text with invisible characters spelt out, and lone surrogates, which no file can hold, as U+FFFD."""
+    """Spell out invisible characters in a text, and replace lone surrogates, which UTF-8 lacks, by U+FFFD."""
     shown = str(text)
     if shown.isprintable():
         return shown
@@ -22,16 +22,16 @@ _TEX = {ord(sign): f"\\{sign}" if sign in "&%$#_{}" else f"\\char`\\{sign}{{}}" 
 
 
 def as_tex(text: str) -> str:
-    """Return the text as LaTeX shows it."""
+    """Escape a text for LaTeX."""
     return text.translate(_TEX)
 
 
 def words(name: str) -> str:
-    """Return a name such as ``lab_test`` as people write it."""
+    """Convert a name such as ``lab_test`` to words."""
     return name.replace("_", " ")
 
 
 def to_the_minute(date: str) -> str:
-    """Return the date in a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
+    """Format the date in a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
     day, _, time = date.partition("T")
     return f"{day} {time[:5].replace('-', ':')}".strip()

@@ -1,4 +1,4 @@
-"""Topics: a topic is a task or a group of tasks over all runs, with a column or a section of the page."""
+"""Define topics: a topic is a task or a group of tasks over all runs, with a column or a section of the page."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -20,9 +20,9 @@ from medtasks_utils.statistics.ratio import Codes
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 from medtasks_utils.statistics.scores import Score
 
-_LONGEST_REASON = 60  # characters; longer ones are cut before the values, which the signatures show
+_LONGEST_REASON = 60  # characters; a longer reason is cut before the values, which the signatures show
 TOLERANCE = 1e-6
-"""Values closer than this are equal: the harness rounds the numbers that it writes."""
+"""The largest difference between equal values, since the harness rounds the numbers that it writes."""
 
 
 @dataclass
@@ -32,8 +32,8 @@ class RunResult:
     Attributes:
         tasks: the task, or all tasks of the group.
         metrics: the values that the harness reported for the topic.
-        is_group: whether these values are means over tasks.
-        asked: the number of examples asked; 0 if unknown.
+        is_group: True if these values are means over tasks.
+        asked: the number of evaluated examples; 0 if unknown.
     """
 
     tasks: list[TaskRun]
@@ -47,12 +47,12 @@ class RunResult:
         return [sample for task in self.tasks for sample in task.samples]
 
     def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
-        """Return the scores of all samples; ``by_task`` makes each task a stratum of its own."""
+        """Return the scores of all samples; with ``by_task``, each task is a stratum."""
         by_tasks = [task.scores(filter_name, metric) for task in self.tasks]
         return concatenate(by_tasks, tasks_are_strata=by_task) if len(by_tasks) > 1 or by_task else by_tasks[0]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Return the scores of all samples, with each answer that a filter read scored by ``rescore``."""
+        """Score the answers of a filter in all samples by ``rescore``, a function of the answer and its document."""
         by_tasks = [task.rescored(filter_name, rescore) for task in self.tasks]
         return concatenate(by_tasks) if len(by_tasks) > 1 else by_tasks[0]
 
@@ -62,7 +62,11 @@ class RunResult:
 
 
 def places_by_group(groups: Iterable[str | None]) -> dict[str, Codes]:
-    """Return the indices of each group's samples, given the group of each sample, None for no group."""
+    """Return the indices of each group's samples.
+
+    Args:
+        groups: the group of each sample; None for a sample that is in no group.
+    """
     places: dict[str, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
         if group is not None:
@@ -71,7 +75,7 @@ def places_by_group(groups: Iterable[str | None]) -> dict[str, Codes]:
 
 
 def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool) -> str:
-    """Return why the results of two runs' tasks may not be compared; empty if they may."""
+    """Return the reason why the results of two runs must not be compared; an empty string if they may be."""
     tasks_of_b = {task.task: task for task in b}
     if {task.task for task in a} != set(tasks_of_b):
         return "other tasks"
@@ -102,26 +106,26 @@ class Topic:
 
     @property
     def is_overall(self) -> bool:
-        """Whether it is a mean over several benchmarks, which the summary shows and which has no section."""
+        """True if it is a mean over several benchmarks, which is shown in the summary and has no section."""
         return self.benchmark_name is None and any(result.is_group for result in self.results.values())
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the task that the benchmark's name stands for, and not a variant of it."""
+        """True if it is the default task of its benchmark, and not a variant."""
         return self.benchmark is not None and self.name == self.benchmark.default_task
 
     @property
     def title(self) -> str:
-        """The benchmark's name as its authors write it, else the task's."""
+        """The benchmark's name as its authors write it or, without a benchmark, the name of the task."""
         return "Overall" if self.is_overall else self.benchmark.title if self.benchmark else self.name
 
     @property
     def label(self) -> str:
-        """The title, followed by the task if that is a variant."""
+        """The title, followed by the name of the task if it is a variant."""
         return self.title if self.is_default or not self.benchmark_name else f"{self.title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
-        """Return the metric of this name; in a group of several benchmarks, that of its first task of this pack."""
+        """Return a metric by name; in a group of several benchmarks, the metric of its first task of this pack."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         return metric_of(name, self.benchmark_name or next(filter(None, names), None))
 
@@ -155,7 +159,7 @@ class Topic:
 
     @property
     def headline(self) -> list[str]:
-        """The names of the metrics that a summary shows: the first, the benchmark's others, and a variant's own."""
+        """The metrics that a summary shows: the first metric, the benchmark's headline metrics, and a variant's own."""
         names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
         further = [*(self.benchmark.headline_metrics if self.benchmark else ("acc",))]
         declared = (
@@ -170,9 +174,9 @@ class Topic:
         return list(dict.fromkeys([*names[:1], *(name for name in further if name in names)]))
 
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
-        """Return one run's value of a metric, with its 95 % interval.
+        """Return a run's value of a metric, with its 95 % interval.
 
-        It is computed from the samples; if their value differs from the reported one, the reported value is returned.
+        The value is computed from the samples; if it differs from the reported value, the reported value is returned.
         """
         result, metric = self.results.get(run), self.metric(metric_name)
         if result is None or not result.tasks:
@@ -189,9 +193,9 @@ class Topic:
         return estimate_from_results(metric, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the best score without the question; None unless it was measured on the rows of all runs.
+        """Return the best score without the question; None if it was not measured on the rows of all runs.
 
-        For a group of tasks, it is the mean over the tasks.
+        For a group of tasks, this is the mean over the tasks.
         """
         distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
         by_task = distinct.pop() if len(distinct) == 1 else ()
@@ -202,7 +206,7 @@ class Topic:
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
     def incomparable_runs(self, filter_name: str, metric: str) -> dict[str, str]:
-        """Return the runs that are not comparable with most others, and why; in a tie, the earlier runs decide."""
+        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier runs decide."""
         of_explanations = self.metric(metric).is_of_explanations
         tasks = {
             run: result.tasks
@@ -219,12 +223,12 @@ class Topic:
         return {run: text for run, text in reasons.items() if text}
 
     def numbered_reasons(self, names: Sequence[str], filter_name: str, metric: str) -> dict[int, str]:
-        """Return :meth:`incomparable_runs` by the runs' places among all runs of the page."""
+        """Return :meth:`incomparable_runs` by the index of the run on the page."""
         return {names.index(run): reason for run, reason in self.incomparable_runs(filter_name, metric).items()}
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:
-    """Return the topics in the order of the benchmarks; a group of one benchmark takes the place of its tasks."""
+    """Return the topics in the order of the benchmarks; a group of one benchmark replaces its tasks."""
     topics: dict[str, Topic] = {}
 
     def add(run: Run, name: str, benchmark_name: str | None, result: RunResult) -> None:

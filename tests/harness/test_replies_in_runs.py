@@ -221,7 +221,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
             assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
             if name == "a":
                 said = capsys.readouterr().out
-    assert "37.5 % of the replies reached max_gen_toks=2,048; acc of those that ended by themselves 66.7" in said
+    assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
     assert "2 of 16 replies are empty" in said and "2 of 16 replies were stopped" in said
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
@@ -232,7 +232,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert "37.5% of replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
     page = drawn((tmp_path / "page.html").read_text(encoding="utf-8"))
-    _, _, section = page.partition('"acc of the finished"')
+    _, _, section = page.partition('"acc of finished"')
     ends = re.findall(r'\["([0-9]+[.][0-9])"', section)
     assert ends[:6] == ["37.5", "37.5", "12.5", "12.5", "0.0", "0.0"]
 

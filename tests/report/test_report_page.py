@@ -64,7 +64,7 @@ def test_numbers_are_the_harness_s(runs, page):
         f1 = run.results["results"]["medhallu"]["f1,strict-match"]
         assert page.column("medhallu")["values"][number][0] == pytest.approx(100 * f1, abs=1e-4)
     assert page.value("medexqa", "All metrics", "rougeL", "first") > 0
-    assert any("third: left out, because it has no scores" in text for text in page.text)
+    assert any("third: left out, since it has no scores" in text for text in page.text)
 
 
 def test_parts_add_up(runs, page):

@@ -150,7 +150,7 @@ def test_values_that_the_samples_do_not_have_are_said(results):
     )
     said = "\n".join(problems(read_runs(results)))
     assert "left out 9 of 24 values of acc (strict-match), which are not numbers" in said
-    assert re.search(r"acc \(strict-match\) is [\d.]+ as reported, but 100.0 by the samples", said)
+    assert re.search(r"acc \(strict-match\) is reported as [\d.]+, but is 100.0 in the samples", said)
 
 
 @given(data=st.data())
