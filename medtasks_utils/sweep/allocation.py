@@ -63,8 +63,12 @@ class _Attempt:
     """
 
     def __init__(self, jobs: list[Job], output: Path, environment: Mapping[str, str], stack: ExitStack) -> None:
-        self.waiting, self.output, self.environment, self.stack = jobs, output, environment, stack
+        self.waiting, self.output, self.stack = jobs, output, stack
         self.model, self.plan = jobs[0].model, jobs[0].plan
+        variables = {**os.environ, **environment}
+        direct = variables.get("no_proxy") or variables.get("NO_PROXY", "")
+        self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1"}
+        self.gpus = variables.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
         self.folder = output / self.model.name
         self.power = self.folder / "power.txt"
         self.running: dict[Job, tuple[subprocess.Popen[bytes], int]] = {}
@@ -73,12 +77,11 @@ class _Attempt:
 
     def steps(self) -> Iterator[None]:
         """Do it, and yield while there is nothing to do."""
-        gpus = {**os.environ, **self.environment}.get("CUDA_VISIBLE_DEVICES", "")
-        if gpus and self.model.gpus and shutil.which("nvidia-smi"):
+        if self.gpus and shutil.which("nvidia-smi"):
             query = ["--query-gpu=power.draw", "--format=csv,noheader,nounits", f"--loop={_POWER_INTERVAL}"]
-            self._start(["nvidia-smi", f"--id={gpus}", *query], self.power)
+            self._start(["nvidia-smi", f"--id={','.join(self.gpus)}", *query], self.power)
         if self.model.serve:
-            self._start_servers(gpus.split(","))
+            self._start_servers()
         self.stack.callback(self._charge)
         problem = yield from self._wait_for_servers()
         while not problem and (self.waiting or self.running):
@@ -98,7 +101,7 @@ class _Attempt:
 
     # ---- servers
 
-    def _start_servers(self, gpus: Sequence[str]) -> None:
+    def _start_servers(self) -> None:
         """Start the model's servers, each on its own GPUs, after ending those that an earlier sweep has left."""
         each = self.model.resources.gpus
         for number in range(self.model.replicas):
@@ -107,7 +110,7 @@ class _Attempt:
             if left_over and left_over == _identity(left_over["pid"]):
                 end_group(left_over["pid"])
             port = _free_port()
-            own = ",".join(gpus[number * each : (number + 1) * each])
+            own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
             process = self._start(self.model.server_command(port), log, **variables)
             write_whole(mark, json.dumps(_identity(process.pid)))
@@ -191,7 +194,8 @@ class _Attempt:
 def is_up(address: str) -> bool:
     """Return True if a server answers at an address, even with an error, unless the error says that it is starting."""
     try:
-        urllib.request.urlopen(address, timeout=_PROBE_TIMEOUT).close()
+        direct = [urllib.request.ProxyHandler({})] if "//127." in address else []
+        urllib.request.build_opener(*direct).open(address, timeout=_PROBE_TIMEOUT).close()
     except urllib.error.HTTPError as error:
         return error.code not in _STARTING
     except (OSError, ValueError):

@@ -1,12 +1,15 @@
 """``medtasks sweep --ray`` on a cluster of two nodes on this machine; skipped without Ray."""
 
 import re
+import time
+from collections import Counter
 from typing import Any
 
 import pytest
 from judge_server import JudgeServer
 from scripts import Held
 from test_sweep import command, of_models, plan
+from test_sweep_serving import served, written
 
 from medtasks_utils.results import read_runs
 
@@ -50,3 +53,22 @@ def test_a_node_that_dies_costs_what_was_in_flight(tmp_path, server, cluster):
     saved = [read_runs(next((tmp_path / "sweep" / name).iterdir()))[-1] for name in ("m0", "m1")]
     first, second = (run.tasks["medhallu"].metrics["acc", "strict-match"].value for run in saved)
     assert first == second > 0
+
+
+def test_a_node_that_dies_takes_its_server_along_and_the_model_goes_on_elsewhere(tmp_path, cluster):
+    _, second = (cluster.add_node(num_cpus=1) for _ in range(2))
+    content = served(tmp_path, 0.5)
+    (model,) = content["models"]
+    content["models"] = [model, {**model, "name": "n", "model_args": {**model["model_args"], "model": "n"}}]
+    content["runs"] = [{"name": "a", "tasks": "medhallu"}]
+    driver = command(written(tmp_path, content), "--ray", cluster.address)
+    asked = tmp_path / "requests"
+    while min(asked.read_text().count(f"{name} ") if asked.exists() else 0 for name in "mn") < 6:
+        assert driver.poll() is None, driver.communicate()
+        time.sleep(0.2)
+    cluster.remove_node(second, allow_graceful=False)
+    _, errors = driver.communicate(timeout=400)
+    assert driver.returncode == 0, errors
+    assert "lost its node" in errors and not re.search(r"raylet|ray::|\(pid=", errors)
+    twice = sum(count - 1 for count in Counter(asked.read_text().splitlines()).values())
+    assert twice <= 2, "those in flight on the node that died"

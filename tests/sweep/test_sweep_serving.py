@@ -86,14 +86,17 @@ def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tm
         assert job["code"] == 1 and re.fullmatch(said, job["state"])
 
 
-def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick):
-    quick("import sys, time; print(sys.argv[1:]); time.sleep(1)")
+def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, monkeypatch):
+    quick("import os, sys, time; print(sys.argv[1:], os.environ['no_proxy']); time.sleep(1)")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "intranet")
     content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
     list(steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7"))
     servers = [(tmp_path / f"sweep/m/server{number}.log").read_text().splitlines()[0] for number in (0, 1)]
     assert servers == ["GPUs 4,5", "GPUs 6,7"]
     logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
     assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
+    assert all("intranet,127.0.0.1" in log for log in logs), "no proxy stands between a job and its server"
     costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
     assert all(cost["gpu_seconds"] == pytest.approx(4 * cost["seconds"]) for cost in costs)
 
