@@ -7,8 +7,8 @@ from .patterns import later
 _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 
 
-def last_tag(text: str) -> tuple[str, int] | None:
-    r"""Return the content of the last closed answer tag and the position after it; None if there is no such tag.
+def last_tag(text: str) -> str | None:
+    r"""Return the content of the last closed answer tag, or None.
 
     ``<\answer>`` closes a tag too.
     """
@@ -17,6 +17,6 @@ def last_tag(text: str) -> tuple[str, int] | None:
         if not tag[1]:
             opened = tag.end()
         elif opened is not None:
-            last = (text[opened : tag.start()], tag.end())
+            last = text[opened : tag.start()]
             opened = None
     return last

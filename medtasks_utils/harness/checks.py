@@ -1,7 +1,7 @@
 """Check a run before it starts. The first error is reported in one line that says how to correct it.
 
 1. The tasks and options exist (:func:`requested`).
-2. The flags have valid values, and the flags that they depend on are set (:func:`check_flags`).
+2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
 4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
 5. The server answers a request of the form that the run will send (:func:`.model_server.probe`).
@@ -68,8 +68,7 @@ def check(
     Raises:
         MedtasksError: for the first error; a UsageError if it is in the command line.
     """
-    manager, tasks = check_request(config)
-    _check_settings(settings, tasks)
+    manager, tasks = check_request(config, settings)
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
@@ -99,15 +98,23 @@ def check(
     return manager, tasks
 
 
-def check_request(config: EvaluatorConfig) -> tuple[TaskManager, list[TaskRequest]]:
+def check_request(config: EvaluatorConfig, settings: Sequence[str] = ()) -> tuple[TaskManager, list[TaskRequest]]:
     """Check everything that does not depend on the machine, and return the task manager and the tasks.
+
+    Args:
+        config: the flags of ``lm_eval run``.
+        settings: the values of ``--set``.
 
     Raises:
         UsageError: for the first error.
     """
     manager = manager_for(config.tasks, config.include_path, config.metadata)
     tasks = requested(manager, config.tasks, config.metadata)
-    check_flags(config, tasks)
+    for mistake in _mistakes_in_model_flags(config):
+        raise UsageError(mistake)
+    check_generation(config.gen_kwargs)
+    for mistake in _mistakes_for_tasks(config, settings, tasks):
+        raise UsageError(mistake)
     return manager, tasks
 
 
@@ -136,29 +143,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     return requests
 
 
-def _check_settings(settings: Sequence[str], tasks: Sequence[TaskRequest]) -> None:
-    """Check that each value of ``--set`` names a benchmark that the run uses."""
-    named = {setting.partition(".")[0].strip() for setting in settings}
-    unused = named - {task.benchmark.name for task in tasks if task.benchmark}
-    if unused:
-        names = ", ".join(task.info.name for task in tasks)
-        raise UsageError(f"--set names {', '.join(sorted(unused))}, which none of the tasks ({names}) belongs to")
-
-
 # ---- flags
-
-
-def check_flags(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> None:
-    """Check for flags that need other flags, or that would have no effect.
-
-    Raises:
-        UsageError: for the first error.
-    """
-    for mistake in _mistakes_in_model_flags(config):
-        raise UsageError(mistake)
-    check_generation(config.gen_kwargs)
-    for mistake in _mistakes_for_tasks(config, tasks):
-        raise UsageError(mistake)
 
 
 def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
@@ -181,7 +166,7 @@ def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
         yield f"--model_args: {misplaced} is no argument of the model: set it in --gen_kwargs instead"
 
 
-def _mistakes_for_tasks(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -> Iterator[str]:
+def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:
     """Yield what is wrong with the other flags: they lack what the model or the tasks need, or have no effect."""
     arguments, settings = config.model_args, config.gen_kwargs
     if settings.get("temperature") and not (settings.get("do_sample") or "completions" in config.model):
@@ -210,6 +195,10 @@ def _mistakes_for_tasks(config: EvaluatorConfig, tasks: Sequence[TaskRequest]) -
             "(docs/sandbox.md says what the sandbox prevents)"
         )
     names = [task.info.name for task in tasks]
+    set_for = {option.partition(".")[0].strip() for option in options}
+    unused = set_for - {task.benchmark.name for task in tasks if task.benchmark}
+    if unused:
+        yield f"--set names {', '.join(sorted(unused))}, which none of the tasks ({', '.join(names)}) belongs to"
     others = [str(name) for name in config.samples or () if name not in names]
     if others:
         yield (

@@ -124,11 +124,10 @@ class CalculatorTool(Tool):
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
         """Evaluate each expression, and return its value or an error message."""
-        return [self._outcome(expression) for _, expression in calls]
-
-    @staticmethod
-    def _outcome(expression: str) -> Outcome:
-        try:
-            return Outcome(written(calculate(expression)), failed=False)
-        except CalculatorError as error:
-            return Outcome(f"Error: {error}", failed=True)
+        outcomes = []
+        for _, expression in calls:
+            try:
+                outcomes.append(Outcome(written(calculate(expression)), failed=False))
+            except CalculatorError as error:
+                outcomes.append(Outcome(f"Error: {error}", failed=True))
+        return outcomes

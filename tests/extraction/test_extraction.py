@@ -28,18 +28,13 @@ VALUES: tuple[Kind, ...] = ("decimal", "integer", "date", "weeks_days")
 DATE, AGE = "content_date", "content_weeks_days"
 
 
-def tag_content(text: str) -> str | None:
-    found = last_tag(text)
-    return found[0] if found else None
-
-
 READERS: dict[str, Callable[[str], Any]] = {
     **{f"content_{kind}": lambda text, kind=kind: content_value(text, kind).value for kind in VALUES},  # type: ignore[misc]
     **{f"strict_{kind}": lambda text, kind=kind: KINDS[kind].strict(text) for kind in VALUES},  # type: ignore[misc]
     "boxes": boxes,
     "expression": evaluate,
     "final_text": final_text,
-    "last_tag": tag_content,
+    "last_tag": last_tag,
     "letter": lambda text: read_letter(text, NERVES).value,
     "literal": python_literal,
     "medexqa_authors": lambda text: authors_answer(text, APHASIAS)[0],
@@ -170,10 +165,9 @@ def test_wrapping_changes_no_token(token, wrappers):
 
 
 @given(UNTAGGED, UNTAGGED, UNTAGGED)
-def test_the_last_closed_tag_counts_and_its_end_is_known(before, content, after):
+def test_the_last_closed_tag_counts(before, content, after):
     text = f"{before}<answer>0</answer>{before}<answer>{content}</answer>{after}"
-    found = last_tag(text)
-    assert found and found[0] == content and text[found[1] :] == after
+    assert last_tag(text) == content
 
 
 @given(UNTAGGED, UNTAGGED)
@@ -230,4 +224,4 @@ def test_any_text_gives_a_reading_or_none(text):
         assert 0 <= reading.certainty <= 1
     assert unwrap(unwrap(text)) == unwrap(text) and len(unwrap(text)) <= len(text)
     found = last_tag(text)
-    assert found is None or found[0] in text
+    assert found is None or found in text

@@ -224,8 +224,8 @@ class MedCalcBench(Benchmark):
         reading = self.read(text, example, options)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own_text = without_continuation(text)
-        filled = [(form, content) for form, content in _contents(own_text, options) if content is not None]
-        form, content = filled[0] if filled else ("statement", None)
+        filled = (pair for pair in _contents(own_text, options) if pair[1] is not None)
+        form, content = next(filled, ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # For example a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
@@ -324,8 +324,7 @@ def answer_tag(text: str) -> str | None:
     If think tags do not pair up, the last closed answer tag of the whole text counts, as in the parser of the defining
     environment.
     """
-    tag = last_tag(final_text(text) if think_tags_pair_up(text) else text)
-    return None if tag is None else tag[0]
+    return last_tag(final_text(text) if think_tags_pair_up(text) else text)
 
 
 def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | None]]:
