@@ -3,7 +3,7 @@
 /* What the whole page shows: the filter, the runs that are drawn, the baseline, the benchmark that is open. The address
    after # holds it, behind the place and what the browser of samples shows: #samples&task=…&filter=… */
 
-const DRAWN = 8; // runs that colours and shapes tell apart
+const DRAWN = 8; // maximum number of runs that colours and shapes distinguish
 
 class Choice extends EventTarget {
   constructor({ runs, filters, topics }) {
@@ -21,7 +21,7 @@ class Choice extends EventTarget {
     window.addEventListener("hashchange", () => this.read());
   }
 
-  /** Runs keep the colours of their places; those beyond take colours that are free. */
+  /** Assign colours to the drawn runs: a run's own colour by its position if it has one, else a free colour. */
   numbered() {
     const free = [...Array(DRAWN).keys()].filter((place) => !this.drawn.includes(place));
     this.numbers = new Map(this.drawn.map((run) => [run, 1 + (run < DRAWN ? run : free.shift())]));
@@ -36,7 +36,7 @@ class Choice extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Draw a run, or leave it out; of more than can be told apart, the last chosen one makes room. */
+  /** Toggle whether a run is drawn; if there are too many, the run chosen last is removed. */
   toggle(run) {
     const others = this.drawn.filter((other) => other !== run);
     const drawn = others.length < this.drawn.length ? others : [...others.slice(0, DRAWN - 1), run];

@@ -20,7 +20,7 @@ class Comparison {
     const filters = new Set(this.pairs.map(({ filter }) => filter));
     const shown = [...filters].filter((filter) => filter === this.choice.filter || !this.choice.choices.includes(filter));
     const blocks = shown.flatMap((filter) => this.blocks(this.withBaseline(filter), filter));
-    const nothing = el("p", { class: "note" }, `None of the runs that are drawn has a task in common with ${runs[baseline]}.`);
+    const nothing = el("p", { class: "note" }, `No drawn run has a task in common with ${runs[baseline]}.`);
     this.box.replaceChildren(...(blocks.length ? blocks : [nothing]));
   }
 
@@ -65,6 +65,6 @@ class Comparison {
 
   warnings(pairs) {
     const warned = pairs.flatMap(({ runs, warnings }) => warnings.map((text) => el("li", {}, `${runs.map((run) => this.choice.runs[run]).join(" and ")}: ${text}`)));
-    return warned.length ? [folded(`To keep in mind: ${warned.length}`, () => el("ul", { tabindex: "0" }, warned), { class: "problems" })] : [];
+    return warned.length ? [folded(`Warnings: ${warned.length}`, () => el("ul", { tabindex: "0" }, warned), { class: "problems" })] : [];
   }
 }

@@ -1,10 +1,10 @@
 "use strict";
 
-/* An example that is open: what was asked, and one column for each response shown. */
+/* The detail view of an example: the prompt, and one column for each response shown. */
 
 const LETTERS = "ABCDEFGHIJ";
 
-/** All of an example, as nodes.
+/** Build the nodes of an example's detail view.
  *
  * @param shared the document's record
  * @param columns of the runs shown: {run, record, badges, verdict, verdictOf(filter)}
@@ -32,7 +32,7 @@ function promptNode(messages, raw) {
   return folded(`Prompt, ${what}${grouped(length)} characters`, () => messageNodes(messages, raw), { class: "prompt" });
 }
 
-/** The options, with what was right and what was answered. */
+/** Build the list of options, with marks at the right one and the chosen ones. */
 function optionsNode(options, columns, { target, filter }) {
   const items = options.map((option, i) => {
     const letter = LETTERS[i];
@@ -44,7 +44,7 @@ function optionsNode(options, columns, { target, filter }) {
   return el("ul", { class: "options" }, items);
 }
 
-/** The answer under the filter chosen, whether it is right, and what the other filters make of it. */
+/** Build the line with the chosen filter's answer, whether it is right, and the other filters' answers. */
 function verdictNode({ record, verdict, verdictOf }, { target, filter }) {
   const filters = Object.keys(record.answers);
   const chosen = filters.includes(filter) ? filter : filters[0];
@@ -62,7 +62,7 @@ function verdictNode({ record, verdict, verdictOf }, { target, filter }) {
   return el("div", { class: `verdict ${verdict}` }, lines);
 }
 
-/** Answers with how often each was given, the most frequent first. */
+/** Return the answers with their frequencies, the most frequent first. */
 function tally(answers) {
   const counts = new Map();
   for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1);
@@ -83,7 +83,7 @@ function columnNode(column, about, isOneOfSeveral) {
   return el("div", { class: "column", role: "group", "aria-label": column.run }, nodes);
 }
 
-/** The response; of several generations each, the first one open, under a line on how far they agree. */
+/** Build the response; for several generations, all of them, the first one open, with a line about their agreement. */
 function generationNodes(record, about) {
   const { responses } = record;
   const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
@@ -94,7 +94,7 @@ function generationNodes(record, about) {
     const apart = record.details.reasoning?.[i];
     return [
       endNode(record.details, i),
-      apart && folded(`Reasoning sent apart, ${grouped(apart.length)} characters`, () => textNodes(apart, about.raw), { class: "reasoning" }),
+      apart && folded(`Reasoning sent separately, ${grouped(apart.length)} characters`, () => textNodes(apart, about.raw), { class: "reasoning" }),
       el("div", { class: "read", "data-words": wordsRead(record, filter, i) }, turns.length ? turns : responseNodes(responses[i], about.raw)),
     ].filter(Boolean);
   };
@@ -117,14 +117,14 @@ function generationNodes(record, about) {
 
 const ENDS = { stop: "ended by itself", length: "cut at the limit on tokens", filter: "stopped by a content filter", unknown: "" };
 
-/** How a reply ended, and its tokens; nothing where neither is known. */
+/** Build a line with the end of a reply and its number of tokens; nothing if both are unknown. */
 function endNode({ ended, tokens, certainty }, i) {
   const sure = Array.isArray(certainty) ? certainty[i] : certainty;
   const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, typeof sure === "number" && `certainty of the reading ${sure}`].filter(Boolean);
   return known.length ? el("p", { class: "note" }, sentence(known.join(", "))) : "";
 }
 
-/** One side of two texts: what the other lacks is marked. */
+/** Build one side of two compared texts, with marks at the parts that the other side lacks. */
 function differenceNode(parts, side) {
   const shown = parts.filter(({ added, removed }) => (side ? !removed : !added));
   return el("pre", { class: "raw difference", tabindex: "0", "aria-label": "Differences" }, shown.map(({ value, added, removed }) => (added || removed ? el(side ? "ins" : "del", {}, value) : value)));
@@ -132,7 +132,7 @@ function differenceNode(parts, side) {
 
 const FORM_READ = /[^\n]{0,40}(?:\\boxed\{[^{}]*\}|<answer>[^<]*<\/answer>)/g; // a box or a tag, with what stands before it
 
-/** The words from which a filter read its answer: as logged, or the form in which it stands. */
+/** Return the words in which a filter read its answer: as logged, or else the box or tag. */
 function wordsRead(record, filter, i) {
   const { words: logged } = record.details;
   const own = Array.isArray(logged) ? logged[i] : logged;
@@ -141,7 +141,7 @@ function wordsRead(record, filter, i) {
   return (isInForm && record.responses[i].match(FORM_READ)?.at(-1)) || "";
 }
 
-/** Mark the words that were read, in what is unfolded; only letters and digits are compared, since formatting is gone. */
+/** Mark the words that were read in the unfolded parts; only letters and digits are compared, since formatting is lost. */
 function markRead(root) {
   if (!window.Highlight) return;
   CSS.highlights.set("read", new Highlight(...[...root.querySelectorAll("[data-words]")].flatMap((box) => rangeOf(box, box.dataset.words))));
@@ -167,13 +167,13 @@ function rangeOf(box, words_) {
   return [];
 }
 
-/** A transcript for each generation; one alone belongs to the first. */
+/** Return a transcript for each generation; a single transcript belongs to the first generation. */
 function generationTranscripts(transcript, count) {
   if (!Array.isArray(transcript)) return [];
   return Array.isArray(transcript[0]) ? transcript.slice(0, count) : [transcript];
 }
 
-/** A judge's verdict; claims with their labels as tables, the rest as it is. */
+/** Build a judge's output: claims with their labels as tables, other fields as they are. */
 function judgeNodes(judge) {
   if (Array.isArray(judge)) return judge.flatMap(judgeNodes); // one for each generation
   if (typeof judge !== "object" || judge === null) return [anything(judge)];
@@ -190,7 +190,7 @@ function judgeNodes(judge) {
   return [anything(rest), ...tables];
 }
 
-/** Mark the places where a text occurs, without touching the elements; what is folded opens where it occurs there. */
+/** Highlight all occurrences of a text without changing elements; folded parts with an occurrence are opened. */
 function highlight(root, query) {
   if (window.Highlight) CSS.highlights.delete("found");
   if (!query) return;

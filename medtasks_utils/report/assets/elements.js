@@ -1,8 +1,8 @@
 "use strict";
 
-/* Elements. Whatever comes from data or models reaches the page as text nodes, through visible(). */
+/* Helpers that create elements. Text from data and models becomes text nodes only, through visible(). */
 
-/** Text with the characters that would act on their surroundings (controls, direction overrides) made visible. */
+/** Spell out characters that affect the text around them (controls, direction overrides). */
 function visible(text) {
   return String(text)
     .toWellFormed()
@@ -13,7 +13,7 @@ function visible(text) {
     });
 }
 
-/** An element; children that are not nodes become text, and those that are nothing are left out. */
+/** Create an element; children that are not nodes become text, and null, undefined and false are skipped. */
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -35,7 +35,7 @@ function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", onclick, ...attributes }, text);
 }
 
-/** Something to be unfolded, made when it is. */
+/** Create a folded part whose content is created when it is unfolded. */
 function folded(title, make, attributes = {}) {
   const fold = el("details", attributes, el("summary", {}, title));
   fold.fill = () => fold.children.length > 1 || fold.append(...[make()].flat().filter(Boolean));
@@ -52,7 +52,7 @@ function words(name) {
   return String(name).replaceAll("_", " ");
 }
 
-/** The text with a capital at its beginning. */
+/** Capitalise the first letter of a text. */
 function sentence(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -69,7 +69,7 @@ function number(value) {
   return Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
 }
 
-/** Any JSON value as nested lists. */
+/** Show any JSON value as nested lists. */
 function anything(value) {
   if (value === null || value === undefined || value === "") return el("span", { class: "note" }, "–");
   if (typeof value === "number") return el("span", {}, number(value));
@@ -82,7 +82,7 @@ function anything(value) {
   return el("dl", {}, pairs.flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
 }
 
-/** Cells are texts, or nodes. */
+/** Create a table whose cells are texts or nodes. */
 function textTable(head, rows) {
   const cells = (tag, texts) => texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text));
   return el(

@@ -4,10 +4,10 @@
    of a difference, [… p, corrected p, whether it is significant]. Nothing is computed here but places on an axis. */
 
 const LINE = 9; // pixels of a run's line
-const MOST_DRAWN = 24; // rows; of more, shades of the values take the place of the plot
+const MOST_DRAWN = 24; // maximum rows of a plot; with more rows, shaded values replace it
 const DETAILS = ["value", "low", "high", "n", "note", "detectable difference", "p", "p corrected"];
 
-/** Round marks around all values. */
+/** Return round axis marks that enclose all values. */
 function axisOf(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const raw = (high - low || Math.abs(high) || 1) / 4;
@@ -23,12 +23,12 @@ function axisOf(values) {
   };
 }
 
-/** What an axis has to hold of a value: its interval, or itself. */
+/** Return the numbers of a value that an axis has to include: its interval, or else the value itself. */
 function reach(value) {
   return value ? [value[0], value[1] ?? value[0], value[2] ?? value[0]] : [];
 }
 
-/** The sign of a run: in its colour if it is drawn, hollow if it is not comparable. */
+/** Create a run's symbol, in its colour if the run is drawn, and hollow if it is not comparable. */
 function sign(number, at = {}, isHollow = false) {
   if (!number || isHollow) return svg("circle", { r: number ? 4 : 3, cx: at.x ?? 0, cy: at.y ?? 0, class: "other", ...(isHollow && { fill: "none", stroke: number ? `var(--run-${number})` : "var(--muted)" }) });
   return svg("use", { href: `#run-${number}`, ...at });
@@ -38,7 +38,7 @@ function signNode(number, isHollow) {
   return svg("svg", { width: "12", height: "12", viewBox: "-6 -6 12 12", "aria-hidden": "true", class: "sign" }, sign(number, {}, isHollow));
 }
 
-/** A value's interval and sign, on a line of a plot. */
+/** Draw a value's interval and symbol on a line of a plot. */
 function dot(axis, value, number, y, isHollow) {
   const [x, low, high] = reach(value).map(axis.at);
   const line = value[1] === null ? [] : [svg("line", { x1: low, x2: high, y1: y, y2: y, stroke: number ? `var(--run-${number})` : "var(--muted)", class: "reach" })];
@@ -54,7 +54,7 @@ function signed(value, places) {
   return Number(value.toFixed(places)) >= 0 ? `+${text.replace("−", "")}` : text;
 }
 
-/** All that is known of a value, in words. */
+/** Describe a value in words, with its interval, n and notes. */
 function detailsOf(value, places, isSigned) {
   const show = (each) => (isSigned ? signed(each, places) : each.toFixed(places));
   const [, low, high, n, note, detectable, p, corrected] = value;
@@ -67,12 +67,12 @@ function detailsOf(value, places, isSigned) {
   ].filter(Boolean);
 }
 
-/** Whether no interval of a row can be relied on. */
+/** Return true if all intervals of a row are unreliable. */
 function isFew(row, choice) {
   return choice.drawn.every((run) => !row.values[run] || row.values[run][4]);
 }
 
-/** A figure: a row for each category, with the dots of all runs that are drawn and their values. */
+/** Build a figure with a row for each category, which has the dots and the values of all drawn runs. */
 function figureNode(figure, choice) {
   const { rows, reasons = {}, isSigned } = figure;
   const runs = choice.drawn.filter((run) => rows.some(({ values, refused }) => values[run] || refused?.[run]));
@@ -109,7 +109,7 @@ function figureNode(figure, choice) {
   const bodies = [el("tbody", {}, many.map(line))];
   if (few.length) {
     const more = el("tbody", { hidden: "" });
-    const unfold = button(`${few.length} more, of too few examples each`, () => {
+    const unfold = button(`${few.length} more, each with too few examples`, () => {
       more.hidden = !more.hidden;
       if (!more.hidden && !more.children.length) more.append(...few.map(line));
       unfold.setAttribute("aria-expanded", String(!more.hidden));
@@ -119,7 +119,7 @@ function figureNode(figure, choice) {
   return scrolled(el("table", { class: "figure", "aria-label": figure.title }, el("thead", {}, heads), bodies), figure, rows.length);
 }
 
-/** A table whose cells are [text, small print, address, shade from 0 to 1]. */
+/** Build a table whose cells are [text, small print, link, shade from 0 to 1]. */
 function tableNode(table) {
   const kind = (place) => (place < table.texts ? "text" : "");
   const line = (row, above) => row.map(([text, small, href, share], place) => {
@@ -133,7 +133,7 @@ function tableNode(table) {
   return scrolled(el("table", { "aria-label": table.title }, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, lines)), table, lines.length);
 }
 
-/** A box in which a table scrolls; it takes the focus only if there is something to scroll. */
+/** Wrap a table in a box that scrolls, and is focusable only if there is something to scroll. */
 function scrolled(node, { title }, rows) {
   const box = el("div", { class: `table${rows > MOST_DRAWN ? " tall" : ""}`, role: "region", "aria-label": title }, node);
   new ResizeObserver(() => {
@@ -143,7 +143,7 @@ function scrolled(node, { title }, rows) {
   return box;
 }
 
-/** A block: a heading to unfold if it is folded, what to know, and the figure or table. */
+/** Build a block with a heading, an introduction, and the figure or table; it may be folded. */
 function blockNode(block, choice) {
   const draw = () => [
     block.lead && el("p", { class: "lead" }, block.lead),
@@ -151,7 +151,7 @@ function blockNode(block, choice) {
   ];
   const save = csvButton(block.title, () => csvOf(block, choice.runs));
   const areFew = block.of_groups && block.rows.every((row) => isFew(row, choice));
-  const about = areFew ? `: ${block.rows.length} of too few examples each` : block.kind === "figure" && block.rows.length > MOST_DRAWN ? `, ${block.rows.length}` : "";
+  const about = areFew ? `: ${block.rows.length}, each with too few examples` : block.kind === "figure" && block.rows.length > MOST_DRAWN ? `, ${block.rows.length}` : "";
   if (block.folded || about) return folded(`${block.title}${about}`, () => [...draw(), save], { class: "block" });
   return el("div", { class: "block" }, el("h3", {}, el("bdi", {}, block.title), save), draw());
 }
@@ -160,7 +160,7 @@ function csvButton(title, make) {
   return button("CSV", () => download(`${title.replace(/[^\w.-]+/g, "-")}.csv`, [make()]), { class: "csv", title: "Save all numbers as CSV" });
 }
 
-/** All numbers: of a figure a line for each row and run. */
+/** Return all numbers as lines of CSV; for a figure, one line for each row and run. */
 function csvOf(block, runs) {
   if (block.kind === "table") return csv([block.head, ...block.rows.map((row) => row.map(([text, small]) => [text, small].filter(Boolean).join("; ")))]);
   const lines = block.rows.flatMap(({ label, values }) => values.flatMap((value, run) => (value ? [[label, runs[run], ...value.slice(0, 8)]] : [])));
@@ -171,7 +171,7 @@ function csv(lines) {
   return `${lines.map((values) => values.map((value) => quoted(String(value ?? ""))).join(",")).join("\r\n")}\r\n`;
 }
 
-/** A field of CSV; text that a spreadsheet would take for a formula is set apart from one. */
+/** Quote a field of CSV; a text that a spreadsheet would treat as a formula gets an apostrophe. */
 function quoted(text) {
   const safe = /^[=@+\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,11 +1,11 @@
 "use strict";
 
-/* The first screen: a row for each run with its value at every benchmark; a row unfolds into what the run is like. */
+/* The first screen: a row for each run with its value on every benchmark; a row unfolds into the run's details. */
 
 const SHARES = { form: "Form", none: "None", cut: "Cut", tokens: "Tokens" };
 const LOOK = { never: "wrong in all repeats", format: "lost to form", cut: "cut at the limit on tokens" };
 
-/** A run's losses over its benchmarks, each weighted by its examples, and how many examples to look at. */
+/** Sum up a run's losses over its benchmarks, weighted by their examples, and count the examples worth a look. */
 function totalsOf(ends) {
   const mean = (valueOf) => {
     const known = ends.filter((each) => valueOf(each) !== null);
@@ -54,7 +54,7 @@ class Leaderboard {
     return undefined;
   }
 
-  /** Runs in the order of a column: its best first, those without a value last. */
+  /** Return the runs in the order of a column, the best first, and runs without a value last. */
   sorted() {
     const { by, turned } = this.sort;
     const column = this.columns[by];
@@ -98,7 +98,7 @@ class Leaderboard {
     return el("tr", {}, el("th", { scope: "row" }, el("span", { class: "who" }, box, unfold)), this.hasRank && el("td", {}, range), cells, shares);
   }
 
-  /** A value on its column's axis, with the letters of the runs that it is not told apart from; hollow if not comparable. */
+  /** Draw a value on its column's axis, with its group letters, and hollow if it is not comparable. */
   cell(column, run, axis, number) {
     const value = column.values[run];
     if (!value) return el("td", {}, "–");
@@ -116,7 +116,7 @@ class Leaderboard {
     return el("tr", { class: "more" }, el("td", { colspan: width }, this.runNode(run)));
   }
 
-  /** One run: a row for each benchmark with its value, the marks of chance and of what is reached without the question,
+  /** Build a run's details: a row for each benchmark with its value, the marks of chance and of the score without the question,
    *  and how its examples ended; below, what to look at. */
   runNode(run) {
     const { runs, numbers } = this.choice;
@@ -140,7 +140,7 @@ class Leaderboard {
         el("td", {}, grouped(value[3])),
       );
     });
-    const heads = ["Benchmark", "Value and 95 % interval", "%", "How examples ended, %", "Tokens an example", "n"];
+    const heads = ["Benchmark", "Value and 95 % interval", "%", "How examples ended, %", "Tokens per example", "n"];
     const look = Object.entries(this.totals[run].look).filter(([, count]) => count);
     const links = look.map(([name, count]) => el("a", { href: `#samples&${new URLSearchParams({ run: runs[run], ...(name === "cut" ? { badge: LOOK.cut } : { result: name }) })}` }, `${grouped(count)} ${LOOK[name]}`));
     const scale = svg("svg", { height: 14, "aria-hidden": "true" }, ...axis.marks.map((mark) => svg("text", { x: axis.at(mark), y: 11 }, axis.label(mark))));
@@ -148,7 +148,7 @@ class Leaderboard {
     return el("div", {}, scrolled(el("table", { class: "one-run", "aria-label": runs[run] }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)), { title: runs[run] }, 0), runs.length === 1 && this.key(), this.endsKey(), links.length ? el("p", { class: "look" }, "Look at ", links.flatMap((link, place) => (place ? [" · ", link] : [link]))) : "");
   }
 
-  /** One bar of how examples ended. */
+  /** Draw a bar of how examples ended. */
   bar({ percent }) {
     let start = 0;
     const names = Object.keys(this.board.outcomes);
@@ -179,7 +179,7 @@ class Leaderboard {
       has("reached") && [mark("without-question"), `reached without the question (${[...new Set(this.columns.map(({ reader }) => reader).filter(Boolean))].join(", ")})`],
       this.columns.some((column) => Object.keys(column.reasons).length) && [el("b", {}, "≠"), "not comparable, not ranked"],
       this.choice.drawn.length < this.choice.runs.length && [el("b", {}, "☑"), `drawn in figures: ${this.choice.drawn.length} of ${this.choice.runs.length} runs, at most ${DRAWN} at a time`],
-      this.columns.some((column) => column.ranks.some(Boolean)) && [el("b", {}, "a b"), "runs that share a letter are not told apart"],
+      this.columns.some((column) => column.ranks.some(Boolean)) && [el("b", {}, "a b"), "runs that share a letter do not differ significantly"],
     ].filter(Boolean);
     return el("ul", { class: "key" }, items.map(([node, text]) => el("li", {}, node, text)));
   }

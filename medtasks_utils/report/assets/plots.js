@@ -1,10 +1,10 @@
 "use strict";
 
-/* Plots over tokens, and the map of the examples that the runs have right. */
+/* Plots by number of tokens, and the map of examples by runs that have them right. */
 
 const PLOT = { width: 440, height: 250, left: 38, right: 12, top: 10, bottom: 36 };
 
-/** A logarithmic axis of tokens: marks at 1, 2 and 5 times powers of ten. */
+/** Build a logarithmic axis of tokens, with marks at 1, 2 and 5 times powers of ten. */
 function tokensAxis(values) {
   const [low, high] = [Math.min(...values) / 1.15, Math.max(...values) * 1.15];
   const decades = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((times) => times * 10 ** power)).flat();
@@ -44,27 +44,27 @@ function tokensPlot(series, front, { title, head }, choice) {
   return el("div", { class: "block" }, el("h3", {}, title, lines.length > series.length && csvButton(title, () => csv([["run", "tokens", "value", "low", "high"], ...lines]))), node);
 }
 
-/** The values of a column against the tokens of an example, with the front of the best. */
+/** Plot a column's values by mean tokens per example, with the Pareto front. */
 function costPlot(column, ends, choice) {
   const series = column.values.flatMap((value, run) => (value && ends[run]?.tokens ? [{ run, points: [[ends[run].tokens, ...value.slice(0, 3)]] }] : []));
   if (series.length < 2 || !column.drawn || column.ascending) return "";
   const points = series.filter(({ run }) => !column.reasons[run]).map(({ points: [point] }) => point).sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const front = points.filter(([, value], place) => points.slice(0, place).every(([, other]) => other < value));
-  return tokensPlot(series, front, { title: `${column.metric} (%) against tokens`, head: "mean tokens of an example; the line: the best for as many tokens" }, choice);
+  return tokensPlot(series, front, { title: `${column.metric} (%) by tokens`, head: "mean tokens per example; the line connects the best values for at most that many tokens" }, choice);
 }
 
-/** Accuracy against a budget of tokens for a reply, and where each run reaches almost all of its accuracy. */
+/** Plot accuracy by token budget of a reply, and list the budget with which each run reaches 99 % of its accuracy. */
 function budgetsPlot(curves, choice) {
   const shown = Object.entries(curves ?? {}).map(([run, curve]) => [Number(run), curve]).filter(([run]) => choice.drawn.includes(run));
   if (!shown.length) return "";
   const series = shown.map(([run, { points }]) => ({ run, points: points.map(({ tokens, acc, low, high }) => [tokens, 100 * acc, low === null ? null : 100 * low, high === null ? null : 100 * high]) }));
-  const node = tokensPlot(series, [], { title: "acc (%) against a budget of tokens", head: "tokens of a reply, beyond which it counts as unanswered" }, choice);
+  const node = tokensPlot(series, [], { title: "acc (%) by token budget", head: "token budget of a reply; longer replies count as unanswered" }, choice);
   const rows = shown.map(([run, curve]) => [el("span", {}, signNode(choice.numbers.get(run)), " ", el("bdi", {}, choice.runs[run])), grouped(curve.almost_all), grouped(Math.round(curve.per_right_answer))]);
-  node.append(textTable(["Run", "tokens for 99 % of its acc", "tokens a right answer"], rows), el("p", { class: "note" }, `${sentence(shown[0][1].note)}.`));
+  node.append(textTable(["Run", "tokens for 99 % of its acc", "tokens per right answer"], rows), el("p", { class: "note" }, `${sentence(shown[0][1].note)}.`));
   return node;
 }
 
-/** Which examples each run has right: a column an example, by how many runs have it right. A click opens the example. */
+/** Draw a map of the examples that each run has right, one column per example; a click opens the example. */
 function agreementNode(tasks, { index, selection, choice, openDocument }) {
   const numbers = tasks.map((task) => index.tasks.findIndex(({ name }) => name === task));
   const documents = [...selection.byDocument.keys()].filter((document_) => numbers.includes(index.documents.task[document_]));
@@ -73,7 +73,7 @@ function agreementNode(tasks, { index, selection, choice, openDocument }) {
   const runs = [...choice.runs.keys()].filter((run) => columns.some(({ scores }) => scores[run] !== null));
   if (runs.length < 2) return "";
   columns.sort((a, b) => b.right - a.right || (a.pattern < b.pattern ? -1 : a.pattern > b.pattern ? 1 : a.document_ - b.document_));
-  /** Stretches of columns of one kind, as [from, to, kind]. */
+  /** Group adjacent columns of the same kind, as [from, to, kind]. */
   const stretches = (kindOf) => columns.reduce((all, column, place) => {
     if (all.at(-1)?.[2] === kindOf(column)) all.at(-1)[1] = place + 1;
     else all.push([place, place + 1, kindOf(column)]);
@@ -98,10 +98,10 @@ function agreementNode(tasks, { index, selection, choice, openDocument }) {
   });
   const counts = stretches(({ right }) => right).map(([from, to, right]) => [svg("line", { x1: share(from), x2: share(from), y1: 0, y2: 16, class: "grid" }), ...(to - from > columns.length / 25 ? [svg("text", { x: share((from + to) / 2), y: 12 }, document.createTextNode(`${right}`))] : [])]);
   const scale = svg("svg", { height: 16, "aria-hidden": "true" }, ...counts.flat());
-  const heads = el("tr", {}, el("th", { scope: "col" }, "Run"), el("th", { scope: "col", class: "text plot" }, "examples, by how many runs have them right", scale), el("th", { scope: "col" }, "right"), el("th", { scope: "col" }, "alone"));
-  const title = "Which examples each run has right";
+  const heads = el("tr", {}, el("th", { scope: "col" }, "Run"), el("th", { scope: "col", class: "text plot" }, "examples, by number of runs that have them right", scale), el("th", { scope: "col" }, "right"), el("th", { scope: "col" }, "alone"));
+  const title = "Examples that each run has right";
   const wrong = columns.filter(({ right }) => right === 0).length;
   const differ = columns.filter(({ right, scores }) => right && right < scores.filter((score) => score !== null).length).length;
-  const about = el("p", { class: "note" }, "Wrong in all runs: ", link(wrong, { run: ONCE, result: "all-wrong" }), "; runs disagree: ", link(differ, { run: ONCE, result: "disagree" }), ". A click on an example opens it.");
+  const about = el("p", { class: "note" }, "Wrong in all runs: ", link(wrong, { run: ONCE, result: "all-wrong" }), "; runs disagree: ", link(differ, { run: ONCE, result: "disagree" }), ". Click an example to open it.");
   return el("div", { class: "block" }, el("h3", {}, title), scrolled(el("table", { class: "figure agreement", "aria-label": title }, el("thead", {}, heads), el("tbody", {}, rows)), { title }, 0), about);
 }

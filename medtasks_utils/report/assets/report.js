@@ -2,9 +2,9 @@
 
 /* The page's start: its switches, and its sections from the numbers. */
 
-const TOO_OLD = "This browser is too old to unpack this page; one of 2023 or newer can.";
+const TOO_OLD = "This browser is too old to unpack this page; use one from 2023 or later.";
 
-/** Radio buttons that set something, and show what is set. */
+/** Create radio buttons that set a choice and show the current one. */
 function bindSwitch(name, initial, set) {
   for (const input of document.querySelectorAll(`[name="${name}"]`)) {
     input.checked = input.value === initial;
@@ -12,7 +12,7 @@ function bindSwitch(name, initial, set) {
   }
 }
 
-/** The names of all benchmarks, and the one that is open; on paper, all of them. */
+/** Create tabs with the names of all benchmarks and the open one; in print, all are open. */
 function drawTopics({ topics, board }, choice, leaderboard, isPaper) {
   const links = topics.map(({ id, title }) => el("a", { href: `#${id}`, id: `tab-${id}`, ...(id === choice.topic && { "aria-current": "true" }) }, title));
   document.getElementById("tabs").replaceChildren(...links);
@@ -20,7 +20,7 @@ function drawTopics({ topics, board }, choice, leaderboard, isPaper) {
   document.getElementById("topic").replaceChildren(...shown.map((topic) => topicNode(topic, board.ends[topic.id.slice("unit-".length)], choice, leaderboard, isPaper)));
 }
 
-/** How a benchmark's examples ended, a bar for each run, and its figures and tables. */
+/** Build a benchmark's section: a bar of how examples ended for each run, and its figures and tables. */
 function topicNode({ id, title, subtitle, lead, blocks, tasks, curves }, ends, choice, leaderboard, isPaper) {
   const shown = blocks.filter(({ filter }) => filter === choice.filter || !choice.choices.includes(filter));
   const runs = choice.runs.length > 1 ? choice.drawn.filter((run) => ends?.[run]) : [];

@@ -1,10 +1,10 @@
 "use strict";
 
-/* What a model wrote: rendered or raw, its reasoning folded, a transcript with tools as a conversation. */
+/* Responses: rendered or raw, with folded reasoning, and transcripts with tools as conversations. */
 
 const FIRST_SHOWN = 20000; // characters of a long text, until "Show all" is pressed
 
-/** A text rendered (or, where raw, as it is); a long one is cut until asked for. */
+/** Show a text, rendered or raw; a long text is cut until the reader asks for all of it. */
 function textNodes(text, raw, className = "") {
   const draw = (part) => (raw ? [el("pre", { class: "raw", tabindex: "0" }, part)] : markdown(part));
   const box = el("div", { class: `text ${className}` }, draw(text.slice(0, FIRST_SHOWN)));
@@ -16,7 +16,7 @@ function textNodes(text, raw, className = "") {
   return [box, more];
 }
 
-/** A response as [reasoning, the rest, whether the reasoning was never closed]. */
+/** Split a response into [reasoning, rest, whether the reasoning was never closed]. */
 function splitReasoning(text) {
   const end = text.lastIndexOf("</think>");
   if (end >= 0) return [text.slice(0, end).replace(/^\s*<think>\s*/, ""), text.slice(end + 8).trim(), false];
@@ -37,7 +37,7 @@ function responseNodes(text, raw) {
   return nodes;
 }
 
-/** Messages of a prompt. */
+/** Show the messages of a prompt. */
 function messageNodes(messages, raw) {
   return messages.flatMap(({ role, content, ...rest }) => [
     el("p", { class: "role" }, role ?? "message"),
@@ -48,7 +48,7 @@ function messageNodes(messages, raw) {
 
 // ---- conversations with tools
 
-/** The turns after the prompt, each call as code with its result under it. */
+/** Show the turns after the prompt, with each call as code, followed by its result. */
 function conversationNodes(transcript, raw) {
   const start = transcript.findIndex((message) => message?.role === "assistant");
   if (start < 0) return [];
@@ -63,7 +63,7 @@ function conversationNodes(transcript, raw) {
   return turns;
 }
 
-/** A reply and what came back for it: one message with all results or, of native calls, one for each. */
+/** Group a reply with its results: one message with all results or, for native calls, one message each. */
 function turnNode(message, answers, raw, count) {
   const text = asText(message.content ?? "");
   const run = answers.flatMap(({ role, content, calls }) => {
@@ -95,7 +95,7 @@ function callNode(call, result) {
   );
 }
 
-/** The results of several calls, which come back in one message. */
+/** Split a message into the results of several calls. */
 function toolResults(text, count) {
   const parts = text.split("<tool_response>").slice(1).map((part) => {
     const end = part.lastIndexOf("</tool_response>");
@@ -104,7 +104,7 @@ function toolResults(text, count) {
   return parts.length === count ? parts : [text];
 }
 
-/** What the model said beside its calls, which are shown apart. */
+/** Return the text of a reply without its calls, which are shown separately. */
 function withoutCalls(text, calls) {
   if (!calls.length) return text;
   const answered = text.lastIndexOf("</think>") + 1 ? text.lastIndexOf("</think>") + 8 : 0;

@@ -1,6 +1,6 @@
 "use strict";
 
-/* The browser of samples: the list, and the example that is open. The address after # holds all of its state. */
+/* The browser of samples: the list, and the open example. The address after # contains its complete state. */
 
 const ROW_HEIGHT = 56; // pixels, as in samples.css
 const COLUMNS_FIRST = 2; // runs side by side, until others are chosen
@@ -53,7 +53,7 @@ class SampleBrowser {
     this.nameResults();
   }
 
-  /** Which numbers stand beside each sample, by which the list can be sorted, and what is listed to be saved. */
+  /** Add the controls for the columns of numbers, the order of the list, and saving the listed samples. */
   buildColumns() {
     const names = Object.keys(this.index.samples.columns);
     const sorts = names.flatMap((name) => [[`-${name}`, `${name}, largest first`], [name, `${name}, smallest first`]]);
@@ -62,12 +62,12 @@ class SampleBrowser {
     for (const box of this.boxes) box.addEventListener("change", () => this.set({ columns: this.boxes.filter((b) => b.checked).map((b) => b.value).join(" ") }));
     const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
     this.form.insertBefore(shown, this.form.querySelector(".search"));
-    const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the samples listed as ${kind}` });
+    const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the listed samples as ${kind}` });
     document.getElementById("count").after(el("p", { class: "save" }, save("CSV"), save("JSONL"), this.selection.marks.buttons()));
     this.selection.marks.changed = () => { if (this.state.badge === PERSON) this.apply(); };
   }
 
-  /** CSV has what the list knows; JSONL prompts, rows and responses too. */
+  /** Save the listed samples: CSV has the columns of the list; JSONL also has prompts, rows and responses. */
   async save(kind) {
     const rows = this.shown.map((sample) => this.selection.row(sample));
     if (kind === "CSV") {
@@ -90,7 +90,7 @@ class SampleBrowser {
     this.state[name] = "";
   }
 
-  /** The results to choose from, which name the runs that are compared. */
+  /** Update the results to choose from, which name the compared runs. */
   nameResults() {
     const { runs, filters } = this.index;
     const several = runs.length > 1;
@@ -104,7 +104,7 @@ class SampleBrowser {
     select.value = this.state.result;
   }
 
-  /** Show the controls that matter for what is chosen. */
+  /** Show only the controls that apply to the current choice. */
   arrangeFilters() {
     const task = this.index.tasks.find(({ name }) => name === this.state.task);
     for (const name of this.index.facets) this.control(name).hidden = !task?.facets.includes(name);
@@ -145,7 +145,7 @@ class SampleBrowser {
     this.list.focus();
   }
 
-  /** Look for the text in prompts, responses and answers, chunk after chunk; matches show as they are found. */
+  /** Search prompts, responses and answers for the text, chunk by chunk; matches appear as they are found. */
   async runSearch() {
     const query = this.state.q.toLowerCase();
     const own = ++this.search;
@@ -172,7 +172,7 @@ class SampleBrowser {
     this.apply();
   }
 
-  /** Unpack what searches look through while the user types. */
+  /** Unpack the data to search while the user types. */
   warmUp() {
     for (const store of [this.documents, this.records]) store.search("\n", () => {}, () => false, () => {});
   }
@@ -194,7 +194,7 @@ class SampleBrowser {
 
   emptiness() {
     if (this.isSearching) return el("div", { class: "empty" }, el("p", {}, "Searching …"));
-    return el("div", { class: "empty" }, el("p", {}, "No sample passes these filters."), button("Reset filters", () => this.reset()));
+    return el("div", { class: "empty" }, el("p", {}, "No samples match these filters."), button("Reset filters", () => this.reset()));
   }
 
   row(place) {
@@ -230,7 +230,7 @@ class SampleBrowser {
 
   // ---- the example that is open
 
-  /** Open a sample; on a phone it covers the list if the user asked for it. */
+  /** Open a sample; on a phone, it covers the list if the user opened it. */
   async show(sample, asked) {
     this.open = sample;
     this.draw();
@@ -273,12 +273,12 @@ class SampleBrowser {
     markRead(this.detail);
   }
 
-  /** Whether the open sample covers the list, as on a phone. */
+  /** Return true if the open sample covers the list, as on a phone. */
   get covers() {
     return getComputedStyle(this.detail).position === "fixed";
   }
 
-  /** The same buttons at the same place for every sample, then those for the example's runs. */
+  /** Create the buttons of the detail view: first those that every sample has, then one for each run of the example. */
   buttons(sample, together, side) {
     const { samples, runs } = this.index;
     const toggle = (text, pressed, change) => button(text, () => { change(); this.show(this.open, true); }, { "aria-pressed": String(pressed) });
@@ -304,14 +304,14 @@ class SampleBrowser {
     })];
   }
 
-  /** Of an example's samples those of the runs that the address names; without any the first few. */
+  /** Return an example's samples of the runs in the address; if there are none, the first few. */
   beside(together) {
     const chosen = this.state.beside.split(" ").filter(Boolean).map(Number);
     const found = together.filter((sample) => chosen.includes(this.index.samples.run[sample]));
     return found.length ? found : together.slice(0, COLUMNS_FIRST);
   }
 
-  /** Open the first sample of a document, whatever the filters are. */
+  /** Open the first sample of a document, ignoring the filters. */
   openDocument = (document_) => {
     this.reset();
     this.show(this.selection.byDocument[document_][0], true);
@@ -325,7 +325,7 @@ class SampleBrowser {
     this.list.focus();
   }
 
-  /** To the next of those shown; from one that is shown no more, to what stands at its place. */
+  /** Go to the next listed sample; if the open one is no longer listed, to the sample at its position. */
   step(by) {
     if (!this.shown.length) return;
     const { document: documentOf } = this.index.samples;
@@ -405,7 +405,7 @@ class SampleBrowser {
     }
   }
 
-  /** Scroll the page only where no part of the browser is to be seen. */
+  /** Scroll the page only if no part of the browser is visible. */
   comeIntoView() {
     const { top, bottom } = this.frame.getBoundingClientRect();
     if (top > window.innerHeight - 2 * ROW_HEIGHT || bottom < 2 * ROW_HEIGHT) this.frame.scrollIntoView({ block: "nearest" });

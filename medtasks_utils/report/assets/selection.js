@@ -1,6 +1,6 @@
 "use strict";
 
-/* Which samples pass the filters. */
+/* The selection of samples by the filters. */
 
 const RESULTS = {
   "": "any result",
@@ -14,7 +14,7 @@ const RESULTS = {
   "alone-right": "only this run right",
 };
 const CERTAINTIES = { "0-0.5": "below 0.5", "0.5-0.8": "0.5 to 0.8", "0.8-1": "0.8 to 1", "1-": "1" }; // from, and below what
-const ONCE = "*"; // in place of a run: each example once, by the first of its samples that passes
+const ONCE = "*"; // instead of a run: each example once, by its first sample that matches
 const PAIRED = ["only-a", "only-b", "same-wrong"]; // results of two runs together
 
 function isWithin(value, least, below) {
@@ -38,7 +38,7 @@ class Selection {
     return this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
   }
 
-  /** The two runs that are compared: as chosen, else the page's baseline and the first other. */
+  /** The two compared runs: as chosen, or else the page's baseline and the first other run. */
   get pair() {
     const { runs } = this.index;
     const number = (name) => runs.indexOf(name);
@@ -67,7 +67,7 @@ class Selection {
     return this.at("unanswered", sample, filter) ? "none" : "wrong";
   }
 
-  /** A document's samples: of both runs that are compared, or of all runs. */
+  /** Return a document's samples in the two compared runs, or in all runs. */
   together(document_) {
     const all = this.byDocument[document_];
     return this.isPaired ? this.pair.map((run) => this.of(document_, run)).filter((sample) => sample !== undefined) : all;
@@ -77,7 +77,7 @@ class Selection {
     return this.byDocument[document_].find((sample) => this.index.samples.run[sample] === run);
   }
 
-  /** Numbers of the samples that pass, in order; of two runs together, one for each example. */
+  /** Return the numbers of the matching samples, in order; for two compared runs, one sample per example. */
   passing() {
     const { index, state } = this;
     const task = index.tasks.findIndex(({ name }) => name === state.task);
@@ -102,18 +102,18 @@ class Selection {
     return passing.filter((sample) => isFirst(index.samples.document[sample]));
   }
 
-  /** The numbers by which samples can be sorted, as the address names those that are shown. */
+  /** Return the columns of numbers by which samples can be sorted, as named in the address. */
   get columns() {
     return Object.keys(this.index.samples.columns).filter((name) => this.state.columns.split(" ").includes(name));
   }
 
-  /** How right the runs are on a sample's example, on average; of what is not scored, 2. */
+  /** Return the mean accuracy of the runs on a sample's example; 2 if it is not scored. */
   share(sample) {
     const scores = this.byDocument[this.index.samples.document[sample]].map((other) => this.at("acc", other)).filter((score) => score !== null);
     return scores.length ? scores.reduce((sum, score) => sum + score, 0) / scores.length : 2;
   }
 
-  /** By the column that the address names, a minus before it for downwards; what has no number comes last. */
+  /** Sort by the column in the address, descending with a minus before it; samples without a number come last. */
   sorted(samples) {
     if (this.state.sort === "failures") return samples.sort((a, b) => this.share(a) - this.share(b) || a - b);
     const numbers = this.index.samples.columns[this.state.sort.replace("-", "")];
@@ -122,7 +122,7 @@ class Selection {
     return samples.sort((a, b) => (numbers[a] === null) - (numbers[b] === null) || sign * (numbers[a] - numbers[b]) || a - b);
   }
 
-  /** What the list knows of a sample, as plain values by name. */
+  /** Return the fields of a sample in the list, as plain values by name. */
   row(sample) {
     const { samples, documents, tasks, runs } = this.index;
     const document_ = samples.document[sample];
@@ -160,7 +160,7 @@ class Selection {
     return rightRuns > 0 && rightRuns < runs.length;
   }
 
-  /** The samples of examples that two runs have with this result: of the run that is right, else of the first. */
+  /** Yield the samples of examples with this result in two runs: of the run that is right, or else of the first run. */
   *pairedSamples() {
     const { result } = this.state;
     const [a, b] = this.pair;

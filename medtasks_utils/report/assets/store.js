@@ -27,7 +27,7 @@ function packedElements(name) {
 
 const awaited = new Map(); // what to call with the content of a part that is being loaded
 
-/** Called by the scripts in the folder beside the page. */
+/** Receive a part from a script in the folder next to the page. */
 function part(name, number, base64) {
   awaited.get(`${name}-${number}`)(base64);
 }
@@ -38,7 +38,7 @@ function loadedPart(folder, name, number) {
     awaited.set(`${name}-${number}`, resolve);
     const script = el("script", { src: encodeURI(address) });
     script.addEventListener("load", () => script.remove());
-    script.addEventListener("error", () => reject(new Error(`${address} is not there: it belongs to this page`)));
+    script.addEventListener("error", () => reject(new Error(`${address} is missing; keep this file next to the page`)));
     document.head.append(script);
   });
 }
@@ -54,7 +54,7 @@ class Store {
     this.kept = 0;
   }
 
-  /** The JSON of a chunk in lower case, unpacked once for all searches as long as there is room. */
+  /** Return the JSON of a chunk in lower case, which stays unpacked for later searches as long as there is room. */
   inLowerCase(number) {
     if (this.searched.has(number)) return this.searched.get(number);
     const text = this.text(number).then((json) => json.toLowerCase());
@@ -63,7 +63,7 @@ class Store {
     return text;
   }
 
-  /** The JSON of a chunk. */
+  /** Return the JSON of a chunk. */
   async text(number) {
     const folder = document.documentElement.dataset.parts;
     return unpack(folder ? await loadedPart(folder, this.name, number) : this.elements[number].textContent);
@@ -99,7 +99,7 @@ class Store {
   }
 }
 
-/** Numbers of the lines of JSON that have a text, itself as JSON writes it, in a string that is no name of a field. */
+/** Return the numbers of the lines with a text, encoded as in JSON, in a string that is not the name of a field. */
 function* linesWith(text, needle) {
   let [line, counted] = [0, 0];
   for (let at = text.indexOf(needle); at >= 0; ) {
