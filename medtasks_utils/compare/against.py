@@ -80,8 +80,7 @@ class TaskAgainst:
                 f"--against: none of the {len(numbers):,} examples of {saved.task} is among the {len(saved.samples):,} "
                 "samples of the saved run"
             )
-        self._signatures = saved.signatures
-        self._name = saved.task
+        self._saved = saved
         self.metric = _headline(saved)
         self._filter = DEFAULT_FILTER if DEFAULT_FILTER in saved.filters else saved.filters[0]
         places = [saved.examples[keys[number]] for number in self._numbers]
@@ -90,7 +89,6 @@ class TaskAgainst:
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
         self._sizes = look_sizes(len(self._order), len({*strata.tolist()}))
-        self._levels = levels(tuple(self._sizes))
         self._look = 0
         self._scores: dict[int, Sequence[Score]] = {}
         self.standing = Standing("undecided", 0, len(self._numbers))
@@ -117,31 +115,26 @@ class TaskAgainst:
         Raises:
             MedtasksError: if the signatures show that the runs are not comparable.
         """
-        reasons = []
-        for difference in incompatibilities(self._signatures.get(self._filter), signatures.get(self._filter)):
-            if difference.refuse and difference.field not in _ONLY_OF_EXAMPLES:
-                reasons.append(difference.message)
+        differences = incompatibilities(self._saved.signatures.get(self._filter), signatures.get(self._filter))
+        refusals = (difference for difference in differences if difference.refuse)
+        reasons = "; ".join(refusal.message for refusal in refusals if refusal.field not in _ONLY_OF_EXAMPLES)
         if reasons:
-            raise MedtasksError(f"--against: {self._name} is not comparable with the saved run: {'; '.join(reasons)}")
-        place_of = {number: place for place, number in enumerate(self._numbers)}
+            raise MedtasksError(f"--against: {self._saved.task} is not comparable with the saved run: {reasons}")
         for sample in samples:
             if sample["filter"] == self._filter:
                 value = sample.get(self.metric.name)
-                self._scores[place_of[sample["doc_id"]]] = getattr(value, "scores", (value,))
-        self.standing = self._decide()
-
-    def _decide(self) -> Standing:
-        """Compute the standing from the scores so far."""
-        places = sorted(self._scores)
+                self._scores[sample["doc_id"]] = getattr(value, "scores", (value,))
+        places = [place for place, number in enumerate(self._numbers) if number in self._scores]
         saved = self._saved_scores[places]
-        new = MetricScores.of([self._scores[place] for place in places], saved.clusters, saved.strata)
-        result = contrast(saved, new, self.metric)
-        asked, of = len(places), len(self._numbers)
-        if result is None or result.sensitivity is None:
-            return Standing("undecided", asked, of, None if result is None else result.difference)
-        share, level = self._sizes[self._look - 1] / self._sizes[-1], self._levels[self._look - 1]
-        interval = repeated_interval(result.difference, result.sensitivity, share, level)
-        return Standing(decision(interval, self._within), asked, of, result.difference, *interval)
+        rows = [self._scores[self._numbers[place]] for place in places]
+        result = contrast(saved, MetricScores.of(rows, saved.clusters, saved.strata), self.metric)
+        self.standing = Standing("undecided", len(places), len(self._numbers), result.difference if result else None)
+        if result and result.sensitivity:
+            size, level = self._sizes[self._look - 1], levels(tuple(self._sizes))[self._look - 1]
+            share = size / self._sizes[-1]
+            interval = repeated_interval(result.difference, result.sensitivity, share, level)
+            low, high = interval
+            self.standing = self.standing._replace(decision=decision(interval, self._within), low=low, high=high)
 
     def __str__(self) -> str:
         """Return the standing as one line, with shares in percentage points."""

@@ -68,23 +68,26 @@ class _Kept:
         entry: the object in the line of the file.
         source: the file and line, if the run is unfinished; None for an answer in the archive.
         conversation: the kept replies to all requests of its conversation, if there are several.
-        is_taken: True if this run has used it.
     """
 
     entry: dict[str, Any]
     source: tuple[Path, bytes] | None
     conversation: "Sequence[_Kept]" = ()
-    is_taken: bool = False
 
     def differences(self, request: _Request) -> list[str]:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
         before, now = self.entry["settings"], request.settings
-        names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        names = _changed(before, now)
         entries = [kept.entry for kept in (self, *self.conversation)]
         if _THINKING in names and all(_is_short(entry, before.get(_THINKING), now.get(_THINKING)) for entry in entries):
             names.remove(_THINKING)
         does_fit = all(_fits(entry, request.limit) for entry in entries)
         return names if does_fit else [*names, "max_gen_toks"]
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the names whose values differ."""
+    return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 
 def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
@@ -178,8 +181,7 @@ class AnswerStore:
         """Return the reason why there is no archive: no run has finished in the folder, or only with other models."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
             head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
-            before, now = head["model"], self._head["model"]
-            changed = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+            changed = _changed(head["model"], self._head["model"])
             if changed:
                 return f"the answers in {self.folder} come from a model with different {', '.join(changed)}"
         return f"no finished run has kept answers in {self.folder}"
@@ -224,8 +226,8 @@ class AnswerStore:
         request = self._request(method, arguments)
         candidates = self._by_prompt.get(request.prompt, [])
         for kept in candidates:
-            if not kept.is_taken and not kept.differences(request):
-                kept.is_taken = True
+            if not kept.differences(request):
+                candidates.remove(kept)
                 if kept.source is not None:
                     path, line = kept.source
                     self._used[path].append(line)

@@ -91,11 +91,7 @@ class TaskRun:
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
         breakdowns = self.benchmark.breakdowns if self.benchmark else ()
-        return {division.name: list(map(division.key, self._documents)) for division in breakdowns}
-
-    @property
-    def _documents(self) -> list[Row]:
-        return [sample.doc for sample in self.samples]
+        return {division.name: [division.key(sample.doc) for sample in self.samples] for division in breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples in order; a sample without a value has empty scores."""

@@ -172,11 +172,8 @@ class MacroF1(Aggregation):
     averages_parts = True
 
     def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
-        of_classes = []
-        for terms in zip(*scores, strict=True):
-            if any(denominator for _, denominator in terms):
-                of_classes.append(F1.by_definition(terms, strata))
-        return fmean(of_classes)
+        classes = zip(*scores, strict=True)
+        return fmean(F1.by_definition(terms, strata) for terms in classes if any(bottom for _, bottom in terms))
 
 
 class Total(Mean):

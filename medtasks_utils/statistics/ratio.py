@@ -165,12 +165,9 @@ class Ratio:
         if self.numerators.shape[2] == 1:
             return informative_clusters(self.influence[self.counted])
         classes = np.flatnonzero(self._totals[1].any(axis=(0, 1))).tolist()
-        return min((self._of_class(place).informative_clusters for place in classes), default=0.0)
-
-    def _of_class(self, place: int) -> "Ratio":
-        """Return the ratio of one class."""
-        only = np.s_[:, :, place : place + 1]
-        return Ratio(self.numerators[only], self.denominators[only], self._cluster_of, self.strata)
+        of_classes = [(self.numerators[:, :, [place]], self.denominators[:, :, [place]]) for place in classes]
+        ratios = (Ratio(*terms, self._cluster_of, self.strata) for terms in of_classes)
+        return min((ratio.informative_clusters for ratio in ratios), default=0.0)
 
     @property
     def degrees_of_freedom(self) -> float:

@@ -147,9 +147,9 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
 
 def integer_codes(names: Iterable[Hashable | None]) -> Codes:
     """Return an integer for each name, equal for equal names; each None gets a unique integer."""
-    keys = [("alone", place) if name is None else name for place, name in enumerate(names)]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    return np.array([numbers[key] for key in keys], dtype=np.intp)
+    codes: dict[Hashable, int] = {}
+    keys = (("alone", place) if name is None else name for place, name in enumerate(names))
+    return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.intp)
 
 
 def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:

@@ -60,9 +60,8 @@ def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
     Args:
         scores: by metric, the scores of one example's generations.
     """
-    to_log = {}
-    for name, generations in scores.items():
-        has_terms = any(isinstance(score, tuple) for score in generations)
-        if has_terms or len(generations) > 1:
-            to_log[name] = generations
-    return to_log
+    return {
+        name: generations
+        for name, generations in scores.items()
+        if len(generations) > 1 or any(isinstance(score, tuple) for score in generations)
+    }
