@@ -68,11 +68,13 @@ class _Kept:
         entry: the object in the line of the file.
         source: the file and line, if the run is unfinished; None for an answer in the archive.
         conversation: the kept replies to all requests of its conversation, if there are several.
+        is_taken: True if this run has used it.
     """
 
     entry: dict[str, Any]
     source: tuple[Path, bytes] | None
     conversation: "Sequence[_Kept]" = ()
+    is_taken: bool = False
 
     def differences(self, request: _Request) -> list[str]:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
@@ -226,8 +228,8 @@ class AnswerStore:
         request = self._request(method, arguments)
         candidates = self._by_prompt.get(request.prompt, [])
         for kept in candidates:
-            if not kept.differences(request):
-                candidates.remove(kept)
+            if not kept.is_taken and not kept.differences(request):
+                kept.is_taken = True
                 if kept.source is not None:
                     path, line = kept.source
                     self._used[path].append(line)
