@@ -55,7 +55,7 @@ def test_sixteen_calls_are_run_and_no_more():
 
 
 def test_a_call_may_take_as_long_as_tool_timeout_says():
-    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5}).turns._opened
+    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5}).turns._tools
     assert [tool._sandbox._timeout for tool in tools.values()] == [2.5]
 
 
