@@ -190,8 +190,8 @@ class EvalResult:
         if "answers_taken_over" in spent:
             parts.append(f"{counted(spent['answers_taken_over'], 'answer')} reused")
         for line in self.scores.lines:
-            if line.tool_calls:
-                parts.append(f"{line.tool_calls:.2f} tool calls per example ({line.topic.name})")
+            if line.means["tool_calls"]:
+                parts.append(f"{line.means['tool_calls']:.2f} tool calls per example ({line.topic.name})")
         return ", ".join(parts)
 
     def _next(self) -> str:

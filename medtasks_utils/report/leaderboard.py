@@ -14,42 +14,32 @@ from medtasks_utils.results import Run
 
 from .outcomes import OUTCOMES, outcomes
 from .ranking import Rank, ranks
-from .report_tables import Shown, listed, shown_value
+from .report_tables import FigureRow, figure_row, listed
 from .text import words
 from .topics import RunResult, Topic
 
 
-@dataclass(frozen=True)
-class Column:
+@dataclass(kw_only=True)
+class Column(FigureRow):
     """A benchmark's column under one filter. Lists and run numbers are in the order of the page's runs.
 
     Attributes:
         topic: the name of the task or group.
-        title: the heading of the column.
         metric: the first metric of the topic.
-        places: the number of decimals.
-        drawn: True if values are shares or points, which can be drawn on an axis.
         ascending: True if smaller values are better.
         is_overall: True if the column is a mean over benchmarks.
-        values: the value of each run; None for a run without the task.
         ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly.
         reasons: by run number, the reason why a run is not comparable with the others.
-        reached: the best score without the question, in the unit of the values.
-        reader: the classifier that reached it.
+        reader: the classifier that reached the best score without the question.
         chance: the expected score of guessing.
     """
 
     topic: str
-    title: str
     metric: str
-    places: int
-    drawn: bool
     ascending: bool
     is_overall: bool
-    values: list[Shown | None]
     ranks: list[tuple[int, int, str] | None]
     reasons: dict[int, str]
-    reached: float | None
     reader: str
     chance: float | None
 
@@ -92,25 +82,19 @@ def _column(
     """Return the column of a topic under a filter, or under the topic's first filter if it lacks ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
-    by_run = {rank.run: rank for rank in ranks_by_topic.get((topic.name, filter_name), ())}
-    places = [
-        (by_run[name].best, by_run[name].worst, by_run[name].groups) if name in by_run else None for name in names
-    ]
-    is_drawn = metric.unit in ("share", "points")
+    by_run = {rank.run: rank[2:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
+    row = figure_row(topic.label, [topic.estimate(name, filter_name, metric.name) for name in names], metric)
+    row.reached = reached and reached.value * metric.scale
     return Column(
-        topic.name,
-        topic.label,
-        metric.name,
-        1 if is_drawn else 2,
-        is_drawn,
-        metric.higher_is_better is False,
-        topic.is_overall,
-        [shown_value(topic.estimate(name, filter_name, metric.name), metric) for name in names],
-        places,
-        topic.numbered_reasons(names, filter_name, metric.name),
-        None if reached is None else reached.value * metric.scale,
-        "" if reached is None else words(reached.reader),
-        _chance(topic, metric.name),
+        **vars(row),
+        topic=topic.name,
+        metric=metric.name,
+        ascending=metric.higher_is_better is False,
+        is_overall=topic.is_overall,
+        ranks=[by_run.get(name) for name in names],
+        reasons=topic.numbered_reasons(names, filter_name, metric.name),
+        reader=words(reached.reader) if reached else "",
+        chance=_chance(topic, metric.name),
     )
 
 
@@ -162,7 +146,7 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     too_few: list[str] = []
     incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
-        title = "the mean of all benchmarks" if column.is_overall else column.title
+        title = "the mean of all benchmarks" if column.is_overall else column.label
         for run_number, reason in column.reasons.items():
             incomparable[names[run_number], reason.split(" (")[0]].append(title + _would_lead(column, run_number))
         first = tuple(names[run_number] for run_number, rank in enumerate(column.ranks) if rank and rank[0] == 1)

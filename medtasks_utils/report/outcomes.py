@@ -30,11 +30,9 @@ def outcomes(result: RunResult) -> dict[str, float]:
     benchmark = result.tasks[0].benchmark
     abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []
     metrics = ("acc", "answered", *abstention_metrics)
-    rates = np.full((len(metrics), len(result.samples)), np.nan)
-    filters = [name for task in result.tasks for name in task.filters]
-    for name in [*filters, FLEXIBLE]:  # flexible-extract comes last and so takes precedence
-        of_filter = np.array([result.scores(name, metric).values for metric in metrics])
-        rates = np.where(np.isnan(of_filter[0]), rates, of_filter)
+    filters = result.tasks[0].filters
+    best = FLEXIBLE if FLEXIBLE in filters else filters[0]
+    rates = np.array([result.scores(best, metric).values for metric in metrics])
     is_scored = ~np.isnan(rates[0])
     flexible, answered = rates[:2, is_scored]
     unsure = np.nan_to_num(rates[2:, is_scored]).sum(axis=0)

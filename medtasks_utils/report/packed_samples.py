@@ -151,8 +151,6 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             samples.append({"document": place, "run": run, "badges": _badges(sample, audits, marked), **numbers})
             for name, rows in read.items():
                 rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    has_certainty = any(row["certainty"] is not None for row in samples)
-    of_numbers = _columns(("length", "certainty") if has_certainty else ("length",), samples)
     of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
     return {
         "runs": [visible(run.name) for run in runs],
@@ -160,7 +158,11 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
         "tasks": [{"name": name, "facets": of_task} for name, of_task in facets.items()],
         "facets": all_facets,
         "documents": _columns(("task", "id", "snippet", "target", *all_facets), documents),
-        "samples": {**_columns(("document", "run", "badges"), samples), "columns": of_numbers, "read": of_filters},
+        "samples": {
+            **_columns(("document", "run", "badges"), samples),
+            "columns": _columns(("length", "certainty"), samples),
+            "read": of_filters,
+        },
     }
 
 

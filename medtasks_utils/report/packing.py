@@ -39,4 +39,4 @@ def pack_one(value: Any) -> str:
 
 
 def _packed(text: bytes) -> str:
-    return base64.b64encode(zlib.compress(text, 1)).decode("ascii")
+    return base64.b64encode(zlib.compress(text, 6)).decode("ascii")

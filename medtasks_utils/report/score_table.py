@@ -29,10 +29,9 @@ class ScoreLine:
         n: the number of examples.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
-        tool_calls: the mean number of tool calls per example; None if there are no tools.
         without_question: the best score without the question; None if it was not measured on these rows.
-        cut: the share of replies that reached the token limit, 0 to 1; None if unknown.
-        acc_finished: the accuracy of the replies that ended by themselves, under the first filter; None if unknown.
+        means: under the first filter, None where unknown: ``tool_calls`` of an example, the share of replies ``cut`` at
+            the token limit, 0 to 1, and ``acc_finished``, the accuracy of the replies that ended by themselves.
     """
 
     topic: Topic
@@ -40,10 +39,8 @@ class ScoreLine:
     n: int
     scores: dict[str, Estimate]
     answered: dict[str, Estimate]
-    tool_calls: float | None
     without_question: Reached | None
-    cut: float | None
-    acc_finished: float | None
+    means: dict[str, float | None]
 
     def score(self, name: str) -> str:
         """Format the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
@@ -68,7 +65,7 @@ class ScoreLine:
         task = next(task for result in self.topic.results.values() for task in result.tasks)
         limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
-        cut, finished = self.topic.metric("cut").shown(self.cut), self.topic.metric("acc").shown(self.acc_finished)
+        cut, finished = (self.topic.metric(name).shown(self.means[name]) for name in ("cut", "acc_finished"))
         return (
             f"{self.topic.name}: {cut} % of the replies were cut at {reached}; acc of the finished replies: "
             f"{finished}. Use a larger --gen_kwargs max_gen_toks=… to let more of them finish"
@@ -110,10 +107,8 @@ def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
         counted[0] if counted else topic.results[run.name].asked,
         estimates(metric),
         estimates("answered"),
-        value_of("tool_calls"),
         topic.without_question(metric),
-        value_of("cut"),
-        value_of("acc_finished"),
+        {name: value_of(name) for name in ("tool_calls", "cut", "acc_finished")},
     )
 
 
@@ -143,7 +138,7 @@ class ScoreTable:
         reasons = sorted({score.unreliable for score in scores if score.interval} - {""})
         marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
         notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
-        notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.cut)
+        notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.means["cut"])
         text = table([head, *rows], left=2)
         if max(map(len, text.splitlines())) > self.width:
             notes = [textwrap.fill(note, self.width) for note in notes]
@@ -166,10 +161,8 @@ class ScoreTable:
                     }
                     for name, score in line.scores.items()
                 },
-                "tool_calls": line.tool_calls,
                 "without_question": line.without_question and line.without_question._asdict(),
-                "cut": line.cut,
-                "acc_finished": line.acc_finished,
+                **line.means,
             }
             for line in self.lines
         ]

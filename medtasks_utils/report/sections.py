@@ -95,7 +95,8 @@ def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure
     for name in topic.metrics(filter_name):
         metric, reached = topic.metric(name), topic.without_question(name)
         row = figure_row(name, [topic.estimate(run, filter_name, name) for run in names], metric)
-        rows.append(replace(row, reached=None if reached is None else reached.value * metric.scale))
+        row.reached = reached and reached.value * metric.scale
+        rows.append(row)
     components = {
         run: variance_components(topic.results[run].scores(filter_name, "acc"))
         for run in topic.samples()

@@ -18,12 +18,9 @@ def visible(text: object) -> str:
     return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
 
 
-_TEX = {ord(sign): f"\\{sign}" if sign in "&%$#_{}" else f"\\char`\\{sign}{{}}" for sign in "&%$#_{}~^\\"}
-
-
 def as_tex(text: str) -> str:
     """Escape a text for LaTeX."""
-    return text.translate(_TEX)
+    return re.sub(r"[&%$#_{}]", r"\\\g<0>", text)
 
 
 def words(name: str) -> str:

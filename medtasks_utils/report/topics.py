@@ -110,11 +110,6 @@ class Topic:
         return self.benchmark_name is None and any(result.is_group for result in self.results.values())
 
     @property
-    def is_default(self) -> bool:
-        """True if it is the default task of its benchmark, and not a variant."""
-        return self.benchmark is not None and self.name == self.benchmark.default_task
-
-    @property
     def title(self) -> str:
         """The benchmark's name as its authors write it or, without a benchmark, the name of the task."""
         return "Overall" if self.is_overall else self.benchmark.title if self.benchmark else self.name
@@ -122,7 +117,8 @@ class Topic:
     @property
     def label(self) -> str:
         """The title, followed by the name of the task if it is a variant."""
-        return self.title if self.is_default or not self.benchmark_name else f"{self.title} ({self.name})"
+        is_variant = self.benchmark and self.name != self.benchmark.default_task
+        return f"{self.title} ({self.name})" if is_variant else self.title
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name; in a group of several benchmarks, the metric of its first task of this pack."""

@@ -323,7 +323,7 @@ def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
         choose(page, badge="marked by a person")
         assert shown(page) == 0
         page.set_input_files(".save input[type=file]", path)
-        page.wait_for_function("document.querySelector('#count').textContent.startsWith('1 of')")
+        page.wait_for_function("() => document.querySelector('#count').textContent.startsWith('1 of')")
         open_first(page)
         assert page.input_value(f"{mark} [name=note]") == '=1, "so"'
 

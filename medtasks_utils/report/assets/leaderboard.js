@@ -73,7 +73,7 @@ class Leaderboard {
       return el("th", { scope: "col", class: plot ? "text" : "", ...order }, name, small && el("span", { class: "small" }, small), plot);
     };
     const scale = ({ marks, at, label }) => svg("svg", { height: 14, class: "cell", "aria-hidden": "true" }, ...[marks[0], marks.at(-1)].map((mark) => svg("text", { x: at(mark), y: 11, class: mark === marks[0] ? "first" : "last" }, label(mark))));
-    const columns = this.columns.map((column, by) => head(by, column.title, column.metric, column.drawn && scale(axes[by])));
+    const columns = this.columns.map((column, by) => head(by, column.label, column.metric, column.drawn && scale(axes[by])));
     return el("tr", {}, el("th", { scope: "col", class: "text" }, "Run"), this.hasRank && el("th", { scope: "col" }, "Rank"), columns, this.shares.map(([name, title]) => head(name, title, name === "tokens" ? "/ example" : "%")));
   }
 
@@ -132,7 +132,7 @@ class Leaderboard {
       return el(
         "tr",
         {},
-        el("th", { scope: "row" }, this.choice.topics.includes(href.slice(1)) ? el("a", { href }, column.title) : column.title, el("span", { class: "small" }, column.metric)),
+        el("th", { scope: "row" }, this.choice.topics.includes(href.slice(1)) ? el("a", { href }, column.label) : column.label, el("span", { class: "small" }, column.metric)),
         el("td", { class: "plot" }, plot),
         el("td", {}, el("b", {}, value[0].toFixed(column.places)), el("span", { class: "small" }, interval), column.reasons[run] && el("span", { class: "small why" }, `not comparable: ${column.reasons[run]}`)),
         el("td", { class: "ends" }, ends && this.bar(ends)),

@@ -47,7 +47,7 @@ class SampleBrowser {
     if (runs.length > 1) this.addSelect("run", "Run", ofRuns("all runs"));
     if (runs.length > 2) for (const [name, label] of [["a", "A"], ["b", "B"]]) this.addSelect(name, label, ofRuns());
     if (ways.length) this.addSelect("found", "Answer found by", options(ways, "any way"));
-    if (samples.columns.certainty) this.addSelect("certainty", "Certainty", [["", "any"], ...Object.entries(CERTAINTIES)]);
+    if (samples.columns.certainty.some(Number.isFinite)) this.addSelect("certainty", "Certainty", [["", "any"], ...Object.entries(CERTAINTIES)]);
     this.addSelect("badge", "Marked", options([...badges, PERSON], "anything"));
     for (const name of this.index.facets) this.addSelect(name, sentence(name), options(distinct(documents[name]), "all"));
     this.nameResults();
