@@ -151,7 +151,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
     samples = list(by_example.values())
     problems = []
     if bad:
-        problems.append(f"left out {len(bad)} truncated or unreadable lines (the first is line {bad[0]})")
+        problems.append(f"truncated or unreadable lines left out: {len(bad)} (the first is line {bad[0]})")
     for name in dict.fromkeys(chain.from_iterable(sample.answers for sample in samples)):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:

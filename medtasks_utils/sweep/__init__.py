@@ -2,12 +2,12 @@
 
 ======================  ===========================================================================================
 :mod:`.plan`            the plan, validated, and its jobs; a job is one ``medtasks eval``
-:mod:`.job_size`        how many requests a job makes, and whether it can run
+:mod:`.job_size`        the number of requests of a job, and whether it can run
 :mod:`.child_process`   a process that ends with the sweep
-:mod:`.allocation`      runs jobs of one model in one place, beside the model's servers, and counts the cost
+:mod:`.allocation`      runs jobs of one model in one place, with the model's servers, and measures the cost
 :mod:`.local_executor`  runs allocations on this machine, as many at once as its processors and GPUs allow
 :mod:`.ray_executor`    runs allocations on a Ray cluster
 :mod:`.slurm_executor`  runs allocations under Slurm
-:mod:`.scheduler`       gives allocations to an executor, starts again what was lost, and writes the report
+:mod:`.scheduler`       gives allocations to an executor, restarts lost ones, and writes the report
 ======================  ===========================================================================================
 """

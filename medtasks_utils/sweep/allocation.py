@@ -1,10 +1,10 @@
-"""Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and count the cost.
+"""Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and measure the cost.
 
 =====================  ==========================================================================================
-``MODEL/server0.log``  what a server prints; ``server0.json`` names its process
-``JOB/log.txt``        what ``medtasks eval`` prints
-``JOB/job.json``       the job's state in words, and an exit code once it is over
-``JOB/cost.json``      seconds, GPU-seconds and, by nvidia-smi, joules; jobs that run at once have equal shares
+``MODEL/server0.log``  the output of a server; ``server0.json`` identifies its process
+``JOB/log.txt``        the output of ``medtasks eval``
+``JOB/job.json``       the job's state in words, and its exit code when it is over
+``JOB/cost.json``      seconds, GPU-seconds and, by nvidia-smi, joules; concurrent jobs have equal shares
 =====================  ==========================================================================================
 """
 
@@ -33,7 +33,7 @@ from .plan import Allocation, Job
 
 _PROBE_TIMEOUT = 5.0  # seconds
 _STARTING = (502, 503, 504)  # statuses of a proxy, or of a server that still loads its model
-_LOG_LINES = 8  # lines of a log that are shown
+_LOG_LINES = 8  # number of lines of a log that are shown
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _POWER_INTERVAL = 5  # seconds between measurements of nvidia-smi
 
@@ -41,11 +41,11 @@ _POWER_INTERVAL = 5  # seconds between measurements of nvidia-smi
 def run_allocation(allocation: Allocation, output: Path, environment: Mapping[str, str]) -> Generator[None]:
     """Run the jobs of an allocation that have no exit code yet, and yield while they run.
 
-    If the generator is closed, everything that it has started ends.
+    Closing the generator ends everything that it has started.
 
     Args:
         allocation: the jobs.
-        output: the folder under which this machine keeps the files of the sweep.
+        output: the folder in which this machine stores the files of the sweep.
         environment: environment variables in addition to those of this process.
     """
     jobs = [job for job in allocation if exit_code(output / job.path) is None]
@@ -55,11 +55,11 @@ def run_allocation(allocation: Allocation, output: Path, environment: Mapping[st
 
 
 class _Attempt:
-    """An attempt at jobs of one model, beside its servers.
+    """An attempt to run jobs of one model, with its servers.
 
     Attributes:
-        running: the process of each running job, and the port of its server.
-        servers: the process of each server by its port, and its log.
+        running: by job, its process and the port of its server.
+        servers: by port, the process of the server and its log.
     """
 
     def __init__(self, jobs: list[Job], output: Path, environment: Mapping[str, str], stack: ExitStack) -> None:
@@ -76,7 +76,7 @@ class _Attempt:
         self.charged_at, self.charged_joules = time.monotonic(), _joules(self.power)
 
     def steps(self) -> Iterator[None]:
-        """Do it, and yield while there is nothing to do."""
+        """Run the jobs, and yield while there is nothing to do."""
         if self.gpus and shutil.which("nvidia-smi"):
             query = ["--query-gpu=power.draw", "--format=csv,noheader,nounits", f"--loop={_POWER_INTERVAL}"]
             self._start(["nvidia-smi", f"--id={','.join(self.gpus)}", *query], self.power)
@@ -102,7 +102,7 @@ class _Attempt:
     # ---- servers
 
     def _start_servers(self) -> None:
-        """Start the model's servers, each on its own GPUs, after ending those that an earlier sweep has left."""
+        """Start the model's servers, each on its own GPUs; first end servers left by an earlier sweep."""
         each = self.model.resources.gpus
         for number in range(self.model.replicas):
             mark, log = self.folder / f"server{number}.json", self.folder / f"server{number}.log"
@@ -117,14 +117,14 @@ class _Attempt:
             self.servers[port] = process, log
 
     def _problem_of_servers(self) -> str:
-        """Return how a server has ended, in a line; empty if all run."""
+        """Return a line about a server that has ended; an empty string if all are running."""
         for process, log in self.servers.values():
             if process.poll() is not None:
                 return f"its server ended with exit code {process.returncode}: {one_line(last_lines(log))}"
         return ""
 
     def _wait_for_servers(self) -> Generator[None, None, str]:
-        """Wait until every server answers; return the problem if one does not do so in time."""
+        """Wait until all servers respond; return the problem if one does not respond in time, else an empty string."""
         addresses = {f"http://127.0.0.1:{port}/v1/models": log for port, (_, log) in self.servers.items()}
         seconds = self.model.ready_timeout
         if self.plan.wait and not addresses and "base_url" in self.model.model_args:
@@ -134,7 +134,7 @@ class _Attempt:
             while not is_up(address):
                 problem = self._problem_of_servers()
                 if problem or time.monotonic() > end:
-                    return problem or f"no server answers at {address} within {seconds:g} s {one_line(last_lines(log))}"
+                    return problem or f"no response at {address} within {seconds:g} s: {one_line(last_lines(log))}"
                 for job in self.waiting:
                     note(self.output / job.path, None, f"waiting for {address}")
                 yield
@@ -144,7 +144,7 @@ class _Attempt:
     # ---- jobs
 
     def _start_jobs(self) -> None:
-        """Start as many jobs as may run at once; of one run, each budget after the one before it."""
+        """Start as many jobs as may run at once; the budgets of a run are started one after the other."""
         at_once = max(len(self.servers), int(self.model.resources.cpus)) if self.servers else 1
         for job in list(self.waiting):
             if len(self.running) == at_once or any(other.run is job.run for other in self.running):
@@ -165,7 +165,7 @@ class _Attempt:
             note(self.output / job.path, None, "running")
 
     def _note_ended(self) -> None:
-        """Note the exit codes of the jobs that have ended."""
+        """Record the exit codes of the jobs that have ended."""
         for job, (process, _) in list(self.running.items()):
             code = process.poll()
             if code is not None:
@@ -176,7 +176,11 @@ class _Attempt:
     # ---- cost
 
     def _charge(self, interval: float = 0) -> None:
-        """Add what was spent to the cost of the jobs that run, or else wait, unless that was done a short time ago."""
+        """Add the cost since the last call to the running jobs or, if none runs, to the waiting ones.
+
+        Args:
+            interval: minimum seconds since the last call; if fewer have passed, do nothing.
+        """
         seconds = time.monotonic() - self.charged_at
         jobs = [*self.running] or self.waiting
         if not jobs or seconds < interval:
@@ -192,7 +196,7 @@ class _Attempt:
 
 
 def is_up(address: str) -> bool:
-    """Return True if a server answers at an address, even with an error, unless the error says that it is starting."""
+    """Return True if a server responds at an address, even with an error other than that it is starting."""
     try:
         direct = [urllib.request.ProxyHandler({})] if "//127." in address else []
         urllib.request.build_opener(*direct).open(address, timeout=_PROBE_TIMEOUT).close()
@@ -211,21 +215,21 @@ def _free_port() -> int:
 
 
 def _identity(pid: int) -> JsonObject:
-    """Return what tells a process from every other one; empty if there is none with this number."""
+    """Return facts that identify a process uniquely; an empty dict if there is no process with this number."""
     with suppress(psutil.NoSuchProcess):
         return {"pid": pid, "started": psutil.Process(pid).create_time()}
     return {}
 
 
 def _joules(power: Path) -> float:
-    """Return the energy that measurements of power add up to."""
+    """Return the energy in joules from a file of power measurements."""
     with suppress(OSError):
         return sum(map(float, re.findall(r"^[\d.]+$", power.read_text(), re.MULTILINE))) * _POWER_INTERVAL
     return 0.0
 
 
 def read_json(path: Path) -> JsonObject:
-    """Return the object in a file; empty if there is no such file."""
+    """Load a JSON object from a file; return an empty dict if there is no such file."""
     with suppress(OSError):
         found: JsonObject = json.loads(path.read_bytes())
         return found
@@ -233,7 +237,7 @@ def read_json(path: Path) -> JsonObject:
 
 
 def note(folder: Path, code: int | None, state: str) -> None:
-    """Note the state of a job in its folder, with its exit code if it is over."""
+    """Record the state of a job in its folder, with its exit code if it is over."""
     write_whole(folder / "job.json", json.dumps({"code": code, "state": state}), make_folder=True)
 
 

@@ -1,7 +1,7 @@
-"""Start a process that ends with the process that started it: ``python -m medtasks_utils.sweep.child_process COMMAND``.
+"""Start a process that ends with its parent: ``python -m medtasks_utils.sweep.child_process COMMAND``.
 
-The command leads a process group. A watcher in the group kills all of it as soon as the starting process closes the
-pipe to it, which happens however that process ends.
+The command leads a process group. A watcher in the group kills the whole group as soon as the parent closes its end of
+a pipe, which also happens if the parent crashes.
 """
 
 import os
@@ -16,7 +16,7 @@ _STOP_TIMEOUT = 10.0  # seconds to end after an interrupt
 
 
 def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command and return its process; its output is appended to a log."""
+    """Start a command, whose output is appended to a log, and return its process."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
         return subprocess.Popen(
@@ -30,7 +30,7 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a process and its children as Ctrl-C does, and kill what does not end soon."""
+    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end within the timeout."""
     with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         os.killpg(process.pid, signal.SIGINT)
         process.wait(_STOP_TIMEOUT)
@@ -53,7 +53,7 @@ def _watch() -> None:
 
 if __name__ == "__main__":
     if os.fork() == 0:
-        if os.fork() == 0:  # twice, so that the command has no child that it does not know
+        if os.fork() == 0:  # fork twice, so that the command has no unknown child
             _watch()
         os._exit(0)
     os.wait()

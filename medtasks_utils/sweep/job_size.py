@@ -17,17 +17,17 @@ from .plan import Job
 
 @cache
 def size_of(job: Job, is_run_here: bool = False) -> int:
-    """Return how many requests a job makes to its model: examples times generations.
+    """Return the number of requests of a job to its model: examples times generations.
 
-    Requests to a judge and further turns with tools do not count. For tasks that score log-likelihoods, each choice is
-    a request.
+    Requests to a judge and further turns with tools are not counted. In tasks that score log-likelihoods, each choice
+    is a request.
 
     Args:
         job: the job.
         is_run_here: True if the job runs on this machine, which then needs the model's folder and packages.
 
     Raises:
-        MedtasksError: if the job's model, flags, tasks, options or data are wrong.
+        MedtasksError: if the job's model, flags, tasks, options or data are not valid.
     """
     try:
         config = config_of(job.flags())
@@ -47,7 +47,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
 
 @cache
 def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
-    """Return the tasks of a run, loaded once for all models that share it."""
+    """Load the tasks of a run, once for all models that share the run."""
     manager = manager_for(names, include_path, json.loads(metadata))
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
@@ -57,7 +57,7 @@ def config_of(flags: Sequence[str]) -> EvaluatorConfig:
     """Return the harness's configuration for flags of ``medtasks eval``.
 
     Raises:
-        UsageError: for an unknown flag, or a value that the flag does not take.
+        UsageError: for an unknown flag or an invalid value.
     """
     parser = _Flags(add_help=False, allow_abbrev=False)
     add_flags_of_run(parser)
@@ -65,7 +65,7 @@ def config_of(flags: Sequence[str]) -> EvaluatorConfig:
 
 
 class _Flags(argparse.ArgumentParser):
-    """A parser that raises its errors."""
+    """A parser that raises errors instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)

@@ -1,4 +1,4 @@
-"""Run allocations on this machine, as many at once as its resources allow, in the plan's order."""
+"""Run allocations on this machine in the plan's order, as many at once as its resources allow."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class LocalExecutor:
     """Runs allocations on this machine.
 
     Attributes:
-        running: the steps of each running allocation, and its GPUs.
+        running: by running allocation, its steps and its GPUs.
 
     Raises:
         UsageError: if an allocation needs more than the machine has.
@@ -52,16 +52,16 @@ class LocalExecutor:
             model, needs = allocation[0].model, allocation[0].model.resources
             if model.gpus > len(machine.gpus) or needs.cpus > machine.cpus or needs.custom:
                 raise UsageError(
-                    f"{allocation[0].name} asks for {model.gpus} GPUs, {needs.cpus:g} CPUs and "
-                    f"{needs.custom or 'nothing'} more, and this machine has {len(machine.gpus)} GPUs and "
-                    f"{machine.cpus:g} CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
+                    f"{allocation[0].name} needs {model.gpus} GPUs, {needs.cpus:g} CPUs and custom resources "
+                    f"{needs.custom or 'none'}, but this machine has {len(machine.gpus)} GPUs and {machine.cpus:g} "
+                    "CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
                 )
         self._free_gpus = list(machine.gpus)
         self._cpus = machine.cpus
         self.running: dict[Allocation, tuple[Generator[None], list[str]]] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Start an allocation if resources are free, and return whether they were."""
+        """Start an allocation if enough resources are free; return True if it was started."""
         needs, count = allocation[0].model.resources, allocation[0].model.gpus
         cpus_in_use = sum(other[0].model.resources.cpus for other in self.running)
         if count > len(self._free_gpus) or round(cpus_in_use + needs.cpus, 6) > self._cpus:
@@ -73,7 +73,7 @@ class LocalExecutor:
         return True
 
     def ended(self) -> list[Allocation]:
-        """Let the allocations run for half a second, and return those that have ended."""
+        """Let the allocations run for half a second, and return the allocations that have ended."""
         time.sleep(_POLL_INTERVAL)
         ended_ones = [allocation for allocation, (steps, _) in self.running.items() if next(steps, True)]
         for allocation in ended_ones:

@@ -1,4 +1,4 @@
-"""The plan of a sweep: a YAML file that names models and the runs of each (:data:`EXAMPLE`)."""
+"""Define the plan of a sweep, a YAML file that lists models and the runs of each (:data:`EXAMPLE`)."""
 
 import json
 import shlex
@@ -23,7 +23,7 @@ EXAMPLE = """\
 example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
-  wait: 600                        # seconds to wait for a server of yours that does not answer yet; default: 0
+  wait: 600                        # seconds to wait for your own server if it does not respond yet; default: 0
   env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the hub's, proxies
   slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
   runs:
@@ -52,7 +52,7 @@ example of a plan:
       model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
       flags: {apply_chat_template: true}
 
-flags are those of medtasks eval; where a model and a run both set one, the run's counts.
+flags are those of medtasks eval; if a model and a run both set a flag, the run's value is used.
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
@@ -62,7 +62,7 @@ ENVIRONMENT = (
     *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
     *("*_proxy", "*_PROXY"),
 )
-"""Variables that jobs on a cluster get if the plan names none: what hosted models, the hub and proxies need."""
+"""Environment variables that jobs on a cluster get by default, for hosted models, the hub and proxies."""
 Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
 """The name of a model or a run."""
 
@@ -88,12 +88,12 @@ class _Named(_Part):
     def _not_reserved(cls, flags: JsonObject) -> JsonObject:
         reserved = sorted(_RESERVED & flags.keys())
         if reserved:
-            raise ValueError(f"{', '.join(reserved)} is set by the sweep itself")
+            raise ValueError(f"{', '.join(reserved)} is set by the sweep itself; remove it")
         return flags
 
 
 class RunPart(_Named):
-    """A run: tasks that are run together, with options by benchmark and further flags of ``medtasks eval``."""
+    """A run: tasks that are evaluated together, with options by benchmark and further flags of ``medtasks eval``."""
 
     tasks: list[str] = Field(min_length=1)
     options: dict[str, JsonObject] = {}
@@ -109,8 +109,8 @@ class ModelPart(_Named):
 
     Attributes:
         serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
-        replicas: how many servers to start, each with the resources' GPUs.
-        ready_timeout: seconds that a server may take to start.
+        replicas: the number of servers to start, each with the GPUs in ``resources``.
+        ready_timeout: the maximum seconds for a server to start.
         slurm: options of sbatch, in addition to the plan's.
     """
 
@@ -126,7 +126,7 @@ class ModelPart(_Named):
     @model_validator(mode="before")
     @classmethod
     def _with_server(cls, values: Any) -> Any:
-        """Write ``vllm`` as a command line, and fill in how the jobs reach a server that the sweep starts."""
+        """Convert ``vllm`` to a command line, and fill in the model arguments for a server that the sweep starts."""
         if not isinstance(values, dict) or not {"serve", "vllm"} & values.keys():
             return values
         served: JsonObject = {"num_concurrent": 32}
@@ -149,7 +149,7 @@ class ModelPart(_Named):
         return self.resources.gpus * self.replicas
 
     def server_command(self, port: int) -> list[str]:
-        """Return the command that starts a server at a port."""
+        """Return the command that starts a server on a port."""
         gpus = max(1, self.resources.gpus)
         return shlex.split(self.serve.replace("{port}", str(port)).replace("{gpus}", str(gpus)))
 
@@ -167,22 +167,22 @@ class Plan(_Part):
 
     @model_validator(mode="after")
     def _check_names(self) -> "Plan":
-        """Raise if two models or two runs have the same name, or a model names a run that does not exist."""
+        """Raise ValueError if two models or runs have the same name, or a model names a run that does not exist."""
         run_names = [run.name for run in self.runs]
         for names in ([model.name for model in self.models], run_names):
             duplicates = sorted({name for name in names if names.count(name) > 1})
             if duplicates:
-                raise ValueError(f"two are named {', '.join(duplicates)}; names must differ")
+                raise ValueError(f"several are named {', '.join(duplicates)}; names must be unique")
         for model in self.models:
             unknown = sorted({*(model.runs or ())} - {*run_names})
             if unknown:
                 raise ValueError(
-                    f"{model.name}: there is no run {', '.join(unknown)}; there are {', '.join(run_names)}"
+                    f"{model.name}: there is no run {', '.join(unknown)}; the runs are {', '.join(run_names)}"
                 )
         return self
 
     def jobs(self) -> "list[Job]":
-        """Return the jobs: model by model, run by run, from the smallest budget to the largest."""
+        """Return the jobs, ordered by model, by run, and from the smallest budget to the largest."""
         runs = {run.name: run for run in self.runs}
         jobs = []
         for model in self.models:
@@ -195,7 +195,7 @@ class Plan(_Part):
 
 
 def _budgets(generation: Any) -> list[JsonObject]:
-    """Return the combinations of the values of those generation settings that are lists, from the smallest."""
+    """Return all combinations of the values of generation settings that are lists, the smallest budget first."""
     settings = generation.items() if isinstance(generation, Mapping) else ()
     lists = {name: sorted(values) for name, values in settings if isinstance(values, list) and name != "until"}
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
@@ -206,8 +206,8 @@ class Job:
     """A job: one run of one model within one budget, which is one ``medtasks eval``.
 
     Attributes:
-        budget: the generation settings that the plan lists values of.
-        smaller: the job of the next smaller budget, whose replies it takes over where they ended in time.
+        budget: the values of the generation settings for which the plan lists several values.
+        smaller: the job of the next smaller budget, whose replies it reuses if they ended by themselves.
     """
 
     plan: Plan
@@ -223,12 +223,12 @@ class Job:
 
     @property
     def name(self) -> str:
-        """``MODEL/RUN``, with the budget if there are several; unique in the plan."""
+        """The unique name ``MODEL/RUN``, with the budget if there are several."""
         return self.variant.replace(self.model.name, f"{self.model.name}/{self.run.name}", 1)
 
     @property
     def path(self) -> str:
-        """The job's folder under the output folder; it hashes everything that results depend on."""
+        """The job's folder in the output folder, with a hash of everything that the results depend on."""
         return f"{self.name}-{digest([self.settings, self.model.serve, version('medtasks'), version('lm_eval')])}"
 
     @property
@@ -246,16 +246,16 @@ class Job:
         return {**flags, "gen_kwargs": {**flags["gen_kwargs"], **self.budget}} if self.budget else flags
 
     def flags(self, port: int = 1, **more: Any) -> list[str]:
-        """Return the flags of ``medtasks eval`` as words, for a model that is served at a port."""
+        """Return the flags of ``medtasks eval`` as a list of words, for a model that is served on a port."""
         return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
 
 
 Allocation = tuple[Job, ...]
-"""Jobs of one model that are given resources together, since they share a server, or one takes over from another."""
+"""Jobs of one model that get resources together, since they share a server, or reuse each other's replies."""
 
 
 def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
-    """Return the allocations of jobs; all jobs of a model are together if ``by_model`` or the sweep serves it."""
+    """Group jobs into allocations; all jobs of a model are together if ``by_model``, or if the sweep serves it."""
     groups: dict[str, Allocation] = {}
     for job in jobs:
         key = job.model.name if by_model or job.model.serve else f"{job.model.name}/{job.run.name}"
@@ -264,7 +264,7 @@ def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Return flags by name as words of a command line; flags that are null, false or empty are omitted."""
+    """Convert flags by name to words of a command line; flags that are null, false or empty are omitted."""
     words = []
     for name, value in settings.items():
         if value is True:
@@ -284,11 +284,11 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
         environment: the variables of this process.
 
     Raises:
-        UsageError: for a name, not a pattern, of a variable that is not set.
+        UsageError: if a named variable is not set; patterns may match no variable.
     """
     for name in names or ():
         if name not in environment and "*" not in name:
-            raise UsageError(f"env: {name} is not set here, so jobs on the cluster cannot get it")
+            raise UsageError(f"env: {name} is not set here, so it cannot be passed to jobs on the cluster")
     patterns = ENVIRONMENT if names is None else names
     forwarded: dict[str, str] = {}
     for pattern in patterns:
@@ -297,7 +297,7 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan in a file.
+    """Load a plan from a file.
 
     Raises:
         UsageError: if the file cannot be read, is not valid YAML, or is not a valid plan.

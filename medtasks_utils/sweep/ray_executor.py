@@ -1,11 +1,11 @@
 """Run allocations on a Ray cluster, which places them by their resources.
 
-On a node that sees the output folder, as with a shared file system, jobs run in that folder; if the node dies, only the
-answers in flight are lost. On other nodes, an allocation runs in a temporary folder whose files are copied back when it
-ends; if the node dies, all of it is lost.
+On a node that can access the output folder, as on a shared file system, jobs run in that folder; if the node dies, only
+pending answers are lost. On other nodes, an allocation runs in a temporary folder whose files are copied back when it
+ends; if the node dies, everything is lost.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
-values into logs on every node (as of Ray 2.60).
+values to logs on every node (as of Ray 2.60).
 """
 
 import subprocess
@@ -28,22 +28,22 @@ from .plan import Allocation
 _CONNECT_TIMEOUT = 9.0  # seconds; Ray itself gives up after minutes
 _PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"
 _POLL_INTERVAL = 0.5  # seconds
-_STOP_TIMEOUT = 15.0  # seconds for jobs to end on Ctrl-C
-_MARKER = ".seen"  # file in the output folder; its random content tells a node that it sees this very folder
+_STOP_TIMEOUT = 15.0  # seconds for jobs to end after Ctrl-C
+_MARKER = ".seen"  # a file in the output folder, by whose random content a node recognises this folder
 
 Files = dict[str, bytes]
 """The contents of a folder's files by relative path."""
 
 
 def run_on_node(allocation: Allocation, output: Path, mark: str, environment: Mapping[str, str]) -> Files:
-    """Run an allocation on this node; return its files, or none if the output folder is shared."""
+    """Run an allocation on this node, and return its files; an empty dict if the output folder is shared."""
     with tempfile.TemporaryDirectory(prefix="medtasks-") as temporary:
         folder = Path(temporary)
         with suppress(OSError):
             if (output / _MARKER).read_text(encoding="utf-8") == mark:
                 folder = output
         with suppress(KeyboardInterrupt), closing(run_allocation(allocation, folder, environment)) as steps:
-            for _ in steps:  # KeyboardInterrupt is Ray's way to pass on Ctrl-C
+            for _ in steps:  # Ray passes on Ctrl-C as KeyboardInterrupt
                 time.sleep(_POLL_INTERVAL)
         files = [] if folder == output else [path for path in folder.rglob("*") if path.is_file()]
         return {str(path.relative_to(folder)): path.read_bytes() for path in files}
@@ -53,27 +53,27 @@ class RayExecutor:
     """Runs allocations on a Ray cluster.
 
     Args:
-        address: the cluster's address; ``auto`` is the cluster that this machine belongs to.
+        address: the cluster's address, or ``auto`` for the cluster of this machine.
         output: the plan's output folder.
         environment: the environment variables that jobs get.
 
     Attributes:
-        running: the reference of Ray's task of each allocation.
+        running: by allocation, the reference of its Ray task.
 
     Raises:
-        MedtasksError: if Ray is not installed, or no cluster answers.
+        MedtasksError: if Ray is not installed, or no cluster responds.
     """
 
     def __init__(self, address: str, output: Path, environment: Mapping[str, str]) -> None:
         if find_spec("ray") is None:
             raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'")
-        try:  # in a process of its own, which can be killed
+        try:  # in a separate process, which can be killed
             subprocess.run(
                 [sys.executable, "-c", _PROBE, address], check=True, capture_output=True, timeout=_CONNECT_TIMEOUT
             )
         except subprocess.SubprocessError:
             raise MedtasksError(
-                f"no Ray cluster answers at {address} within {_CONNECT_TIMEOUT:g} s: start one with `ray start "
+                f"no Ray cluster responds at {address} within {_CONNECT_TIMEOUT:g} s: start one with `ray start "
                 "--head`, or omit --ray"
             ) from None
         import ray
@@ -85,7 +85,7 @@ class RayExecutor:
         self.running: dict[Allocation, Any] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation to the cluster, which runs it when resources are free."""
+        """Submit an allocation to the cluster, which runs it when resources are free; always return True."""
         needs = allocation[0].model.resources
         remote = self._ray.remote(run_on_node).options(
             name=allocation[0].model.name,
@@ -98,7 +98,7 @@ class RayExecutor:
         return True
 
     def ended(self) -> list[Allocation]:
-        """Wait briefly, and return the allocations that have ended, after writing the files that came with them."""
+        """Wait briefly, write the files of the allocations that have ended, and return these allocations."""
         ready, _ = self._ray.wait(list(self.running.values()), num_returns=1, timeout=1.0)
         ended_ones = [allocation for allocation, reference in self.running.items() if reference in ready]
         for allocation in ended_ones:
@@ -107,7 +107,7 @@ class RayExecutor:
                     write_whole(self._output / name, content, make_folder=True)
             except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
                 for job in allocation:
-                    note(job.folder, 1, f"could not start: {error.cause}: is the same medtasks on every node?")
+                    note(job.folder, 1, f"could not start: {error.cause}; install the same medtasks on every node")
             except self._ray.exceptions.RayError:
                 continue  # its node is gone
         return ended_ones

@@ -1,4 +1,4 @@
-"""Give the jobs of a plan to an executor, start again what was lost, and write the report."""
+"""Give the jobs of a plan to an executor, restart lost jobs, and write the report."""
 
 import os
 import sys
@@ -20,14 +20,14 @@ from .plan import Allocation, Job, Plan, allocations_of, forwarded_environment
 from .ray_executor import RayExecutor
 from .slurm_executor import SlurmExecutor
 
-_MOST_ATTEMPTS = 2  # in one sweep, after which a job counts as failed
-_MOST_ATTEMPTS_IF_LOST = 6  # of a job whose node, or Slurm job, is gone
+_MOST_ATTEMPTS = 2  # maximum attempts in a sweep; after that, a job counts as failed
+_MOST_ATTEMPTS_IF_LOST = 6  # maximum attempts for a job whose node, or Slurm job, is lost
 _USAGE_ERROR = 2  # the exit code of a job that is not tried again
-_PROGRESS_INTERVAL = 60.0  # seconds between lines on how far the jobs are
+_PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
-    """Return each job's name, folder, tasks, number of requests, resources, how far it is, and its cost."""
+    """Return, for each job, a record of its name, folder, tasks, number of requests, resources, progress and cost."""
     return [
         {
             "name": job.name,
@@ -46,24 +46,24 @@ def job_records(plan: Plan) -> list[JsonObject]:
 
 
 def job_table(records: Sequence[JsonObject]) -> str:
-    """Return the records of jobs as a table."""
+    """Format the records of jobs as a table."""
     columns = ["name", "tasks", "requests", "gpus", "cpus", "answers", "state"]
     return table([list(map(record.get, columns)) for record in records], columns, left=2)
 
 
 def is_done(job: Job) -> bool:
-    """Return True if the job's last process ended with exit code 0."""
+    """Return True if the last process of a job ended with exit code 0."""
     return exit_code(job.folder) == 0
 
 
 def _answers(job: Job) -> int:
-    """Return how many answers a job has so far."""
+    """Return the number of answers that a job has so far."""
     kept = sum(path.read_bytes().count(b"\n") for path in job.folder.glob("*/answers_*.jsonl"))
     return size_of(job) if is_done(job) else min(kept, size_of(job))
 
 
 def _state(job: Job) -> str:
-    """Return the last state of a job in words."""
+    """Return the last recorded state of a job, in words."""
     return str(read_json(job.folder / "job.json").get("state", "not started"))
 
 
@@ -76,8 +76,8 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
         address: address of a Ray cluster; None runs the jobs under Slurm if the plan says so, else on this machine.
 
     Raises:
-        MedtasksError: before any job runs, if a job's tasks, options or data are wrong, the output folder cannot be
-            written to, or another sweep is running in it.
+        MedtasksError: before any job runs, if a job's tasks, options or data are not valid, the output folder is not
+            writable, or another sweep is running in it.
     """
     is_slurm = plan.slurm is not None and not address
     jobs = plan.jobs()
@@ -86,7 +86,7 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     for job in jobs:
         size_of(job, is_run_here=not address and not is_slurm)
     try:
-        with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends, however it ends
+        with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends or crashes
             for job in jobs:
                 if exit_code(job.folder):  # it failed in an earlier sweep
                     (job.folder / "job.json").unlink()
@@ -99,7 +99,7 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
             return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(allocations, machine))
     except Timeout:
         raise MedtasksError(
-            f"another sweep is running in {plan.output}: wait for it to end, or give this plan another output folder"
+            f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"
         ) from None
 
 
@@ -137,7 +137,7 @@ def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExec
 
 
 def _show_changes(allocation: Allocation, shown: dict[Job, str]) -> None:
-    """Print a line for each state that jobs of an allocation have reached since they were last shown."""
+    """Print a line for each new state of the jobs in an allocation since the last call."""
     reached: dict[str, list[str]] = defaultdict(list)
     for job in allocation:
         state = _state(job)
@@ -153,7 +153,10 @@ def _say(message: str) -> None:
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
-    """Print why jobs failed, write the report on all jobs that are done, and return its path; None if none is done."""
+    """Print the reasons of failures, write a report on all jobs that are done, and return its path.
+
+    Return None if no job is done.
+    """
     problems: dict[str, list[str]] = defaultdict(list)
     for job in failed:
         log = job.folder / "log.txt"

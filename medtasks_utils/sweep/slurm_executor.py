@@ -1,7 +1,7 @@
-"""Run allocations under Slurm: each is a Slurm job, submitted through submitit.
+"""Run allocations under Slurm, each as a Slurm job that is submitted through submitit.
 
-The jobs go on if the sweep ends, and the next one finds them by their numbers, which the models' folders hold. A job
-that reaches its time limit or is preempted puts itself back into Slurm's queue, and goes on with its kept answers.
+The jobs continue if the sweep ends, and the next sweep finds them by their numbers, which are stored in the models'
+folders. A job that reaches its time limit or is preempted requeues itself, and continues with its kept answers.
 """
 
 import math
@@ -20,12 +20,12 @@ from .allocation import run_allocation
 from .plan import Allocation, Plan
 
 _POLL_INTERVAL = 2.0  # seconds
-_MOST_TIME_LIMITS = 5  # that one Slurm job reaches before it fails
-_MINUTES = 1440  # the time limit of a job, unless the plan sets one
+_MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
+_MINUTES = 1440  # the default time limit of a job
 
 
 class _Task:
-    """What a Slurm job does."""
+    """The function that a Slurm job runs."""
 
     def __call__(self, allocation: Allocation, output: Path) -> None:
         """Run an allocation on this node."""
@@ -34,7 +34,7 @@ class _Task:
                 time.sleep(_POLL_INTERVAL)
 
     def checkpoint(self, *arguments: Any) -> Any:
-        """Return what to do when the Slurm job runs again after a time limit or preemption: the same."""
+        """Return the same function for submitit to run again after a time limit or preemption."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self, *arguments)
@@ -44,7 +44,7 @@ class SlurmExecutor:
     """Runs allocations under Slurm.
 
     Attributes:
-        running: the number of the Slurm job of each allocation.
+        running: by allocation, the number of its Slurm job.
 
     Raises:
         MedtasksError: if submitit or Slurm is not installed.
@@ -57,7 +57,7 @@ class SlurmExecutor:
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation, unless an earlier sweep has done so and it is still in the queue."""
+        """Submit an allocation, unless it is still in the queue from an earlier sweep."""
         path = self._output / allocation[0].model.name / "slurm_job.txt"
         with suppress(OSError):
             number = path.read_text()
@@ -72,7 +72,7 @@ class SlurmExecutor:
         """Submit an allocation, and return the number of its Slurm job.
 
         Raises:
-            UsageError: for an option that submitit or Slurm does not take.
+            UsageError: for an option that submitit or Slurm rejects.
         """
         import submitit
 
@@ -81,7 +81,7 @@ class SlurmExecutor:
         options = {
             "job_name": allocation[0].model.name,
             "cpus_per_task": cpus,
-            "srun_args": ["--cpus-per-task", str(cpus)],  # which srun does not take from sbatch since Slurm 22.05
+            "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
             "time": _MINUTES,
             **({"gpus_per_node": model.gpus} if model.gpus else {}),
             **(allocation[0].plan.slurm or {}),
@@ -95,7 +95,7 @@ class SlurmExecutor:
             raise UsageError(f"{allocation[0].model.name}: slurm: {one_line(str(error))}") from None
 
     def _queued(self) -> set[str]:
-        """Return the numbers of this user's Slurm jobs that wait or run; of all, if Slurm does not answer now."""
+        """Return the numbers of this user's pending and running Slurm jobs; if Slurm does not respond, of all jobs."""
         queue = subprocess.run(["squeue", "--noheader", "--me", "--format=%A"], capture_output=True, text=True)
         return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
 

@@ -108,7 +108,7 @@ def test_the_text_says_how_many(folder, tmp_path, capsys):
 def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     shutil.copytree(folder / "one", tmp_path / "again")
     run(folder, tmp_path, "one", "two", str(tmp_path / "again"))
-    assert capsys.readouterr().err.startswith("warning: 2 runs are of org/one: ")
+    assert capsys.readouterr().err.startswith("warning: 2 runs are of org/one and share errors")
     run(folder, tmp_path, "one", "two", "three")
     assert capsys.readouterr().err == ""
 
@@ -116,7 +116,7 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("names", "flags", "code", "says"),
     [
-        (["one", "two"], [], 2, "doubt needs 3 runs or more"),
+        (["one", "two"], [], 2, "doubt needs at least 3 runs"),
         (["one", "two", "three"], ["--filter", "strict"], 2, "--filter"),
         (["one", "two", "nothing"], [], 1, "no file or folder"),
     ],

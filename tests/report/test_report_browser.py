@@ -419,7 +419,7 @@ def test_the_leaderboard_is_sorted_and_unfolded(page):
 
 def test_the_map_shows_which_examples_each_run_has_right(page, runs):
     page.click("#tabs a:text-is('MedCalc-Bench')")
-    title = "Which examples each run has right"
+    title = "Examples that each run has right"
     shown_rights = {row[0]: int(row[2]) for row in cells(page, title)[1:]}
     rights = {run.name: [acc(sample) for sample in run.tasks["medcalc_bench"].samples] for run in runs[:3]}
     assert shown_rights == {name: scores.count(1) for name, scores in rights.items()}

@@ -75,7 +75,7 @@ def states(folder: Path) -> list[Any]:
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        ("sh -c 'echo loading; sleep 60'", r"no server answers at http://[\d.:]+/v1/models within 0.5 s loading"),
+        ("sh -c 'echo loading; sleep 60'", r"no response at http://[\d.:]+/v1/models within 0.5 s: loading"),
         ("sh -c 'echo CUDA out of memory; exit 3'", "its server ended with exit code 3: CUDA out of memory"),
         ("no-such-program {port}", "its server ended with exit code 1: no-such-program: No such file or directory"),
     ],
