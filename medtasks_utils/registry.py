@@ -6,8 +6,9 @@ Another distribution registers an object by an entry point, such as::
     my-judge = "my_package.my_judge:MyJudge"
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from collections import UserDict
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -19,7 +20,7 @@ def _installed() -> Any:
     return entry_points()
 
 
-class Registry(Mapping[str, Any]):
+class Registry(UserDict[str, Any]):
     """A mapping from names to objects, each imported on first use.
 
     Args:
@@ -29,24 +30,10 @@ class Registry(Mapping[str, Any]):
     """
 
     def __init__(self, group: str, builtin: Mapping[str, str]) -> None:
-        self._group = group
-        self._builtin = builtin
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        plugins = {entry.name: entry.value for entry in sorted(_installed().select(group=self._group))}
-        return {**self._builtin, **plugins}
+        plugins = {entry.name: entry.value for entry in sorted(_installed().select(group=group))}
+        super().__init__({**builtin, **plugins})
 
     def __getitem__(self, name: str) -> Any:
-        module_name, _, attribute = self._paths[name].partition(":")
+        module_name, _, attribute = self.data[name].partition(":")
         module = import_module(module_name)
         return getattr(module, attribute) if attribute else module
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._paths

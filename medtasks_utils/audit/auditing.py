@@ -23,7 +23,6 @@ from .estimate import Counts, changed, share
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.5
 _END = 300
-_ERRORS = ("misread", "missed")
 
 
 class Item(NamedTuple):
@@ -130,25 +129,47 @@ def _audit_task(
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     auditor = Auditor()
-    strata: dict[str, Stratum] = {}
-    readings = []
+    strata: dict[str, dict[str, int]] = {}
+    counted: dict[str, Counter[str]] = {}
+    readings: list[JsonObject] = []
     for name, limit in limits.items():
         members = [item for item in items if item.is_doubtful is (name == DOUBTFUL)]
         drawn = generator.sample(members, min(limit, len(members)))
         judgements = judge_all(auditor, settings, [item.case() for item in drawn], check_first=True)
-        stratum = strata[name] = Stratum(len(members), len(drawn), [])
+        read = sum("stated" in judgement.output for judgement in judgements)  # missing if the LLM failed
+        strata[name], counted[name] = {"responses": len(members), "drawn": len(drawn), "read": read}, Counter()
         for item, judgement in zip(drawn, judgements, strict=True):
-            stated = judgement.output.get("stated")  # missing if the LLM failed
-            facts = {} if stated is None else _facts(item, stated)
-            if facts:
-                stratum.facts.append(facts)
-            readings.append(_reading(item, name, stated, facts, judgement.failure))
+            stated = judgement.output.get("stated")
+            facts = [] if stated is None else _facts(item, stated)
+            counted[name].update(facts)
+            readings.append(
+                {
+                    "doc_id": item.sample.doc_id,
+                    "generation": item.generation,
+                    "stratum": name,
+                    **{filter_name: item.read(filter_name) for filter_name in FILTERS},
+                    "stated": stated,
+                    "differs": any(fact.endswith(FILTERS) for fact in facts),
+                    "failure": judgement.failure,
+                    "end": item.sample.responses[item.generation][-_END:],
+                }
+            )
+
+    def counts(fact: str) -> list[Counts]:
+        return [Counts(counted[name][fact], of["read"], of["responses"]) for name, of in strata.items()]
+
+    filters: dict[str, JsonObject] = {}
+    for name in FILTERS:
+        filters[name] = {"accuracy": sum(item.is_right(name) for item in items) / len(items)}
+        filters[name] |= {kind: share(counts(f"{kind} {name}")) for kind in ("misread", "missed")}
     result = {
         "run": run.name,
         "task": task.task,
         "signature": f"{auditor.signature}|model:{settings.model}",
-        **_summary(items, list(strata.values())),
-        "strata": {name: stratum.to_data() for name, stratum in strata.items()},
+        "responses": len(items),
+        "filters": filters,
+        "accuracy_as_read": changed(filters[FLEXIBLE]["accuracy"], counts("gained"), counts("lost")),
+        "strata": strata,
         "failures": dict(Counter(row["failure"] for row in readings if row["failure"])),
         "readings": readings,
     }
@@ -157,62 +178,19 @@ def _audit_task(
     return result | {"path": str(path)}
 
 
-class Stratum(NamedTuple):
-    """A stratum of responses: the number of all, the number drawn, and the facts about each one that was read."""
-
-    responses: int
-    drawn: int
-    facts: list[dict[str, bool]]
-
-    def counts(self, fact: str) -> Counts:
-        """Return the counts from which the share of responses with a fact is estimated."""
-        return Counts(sum(facts[fact] for facts in self.facts), len(self.facts), self.responses)
-
-    def to_data(self) -> dict[str, int]:
-        """Return the numbers of the stratum as a JSON-compatible dict for the audit's file."""
-        return {"responses": self.responses, "drawn": self.drawn, "read": len(self.facts)}
-
-
-def _summary(items: Sequence[Item], strata: Sequence[Stratum]) -> JsonObject:
-    """Estimate the error rates and the accuracy of each filter, and the accuracy by the LLM's readings."""
-    filters: dict[str, JsonObject] = {}
-    for name in FILTERS:
-        rates = {kind: share([stratum.counts(f"{kind} {name}") for stratum in strata]) for kind in _ERRORS}
-        accuracy = sum(item.is_right(name) for item in items) / len(items)
-        filters[name] = {"accuracy": accuracy, **rates}
-    gains = [stratum.counts("gained") for stratum in strata]
-    losses = [stratum.counts("lost") for stratum in strata]
-    as_read = changed(filters[FLEXIBLE]["accuracy"], gains, losses)
-    return {"responses": len(items), "filters": filters, "accuracy_as_read": as_read}
-
-
-def _reading(
-    item: Item, stratum: str, stated: str | None, facts: Mapping[str, bool], failure: str | None
-) -> JsonObject:
-    """Return an entry of ``readings`` in the audit's file."""
-    return {
-        "doc_id": item.sample.doc_id,
-        "generation": item.generation,
-        "stratum": stratum,
-        **{name: item.read(name) for name in FILTERS},
-        "stated": stated,
-        "differs": any(facts.get(f"{kind} {name}") for kind in _ERRORS for name in FILTERS),
-        "failure": failure,
-        "end": item.sample.responses[item.generation][-_END:],
-    }
-
-
-def _facts(item: Item, stated: str) -> dict[str, bool]:
+def _facts(item: Item, stated: str) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        Whether each filter misread or missed that answer, and whether the flexible filter gained or lost a right one.
+        What is so of ``missed`` and ``misread`` with the name of each filter, and of ``gained`` and ``lost``: the LLM
+        read a right answer where the flexible filter did not, or the other way round.
     """
-    is_right, was_right = right(stated, item.benchmark, item.sample.doc), item.is_right(FLEXIBLE)
-    facts = {"gained": is_right and not was_right, "lost": was_right and not is_right}
+    facts = []
     for name in FILTERS:
         answer = item.read(name)
-        differs = not item.is_same(answer, stated)
-        facts[f"missed {name}"] = differs and answer == UNANSWERED
-        facts[f"misread {name}"] = differs and answer != UNANSWERED
+        if not item.is_same(answer, stated):
+            facts.append(f"{'missed' if answer == UNANSWERED else 'misread'} {name}")
+    is_right = right(stated, item.benchmark, item.sample.doc)
+    if is_right != item.is_right(FLEXIBLE):
+        facts.append("gained" if is_right else "lost")
     return facts

@@ -48,30 +48,25 @@ def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ())
     if not any(stratum.read for stratum in gains):
         return None
     total = sum(stratum.responses for stratum in gains)
-    lost = _shares(losses) or [_StratumShare(0.0, 0.0, 0.0)] * len(gains)
+    lost = _shares(losses) or [(0.0, 0.0, 0.0)] * len(gains)
     value, below, above = base, 0.0, 0.0
-    for gain, loss, counts in zip(_shares(gains), lost, gains, strict=True):
+    for (gain, low_gain, high_gain), (loss, low_loss, high_loss), counts in zip(
+        _shares(gains), lost, gains, strict=True
+    ):
         weight = counts.responses / total
         unknown = weight**2 * (1 - counts.read / counts.responses) if counts.responses else 0.0
-        covariance = 2 * Z**2 * gain.value * loss.value / counts.read if counts.read else 0.0
-        value += weight * (gain.value - loss.value)
-        below += unknown * ((gain.value - gain.low) ** 2 + (loss.high - loss.value) ** 2 + covariance)
-        above += unknown * ((gain.high - gain.value) ** 2 + (loss.value - loss.low) ** 2 + covariance)
+        covariance = 2 * Z**2 * gain * loss / counts.read if counts.read else 0.0
+        value += weight * (gain - loss)
+        below += unknown * ((gain - low_gain) ** 2 + (high_loss - loss) ** 2 + covariance)
+        above += unknown * ((high_gain - gain) ** 2 + (loss - low_loss) ** 2 + covariance)
     return EstimatedShare(value=value, low=max(0.0, value - math.sqrt(below)), high=min(1.0, value + math.sqrt(above)))
 
 
-class _StratumShare(NamedTuple):
-    value: float
-    low: float
-    high: float
-
-
-def _shares(strata: Sequence[Counts]) -> list[_StratumShare]:
-    """Return the share of each stratum with its Wilson interval."""
+def _shares(strata: Sequence[Counts]) -> list[tuple[float, float, float]]:
+    """Return the share of each stratum with the ends of its Wilson interval."""
     all_read = sum(stratum.read for stratum in strata)
     shares = []
     for hits, read, _ in strata:
         estimate = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
-        low, high = share_interval(estimate, read) if read else (0.0, 1.0)
-        shares.append(_StratumShare(estimate, low, high))
+        shares.append((estimate, *(share_interval(estimate, read) if read else (0.0, 1.0))))
     return shares

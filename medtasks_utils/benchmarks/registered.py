@@ -43,7 +43,7 @@ class Benchmarks(Registry):
 
     def _import_and_check(self, name: str) -> Benchmark | DataError:
         """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
-        path = self._paths[name]
+        path = self.data[name]
         try:
             benchmark: Benchmark = super().__getitem__(name)
             problems = problems_of(benchmark, name)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
@@ -21,7 +21,7 @@ from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore
-from medtasks_utils.writing import defused, printable, table, write_whole
+from medtasks_utils.writing import JsonObject, defused, printable, table, write_whole
 
 from .judged_responses import ExplainedResponse
 
@@ -30,50 +30,36 @@ Log = Callable[[str], object]
 STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
 
 
-class RunScore(NamedTuple):
-    """A judge's score of a run.
-
-    Attributes:
-        judge: the judge's name.
-        run: the run.
-        mean: the mean over the examples, from 0 to 100, in which a wrong answer counts 0.
-        statuses: the numbers of responses that were judged, wrong, failed and skipped.
-    """
-
-    judge: str
-    run: str
-    mean: Estimate
-    statuses: Counter[str]
-
-
 @dataclass(frozen=True)
 class Rescoring:
-    """The result of ``medtasks rescore``: a score for each judge and run, and the paths of the files."""
+    """The result of ``medtasks rescore``, and the paths of the files.
 
-    scores: list[RunScore]
+    Attributes:
+        scores: for each judge and run, the estimated mean over the examples, from 0 to 100, in which a wrong answer
+            counts 0, and the numbers of responses that were judged, wrong, failed and skipped.
+        paths: the files written.
+    """
+
+    scores: list[JsonObject]
     paths: list[Path]
 
     @property
     def failed(self) -> bool:
         """True if no judgement succeeded although at least one response needed a judge."""
-        totals = sum((score.statuses for score in self.scores), Counter[str]())
+        totals = sum((score["statuses"] for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> JsonObject:
         """Return the scores and the paths as a JSON-compatible dict."""
-        scores = [
-            {"judge": judge, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low, "high": mean.high}
-            | {"few": mean.few, "examples": mean.n, "statuses": dict(statuses)}
-            for judge, run, mean, statuses in self.scores
-        ]
-        return {"scores": scores, "written": list(map(str, self.paths))}
+        return {"scores": self.scores, "written": list(map(str, self.paths))}
 
     def to_text(self) -> str:
         """Return a table of the scores, and the paths."""
         rows = []
-        for judge, run, mean, statuses in self.scores:
-            numbers = ["–" if number is None else f"{number:.2f}" for number in (mean.value, mean.stderr)]
-            rows.append((judge, run, *numbers, mean.n, *(statuses[status] for status in STATUSES)))
+        for score in self.scores:
+            numbers = ["–" if score[name] is None else f"{score[name]:.2f}" for name in ("score", "stderr")]
+            counts = (score["statuses"][status] for status in STATUSES)
+            rows.append((score["judge"], score["run"], *numbers, score["examples"], *counts))
         text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
@@ -115,8 +101,12 @@ def rescore(
         write_whole(path, text.getvalue())
         for run in dict.fromkeys(response.run for response in responses):
             of_run = [(response, judgement) for response, judgement in judged if response.run == run]
-            statuses = Counter(itertools.starmap(_status, of_run))
-            result.scores.append(RunScore(judge.name, run, _mean(of_run), statuses))
+            mean = _mean(of_run)
+            result.scores.append(
+                {"judge": judge.name, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low}
+                | {"high": mean.high, "few": mean.few, "examples": mean.n}
+                | {"statuses": Counter(itertools.starmap(_status, of_run))}
+            )
     return result
 
 

@@ -56,15 +56,14 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
 
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
-            a folder stands for all such files in it that have explanations to judge.
+            a folder stands for all such files in it.
         filter_name: the filter whose answers decide which responses are right.
 
     Raises:
         MedtasksError: if no file matches, or none has responses to judge.
     """
-    paths, in_folders = _matching(patterns)
-    without_explanations: list[str] = []
-    left_out: list[str] = []
+    paths = _matching(patterns)
+    without_explanations: dict[str, None] = {}
     problems: list[str] = []
     responses: list[ExplainedResponse] = []
     for run in read_runs(paths):
@@ -73,9 +72,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             if path is None or path.resolve() not in paths:
                 continue
             if task.benchmark is None or not task.benchmark.has_explanations:
-                without_explanations.append(task.task)
-                if path.resolve() not in in_folders:
-                    left_out.append(f"{path}: left out, since the task {task.task} has no explanations to judge")
+                without_explanations[task.task] = None
                 continue
             problems += task.problems
             of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
@@ -85,8 +82,8 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
                     "log-likelihoods have no explanation to judge"
                 )
             responses += of_task
+    tasks = ", ".join(without_explanations)
     if not responses:
-        tasks = ", ".join(dict.fromkeys(without_explanations))
         samples = f"{', '.join(patterns)}: samples of {tasks or 'no task'}, without explanations to judge"
         usable = benchmarks().usable()
         judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
@@ -94,18 +91,17 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             f"no response to judge: {problems[0] if problems else samples}. lm_eval writes them with --tasks {judged} "
             "--log_samples, and medtasks import converts results.jsonl of the environment"
         )
-    return Responses(responses, left_out + problems)
+    if tasks:
+        problems.append(f"samples of {tasks} are left out, since these tasks have no explanations to judge")
+    return Responses(responses, problems)
 
 
-def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
-    """Return all matching files without duplicates, and the set of those that were found in a named folder."""
+def _matching(patterns: Sequence[str]) -> list[Path]:
+    """Return all matching files without duplicates."""
     paths: list[Path] = []
-    in_folders: set[Path] = set()
-    by_name: set[Path] = set()
     for pattern in patterns:
         place = os.path.expanduser(pattern)
-        is_folder = os.path.isdir(place)
-        if is_folder:
+        if os.path.isdir(place):
             place = os.path.join(glob.escape(place), "**", "samples_*.jsonl")
         matching = [Path(path).resolve() for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
         if not matching:
@@ -114,8 +110,7 @@ def _matching(patterns: Sequence[str]) -> tuple[list[Path], set[Path]]:
                 "'results/**/samples_*.jsonl' (quoted, so that the shell does not expand it)"
             )
         paths += matching
-        (in_folders if is_folder else by_name).update(matching)
-    return list(dict.fromkeys(paths)), in_folders - by_name
+    return list(dict.fromkeys(paths))
 
 
 def _responses(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from local_server import HANG_UP, Fault, LocalServer, Request
-from running import documents, load, samples
+from running import load, samples
 from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
 
@@ -63,7 +63,8 @@ def test_a_conversation_waits_for_no_other():
                 others_over.set()
         return "<answer>4</answer>"
 
-    slow = documents(load("medcalc_bench"))[3]["note"]
+    task = load("medcalc_bench")
+    slow = task.eval_docs[task.benchmark.first(task.eval_docs, 10)[3]]["note"]
     with LocalServer(answer) as server:
         result = run(server, limit=10, connections=4)
     assert [sample["turns"] for sample in samples(result)] == [4] * 10

@@ -34,7 +34,8 @@ _ABSENT = (
 """A hint for the model, printed after the traceback of an error that the confinement caused."""
 _CAUSED_BY_CONFINEMENT = re.compile(
     r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
-    r"|FileNotFoundError: .*No usable temporary directory)"
+    r"|FileNotFoundError: .*No usable temporary directory"
+    r"|AttributeError: '_UnixSelectorEventLoop')"  # asyncio of Python 3.10, which fails while it cleans up
 )
 """Matches the last line of such an error's traceback."""
 
