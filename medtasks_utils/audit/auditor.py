@@ -46,7 +46,7 @@ class Auditor:
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
-            """Return the value in the only line of the reply; raise an error if it is no answer of the benchmark."""
+            """Return the answer in the only line of a reply; raise UnreadableError if it is not valid."""
             match = line.fullmatch(text)
             if match and match[1].lower() == NONE_STATED:
                 return NONE_STATED

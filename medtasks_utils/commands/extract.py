@@ -67,4 +67,4 @@ class Extract(Command):
                     yield f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}"
                     yield from (f"  {line}" for line in scorer.told(response, sample.doc, self.explain))
         if not has_samples:
-            raise UsageError(f"no run has samples of {self.task}; lm_eval writes them with --log_samples")
+            raise UsageError(f"no run has samples of {self.task}; add --log_samples to a run to save them")

@@ -37,7 +37,7 @@ class Fetch(Command):
         known = [item.name for item in items]
         selected = self.only.split(",") if self.only else known
         if not set(selected) <= set(known):
-            raise UsageError(f"--only takes names among {', '.join(dict.fromkeys(known))}, not {self.only}")
+            raise UsageError(f"--only must name one or more of {', '.join(dict.fromkeys(known))}, not {self.only}")
         data, rows = [], []
         for item in (item for item in items if item.name in selected):
             missing = None

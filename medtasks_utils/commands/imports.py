@@ -62,7 +62,7 @@ class Import(Command):
             else:
                 files.append(path)
         if not files:
-            raise MedtasksError(f"no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
+            raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:

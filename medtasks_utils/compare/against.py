@@ -78,7 +78,7 @@ class TaskAgainst:
         if not self._numbers:
             raise MedtasksError(
                 f"--against: none of the {len(numbers):,} examples of {saved.task} is among the {len(saved.samples):,} "
-                "samples of the saved run"
+                "samples of the saved run; use the same data and examples"
             )
         self._saved = saved
         self.metric = _headline(saved)

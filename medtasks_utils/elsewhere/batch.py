@@ -63,7 +63,7 @@ def write_requests(
                 "cannot provide them, so use medtasks eval"
             )
         if not task.info.generates:
-            raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return")
+            raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return; omit it")
     config.metadata = {**config.metadata, DATA_KEY: source_of(config.metadata)}
     lines: list[Row] = []
 
@@ -193,7 +193,7 @@ class BatchResponses:
         self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
         for path in paths:
             if not path.is_file():
-                raise MedtasksError(f"no file {path}")
+                raise MedtasksError(f"there is no file {path}")
             for number, line in numbered_lines(path):
                 try:
                     values = from_json(line)

@@ -177,7 +177,7 @@ class AnswerStore:
         for kept_before in reversed(runs.values()):
             self._add(kept_before)
         if not runs:
-            logger.warning("--extend: there are no answers to take over: %s", self._reason_for_no_archive())
+            logger.warning("--extend: there are no answers to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
         """Return the reason why there is no archive: no run has finished in the folder, or only with other models."""

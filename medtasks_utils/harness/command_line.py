@@ -40,7 +40,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
     names = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
     config.tasks = [name.strip() for name in names.split(",") if name.strip()]
     if not config.tasks:
-        raise UsageError("no task is named: --tasks medtasks runs the main tasks; medtasks eval --help lists all")
+        raise UsageError("no task is named: use --tasks medtasks for the main tasks; medtasks eval --help lists all")
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 

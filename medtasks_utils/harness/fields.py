@@ -242,7 +242,7 @@ def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -
     """Return why an entry for one of the benchmark's metrics is invalid; an empty string if it is valid."""
     metric = reported.get(entry["metric"])
     if metric is None:
-        return f"{entry['metric']} needs other options; with these, the task reports {', '.join(reported)}"
+        return f"the task does not report {entry['metric']} with these options, but {', '.join(reported)}"
     facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
     for field, value in entry.items():
         if facts.get(field) != value:

@@ -81,7 +81,7 @@ def __getattr__(name: str) -> Any:
         MedtasksError: if the installed lm_eval lacks it.
     """
     if name not in NAMES:
-        raise AttributeError(f"{name} is not in the table of names of lm_eval")
+        raise AttributeError(f"{name} is not in lm_eval_names.csv")
     try:
         return getattr(owner_of(name), name)
     except (AttributeError, ImportError):

@@ -340,7 +340,14 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def probe_of(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> dict[str, Any]:
-    """Return the arguments of ``requests.post`` for a short request to an API model, in the form of the run."""
+    """Return the arguments of ``requests.post`` for a short request that resembles the requests of the run.
+
+    Args:
+        model: an API model.
+        settings: the generation settings.
+        tokens: the maximum number of tokens in the reply.
+        question: the user's message.
+    """
     is_chat = "Chat" in type(model).__name__
     prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
     return {

@@ -223,7 +223,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             samples = super().fewshot_docs()
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(self._fewshot_rows):
-            raise UsageError(f"--num_fewshot: {self.info.name} has only {len(self._fewshot_rows):,} few-shot rows")
+            raise UsageError(
+                f"--num_fewshot is above {len(self._fewshot_rows):,}, the few-shot rows of {self.info.name}"
+            )
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = make_sampler(self._fewshot_rows, rnd=self._fewshot_seed)
@@ -243,7 +245,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._prepare_fewshot()
         count = len(self.eval_docs)
         if any(not 0 <= number < count for number in kwargs.get("samples") or ()):
-            raise UsageError(f"--samples: {self.info.name} has {count:,} examples, numbered from 0 to {count - 1:,}")
+            raise UsageError(f"--samples: the examples of {self.info.name} have the indices 0 to {count - 1:,}")
         self._limit = kwargs.get("limit")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):

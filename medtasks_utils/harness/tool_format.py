@@ -41,7 +41,7 @@ class ToolFormat:
         self.read: ReadCalls = read_calls
         refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
         if option == "native" and refusal:
-            raise UsageError(f"tool_format=native: {refusal}: leave tool_format out, or set it to text")
+            raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set it to text")
         self.name = "text" if refusal else "native"
         self.reason = refusal or "the model supports tools"
 

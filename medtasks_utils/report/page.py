@@ -120,7 +120,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
     columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER] if runs else []
     drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
     if not drawn:
-        raise MedtasksError("no figure: no run has a score that is a share or points")
+        raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")
     first = drawn[0][0]
     order = sorted(range(len(runs)), key=lambda run: -(first.values[run] or (-1.0,))[0])
     template = _environment().get_template(f"leaderboard{form}")

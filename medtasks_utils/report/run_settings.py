@@ -36,7 +36,7 @@ def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool =
         if len(matching) != 1:
             problem = f"{len(matching)} runs match" if matching else "no run matches"
             names = ", ".join(run.name for run in runs)
-            raise MedtasksError(f"{problem} {name!r}; --baseline takes one of {names}")
+            raise MedtasksError(f"{problem} {name!r}; --baseline must be one of {names}")
     return [matching[0], *(run for run in runs if run is not matching[0])]
 
 

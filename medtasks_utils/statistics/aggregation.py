@@ -27,10 +27,10 @@ class Aggregation(ABC):
         has_stderr: True if the number has a standard error and an interval.
         needs_terms: True if it sums numerators and denominators of scores. Samples that were saved with one number per
             example do not have these.
-        over_decided: True if it covers only examples on which the model commits itself to an answer. These may differ
-            between two runs on the same examples.
-        averages_parts: True if it is a mean over strata or classes. The standard error of such a mean may be much lower
-            than that of as many independent examples; for other shares, an error that low is not trusted.
+        over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
+            same examples.
+        averages_parts: True if it is a mean over strata or classes. Such a mean may have a much lower standard error
+            than independent examples would; for other shares, such a low error is not trusted.
         uses_strata: True if the number or its standard error depends on the examples' strata.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.
         uses_mcnemar: True if McNemar's exact test applies to right or wrong answers to independent examples.

@@ -134,7 +134,7 @@ class ModelPart(_Named):
         if "vllm" in values:
             vllm = dict(values.pop("vllm"))
             if "model" not in vllm:
-                raise ValueError("vllm takes the arguments of `vllm serve` by name, and needs model")
+                raise ValueError("vllm must be a mapping of arguments of `vllm serve`, with model")
             served["model"] = vllm.pop("model")
             options = ["--port={port}", "--tensor-parallel-size={gpus}", *as_words(vllm)]
             values["serve"] = shlex.join(["vllm", "serve", served["model"], *options])

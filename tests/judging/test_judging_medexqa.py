@@ -199,7 +199,10 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
 @pytest.mark.parametrize(
     ("metadata", "match"),
     [
-        ({"medexqa": {"use_explanations": True, "use_judge": True}}, "use_judge needs judge_mode: g-eval or factscore"),
+        (
+            {"medexqa": {"use_explanations": True, "use_judge": True}},
+            "use_judge needs judge_mode; set it to g-eval or factscore",
+        ),
         ({"medexqa": {"judge_api_key": KEY}}, "did you mean 'judge_api_key_env'"),
         ({"judge_api_key": KEY}, "did you mean judge_api_key_env"),
     ],

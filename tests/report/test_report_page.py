@@ -289,7 +289,7 @@ def test_the_leaderboard_as_a_figure(folder, tmp_path):
     assert any(text.startswith(f"{100 * run:.1f}") for text in texts)
     signed(runs[0], "medhallu", prompt="abc")
     assert leaderboard_figure(read_runs(folder)[:1] + runs[:1]).count('fill="#fff"') == 1, "hollow: not comparable"
-    with pytest.raises(MedtasksError, match="no figure: no run has a score"):
+    with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
         leaderboard_figure(runs[2:])
     for form, start in ((".svg", "<svg "), (".tex", "% needs"), (".md", "| Model |")):
         figure = tmp_path / f"board{form}"
@@ -320,7 +320,7 @@ def test_the_command(folder, tmp_path, capsys):
     assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second" and capsys.readouterr()
     (tmp_path / "results.json").write_text('{"a": ')
     for arguments, words in (
-        ([folder, "-o", output, "--baseline", "x"], "--baseline takes one of first, second"),
+        ([folder, "-o", output, "--baseline", "x"], "--baseline must be one of first, second"),
         ([tmp_path / "nowhere"], "no file or folder"),
         ([tmp_path / "results.json", "-o", tmp_path / "n.html"], "results.json cannot be read"),
     ):

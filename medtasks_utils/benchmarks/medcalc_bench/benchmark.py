@@ -152,7 +152,7 @@ class MedCalcBench(Benchmark):
         if task.name == "medcalc_bench_corrected" and not options.is_corrected:
             raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
         if options.is_corrected and (options.revision or options.split != "test"):
-            raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows, which are one file")
+            raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows; omit them")
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:

@@ -126,7 +126,7 @@ class MedExQAOptions(ChoiceOptions):
     @model_validator(mode="after")
     def _judge_is_named(self) -> "MedExQAOptions":
         if self.judges and self.judge_mode is None:
-            raise ValueError(f"use_judge needs judge_mode: {' or '.join(JUDGES)}")
+            raise ValueError(f"use_judge needs judge_mode; set it to {' or '.join(JUDGES)}")
         return self
 
     @property
