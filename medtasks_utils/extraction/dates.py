@@ -1,7 +1,6 @@
 """Read calendar dates, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
 
 import datetime
-import re
 from collections.abc import Iterator
 
 from .patterns import later
@@ -42,17 +41,12 @@ def written_dates(text: str) -> Iterator[Mention]:
     matches = list(word_pattern(_WRITTEN).finditer(text.translate(_MARKS)))
     day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
-        date = _of(match)
+        form = next(form for form in "12345" if match[f"y{form}"])
+        date = _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
         if match["y2"] and (day_first or "." in match[0]):
             date = _date(match["y2"], match["d2"], match["m2"]) or date
         if date:
             yield Mention(date, match.start(), match.end())
-
-
-def _of(match: re.Match[str]) -> datetime.date | None:
-    """Return the date of a match of :data:`_WRITTEN`; None if it is not valid."""
-    form = next(form for form in "12345" if match[f"y{form}"])
-    return _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:

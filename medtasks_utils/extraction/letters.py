@@ -115,8 +115,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
     _discard_several(candidates)
-    _discard_walked(candidates, plain)
-    _discard_listed(candidates, symbols)
+    _discard_listed(candidates, symbols, plain)
     reading = choose(candidates, _OPEN)
     if reading.value:
         return reading
@@ -223,15 +222,6 @@ def _discard_several(candidates: Sequence[Candidate]) -> None:
             _discard(candidates, f"several are {cue}", (cue,))
 
 
-def _discard_walked(candidates: Sequence[Candidate], plain: str) -> None:
-    """Discard the items of a list of the options and, if there is such a list, options that are only named."""
-    items = _walked(plain, candidates)
-    for candidate in candidates:
-        is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
-        if is_item or (items and candidate.cue in ("named", "first")):
-            candidate.discard("the options are listed")
-
-
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the items of lists of the options: lines of any length that begin with A, then with B, and so on."""
     items: list[Candidate] = []
@@ -250,10 +240,15 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     return items
 
 
-def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard options at the beginning of lines, if these lines are a list that restates the options."""
-    weak = ("leads", "first")
+def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
+    """Discard the items of a list that restates the options, and options that are only named beside such a list."""
+    items = _walked(plain, candidates)
+    cues = {"named", "first"} if items else set[str]()
     if pattern(_PARTS).match(symbols.symbols):
-        _discard(candidates, "the options are listed", weak)
+        cues |= {"leads", "first"}
     if len({candidate.value for candidate in candidates if candidate.cue == "alone"}) >= 3:
-        _discard(candidates, "the options are listed", ("alone", *weak))
+        cues |= {"alone", "leads", "first"}
+    for candidate in candidates:
+        is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
+        if is_item or candidate.cue in cues:
+            candidate.discard("the options are listed")

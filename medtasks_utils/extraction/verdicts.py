@@ -145,19 +145,17 @@ def _candidates(text: str) -> list[Candidate]:
 
 def _mentions(text: str) -> list[Mention]:
     """Return the mentions of verdicts in order: fields such as "Hallucinated: no", and other words and digits."""
-    fields = [_field(match) for match in _JUDGED.finditer(text)]
+    fields = []
+    for match in _JUDGED.finditer(text):
+        affirmed = "0" if match[1].lower() == "factual" else "1"
+        value = affirmed if match[2].lower() in ("yes", "true") else _FLIPPED[affirmed]
+        fields.append(Mention(value, match.start(1), match.end()))
     mentions = list(_classes(symbols_of(text, ())))
     numbered = {match.start(1) for match in _NUMBERED.finditer(text)}
     for match in _DIGIT.finditer(text):
         if match.start() not in numbered:
             mentions.append(Mention(match[0], match.start(), match.end()))
     return sorted([*outside(mentions, fields), *fields], key=lambda mention: mention.start)
-
-
-def _field(match: re.Match[str]) -> Mention:
-    """Convert a matched field such as "Hallucinated: no" to a mention."""
-    value = "1" if match[2].lower() in ("yes", "true") else "0"
-    return Mention(_FLIPPED[value] if match[1].lower() == "factual" else value, match.start(1), match.end())
 
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:

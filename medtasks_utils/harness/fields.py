@@ -266,27 +266,24 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
     Raises:
         DataError: for a filter that cannot work in this task.
     """
-    kinds = [make_filter.func for make_filter in ensemble.filters]
-    if task.generates and all(kind in _PASS_ON for kind in kinds):
+    if task.generates and all(make_filter.func in _PASS_ON for make_filter in ensemble.filters):
         ensemble.filters = [partial(ReadFilter, reading="strict"), *ensemble.filters]
-    bound = []
+    ensemble.filters = [
+        partial(make_filter, read=read) if make_filter.func is ReadFilter else make_filter
+        for make_filter in ensemble.filters
+    ]
     for make_filter in ensemble.filters:
-        kind = make_filter.func
-        if kind is ReadFilter:
-            make_filter = partial(make_filter, read=read)
         make_filter()
-        if kind is ReadFilter and not task.generates:
+        if make_filter.func is ReadFilter and not task.generates:
             raise DataError(
                 f"{task.name}: filter_list: medtasks_read reads generated text, but with output_type multiple_choice "
                 "the model generates none; set filter_list to null"
             )
-        if kind in (MajorityVoteFilter, TakeKFilter) and repeats > 1:
+        if make_filter.func in (MajorityVoteFilter, TakeKFilter) and repeats > 1:
             raise DataError(
                 f"{task.name}: filter_list: {ensemble.name} combines several generations, but with repeats each "
                 "generation is scored by itself, and maj@k is reported too; remove this filter"
             )
-        bound.append(make_filter)
-    ensemble.filters = bound
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:

@@ -85,7 +85,10 @@ def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tup
         calls += located
         rest.append(text[done:start])
         done = stop
-    return _at_most(calls), "".join([*rest, text[done:], reply[end:]])
+    if len(calls) > MAX_CALLS:
+        problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
+        calls[MAX_CALLS:] = [Call("", problem=problem)]
+    return calls, "".join([*rest, text[done:], reply[end:]])
 
 
 def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
@@ -106,14 +109,6 @@ def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
             break
         if calls:
             yield calls, start, position
-
-
-def _at_most(calls: list[Call]) -> list[Call]:
-    """Keep the first :data:`MAX_CALLS` calls, and replace the others by one call with a problem."""
-    if len(calls) <= MAX_CALLS:
-        return calls
-    problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
-    return [*calls[:MAX_CALLS], Call("", problem=problem)]
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:

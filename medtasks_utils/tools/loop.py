@@ -57,10 +57,7 @@ class Conversation:
     @property
     def chat(self) -> list[Message]:
         """The messages in the form that servers and chat templates take."""
-        messages = [message.copy() for message in self.transcript]
-        for message in messages:
-            message.pop("calls", None)
-        return messages
+        return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
 
     def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
         """Add the outcomes of the calls to the transcript.
