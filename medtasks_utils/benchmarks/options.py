@@ -134,8 +134,9 @@ def read_options(
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
-            names = " and ".join(other for other in given or () if kind.aliases.get(other, other) == name)
-            raise UsageError(f"{place}: {names} are the same option, but have different values; leave one out")
+            raise UsageError(
+                f"{place}: {name}{aliases[name]} is one option, but has two different values; leave one out"
+            )
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:

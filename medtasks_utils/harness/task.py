@@ -97,6 +97,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     model: LM | None = None  # set when requests are built
     with_batch_scores = True  # False while the scores of explanations are not needed yet
+    _fewshot_seed: int | None = None
+    _fewshot_rows: Sequence[Example] = ()
+    _has_chat_template = False
+    _scorer: BatchScorer | None = None
+    _limit: int | None = None
+    _ends_are_known = False
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
@@ -116,12 +122,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
         self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
-        self._fewshot_seed: int | None = None
-        self._fewshot_rows: list[Example] = []
-        self._has_chat_template = False
-        self._scorer: BatchScorer | None = None
-        self._limit: int | None = None
-        self._ends_are_known = False
         metrics, other_entries = metrics_of(self.info, self.benchmark, self.options, settings)
         settings |= {
             "dataset_kwargs": self.options.model_dump(),

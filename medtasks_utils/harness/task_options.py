@@ -1,6 +1,6 @@
 """Read a benchmark's options from lm_eval's merged metadata, and find options that have no effect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -59,8 +59,10 @@ def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, 
     }
 
 
-def without_effect(options: Sequence[Options], user_options: Mapping[str, Any], generates: bool = True) -> list[str]:
-    """Return a line for each of the user's options that has no effect in any of a benchmark's tasks.
+def without_effect(
+    options: Sequence[Options], user_options: Mapping[str, Any], generates: bool = True
+) -> Iterator[str]:
+    """Yield a line for each of the user's options that has no effect in any of a benchmark's tasks.
 
     Args:
         options: the options of each task; at least one task.
@@ -68,12 +70,10 @@ def without_effect(options: Sequence[Options], user_options: Mapping[str, Any], 
         generates: True if the model writes an answer in at least one of the tasks.
     """
     kind = type(options[0])
-    lines = []
     for name, value in user_options.items():
         if name not in kind.needs or value in (None, False):
             continue
         if not generates:
-            lines.append(f"{name} applies only to generated answers, but the tasks score logits: omit it")
+            yield f"{name} applies only to generated answers, but the tasks score logits: omit it"
         elif not any(of_task.has_effect(name) for of_task in options):
-            lines.append(f"{name} has no effect without {kind.needs[name]}: set that too, or omit {name}")
-    return lines
+            yield f"{name} has no effect without {kind.needs[name]}: set that too, or omit {name}"
