@@ -16,14 +16,13 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
+import requests
 
 from medtasks_utils.harness.task_options import SERVED_BY
 from medtasks_utils.writing import JsonObject, one_line, write_whole
@@ -82,7 +81,7 @@ class _Attempt:
             self._start(["nvidia-smi", f"--id={','.join(self.gpus)}", *query], self.power)
         if self.model.serve:
             self._start_servers()
-        self.stack.callback(self._charge)
+        self.stack.callback(self._stop)
         problem = yield from self._wait_for_servers()
         while not problem and (self.waiting or self.running):
             self._start_jobs()
@@ -90,8 +89,14 @@ class _Attempt:
             self._charge(_WRITE_INTERVAL)
             self._note_ended()
             problem = self._problem_of_servers()
-        for job in (*self.running, *self.waiting) if problem else ():
-            note(self.output / job.path, 1, problem)
+        self._stop(problem, 1)
+
+    def _stop(self, state: str = "stopped", code: int | None = None) -> None:
+        """Note the state of the jobs that are left, and leave them."""
+        self._charge()
+        for job in (*self.running, *self.waiting):
+            note(self.output / job.path, code, state)
+        self.running, self.waiting = {}, []
 
     def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
         """Start a process that ends with this attempt."""
@@ -131,7 +136,7 @@ class _Attempt:
             addresses, seconds = {self.model.model_args["base_url"]: Path()}, self.plan.wait
         end = time.monotonic() + seconds
         for address, log in addresses.items():
-            while not is_up(address):
+            while not is_up(address, self.environment["no_proxy"]):
                 problem = self._problem_of_servers()
                 if problem or time.monotonic() > end:
                     return problem or f"no response at {address} within {seconds:g} s: {one_line(last_lines(log))}"
@@ -195,16 +200,17 @@ class _Attempt:
         self.charged_at, self.charged_joules = time.monotonic(), joules
 
 
-def is_up(address: str) -> bool:
-    """Return True if a server responds at an address, even with an error other than that it is starting."""
-    try:
-        direct = [urllib.request.ProxyHandler({})] if "//127." in address else []
-        urllib.request.build_opener(*direct).open(address, timeout=_PROBE_TIMEOUT).close()
-    except urllib.error.HTTPError as error:
-        return error.code not in _STARTING
-    except (OSError, ValueError):
-        return False
-    return True
+def is_up(address: str, no_proxy: str = "") -> bool:
+    """Return True if a server responds at an address, even with an error other than that it is starting.
+
+    Args:
+        address: the address.
+        no_proxy: hosts that are reached without a proxy, in the form of the variable of that name.
+    """
+    with suppress(requests.RequestException):
+        reply = requests.get(address, timeout=_PROBE_TIMEOUT, proxies={"no_proxy": no_proxy})
+        return reply.status_code not in _STARTING
+    return False
 
 
 def _free_port() -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -10,7 +9,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
-from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, get_sample_size
+from medtasks_utils.harness.lm_eval_names import get_sample_size
 
 from .plan import Job
 
@@ -30,7 +29,9 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         MedtasksError: if the job's model, flags, tasks, options or data are not valid.
     """
     try:
-        config = config_of(job.flags())
+        parser = _Flags(add_help=False, allow_abbrev=False)
+        add_flags_of_run(parser)
+        config = configured(parser.parse_args(job.flags()))
         check_request(config)
         if is_run_here:
             check_model(config)
@@ -51,17 +52,6 @@ def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> d
     manager = manager_for(names, include_path, json.loads(metadata))
     tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
     return tasks
-
-
-def config_of(flags: Sequence[str]) -> EvaluatorConfig:
-    """Return the harness's configuration for flags of ``medtasks eval``.
-
-    Raises:
-        UsageError: for an unknown flag or an invalid value.
-    """
-    parser = _Flags(add_help=False, allow_abbrev=False)
-    add_flags_of_run(parser)
-    return configured(parser.parse_args(flags))
 
 
 class _Flags(argparse.ArgumentParser):

@@ -4,9 +4,9 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import filter as matching
 from importlib.metadata import version
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -290,10 +290,8 @@ def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str,
         if name not in environment and "*" not in name:
             raise UsageError(f"env: {name} is not set here, so it cannot be passed to jobs on the cluster")
     patterns = ENVIRONMENT if names is None else names
-    forwarded: dict[str, str] = {}
-    for pattern in patterns:
-        forwarded |= {name: value for name, value in environment.items() if fnmatchcase(name, pattern)}
-    return forwarded
+    matches = chain.from_iterable(matching(environment, pattern) for pattern in patterns)
+    return {name: environment[name] for name in matches}
 
 
 def read_plan(path: Path) -> Plan:
@@ -309,8 +307,5 @@ def read_plan(path: Path) -> Plan:
     try:
         return Plan.model_validate(content)
     except ValidationError as error:
-        problems = []
-        for problem in error.errors():
-            field = ".".join(map(str, problem["loc"])) or "plan"
-            problems.append(f"{field}: {problem['msg']}")
+        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {each['msg']}" for each in error.errors()]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None

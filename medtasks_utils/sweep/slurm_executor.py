@@ -8,7 +8,7 @@ import math
 import shutil
 import subprocess
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -59,13 +59,11 @@ class SlurmExecutor:
     def start(self, allocation: Allocation) -> bool:
         """Submit an allocation, unless it is still in the queue from an earlier sweep."""
         path = self._output / allocation[0].model.name / "slurm_job.txt"
-        with suppress(OSError):
-            number = path.read_text()
-            if number in self._queued():
-                self.running[allocation] = number
-                return True
-        self.running[allocation] = number = self._submit(allocation)
-        write_whole(path, number, make_folder=True)
+        number = path.read_text() if path.exists() else ""
+        if number not in self._queued():
+            number = self._submit(allocation)
+            write_whole(path, number, make_folder=True)
+        self.running[allocation] = number
         return True
 
     def _submit(self, allocation: Allocation) -> str:
@@ -79,7 +77,7 @@ class SlurmExecutor:
         model = allocation[0].model
         cpus = max(1, math.ceil(model.resources.cpus))
         options = {
-            "job_name": allocation[0].model.name,
+            "job_name": model.name,
             "cpus_per_task": cpus,
             "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
             "time": _MINUTES,
@@ -92,7 +90,7 @@ class SlurmExecutor:
             executor.update_parameters(**options)
             return str(executor.submit(_Task(), allocation, self._output).job_id)
         except (ValueError, submitit.core.utils.FailedJobError) as error:
-            raise UsageError(f"{allocation[0].model.name}: slurm: {one_line(str(error))}") from None
+            raise UsageError(f"{model.name}: slurm: {one_line(str(error))}") from None
 
     def _queued(self) -> set[str]:
         """Return the numbers of this user's pending and running Slurm jobs; if Slurm does not respond, of all jobs."""
