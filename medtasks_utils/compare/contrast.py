@@ -109,7 +109,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         The contrast; None if no example, or no example of some stratum, has a value in both runs (for ratios, in either
         run).
     """
-    aggregation = metric.aggregation.for_comparison
+    aggregation = metric.aggregation
     either = first.applies | second.applies
     applies = either if aggregation.over_decided else first.applies & second.applies
     compared = applies & first.recorded & second.recorded

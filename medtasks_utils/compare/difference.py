@@ -45,12 +45,8 @@ def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]
     """
     result = list(differences)
     for is_of_parts in (False, True):
-        places, p_values = [], []
-        for place, difference in enumerate(differences):
-            p = difference.contrast.p
-            if p is not None and bool(difference.breakdown) is is_of_parts:
-                places.append(place)
-                p_values.append(p)
-        for place, p_adjusted in zip(places, holm(p_values), strict=True):
+        family = [place for place, one in enumerate(differences) if bool(one.breakdown) is is_of_parts]
+        p_values = {place: p for place in family if (p := differences[place].contrast.p) is not None}
+        for place, p_adjusted in zip(p_values, holm([*p_values.values()]), strict=True):
             result[place] = replace(differences[place], p_adjusted=p_adjusted)
     return result

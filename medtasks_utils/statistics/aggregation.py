@@ -8,6 +8,7 @@ aggregation is one more class, here or in another distribution, of which a bench
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -96,13 +97,6 @@ class Aggregation(ABC):
         """Convert a share back to the value, 0 to 1."""
         return share
 
-    # ---- two runs
-
-    @property
-    def for_comparison(self) -> "Aggregation":
-        """The aggregation with which two runs are compared."""
-        return self
-
 
 class Mean(Aggregation):
     """The mean over the examples."""
@@ -122,12 +116,8 @@ class MeanByStratum(Mean):
     uses_mcnemar = False
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
-        from .ratio import Ratio
-
-        if over_strata:
-            return super().ratio(scores, over_strata=True)
-        scores = scores.applicable()
-        return Ratio(scores.numerators, scores.denominators, scores.strata)
+        clusters = scores.clusters if over_strata else scores.strata
+        return super().ratio(replace(scores, clusters=clusters), over_strata=over_strata)
 
 
 class RatioOfSums(Aggregation):
@@ -189,10 +179,6 @@ class Total(Mean):
 
     def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
         return math.fsum(scores)
-
-    @property
-    def for_comparison(self) -> Aggregation:  # noqa: D102
-        return MEAN
 
 
 class OverStrata(Aggregation):

@@ -159,17 +159,14 @@ def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False
         tasks: the scores of one or more tasks.
         tasks_are_strata: True to make each task one stratum, regardless of its own strata.
     """
-    generations = max(task.numerators.shape[1] for task in tasks)
-    classes = max(task.numerators.shape[2] for task in tasks)
-
-    def padded(array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array with zeros for the generations and classes that other tasks have."""
-        full = (len(array), generations, classes)[: array.ndim]
-        return np.pad(array, [(0, width - size) for width, size in zip(full, array.shape, strict=True)])
 
     def concatenated(attribute: str) -> Any:
-        """Return one array of all tasks."""
-        return np.concatenate([padded(getattr(task, attribute)) for task in tasks])
+        """Return one array of all tasks, with zeros for the generations and classes that other tasks have."""
+        arrays = [getattr(task, attribute) for task in tasks]
+        most = np.max([array.shape[1:] for array in arrays], axis=0)
+        return np.concatenate(
+            [np.pad(array, [(0, 0), *((0, more) for more in most - array.shape[1:])]) for array in arrays]
+        )
 
     whole = MetricScores(*map(concatenated, vars(tasks[0])))
     task = np.repeat(np.arange(len(tasks)), list(map(len, tasks)))
