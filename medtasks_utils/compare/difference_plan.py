@@ -128,9 +128,9 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
         if need["spread"] is None:
             repeats = 1 if need["examples"] <= need["n"] else "unknown" if need["metric"] == "acc" else "only for acc"
         label = f"{need['task']} {need['metric']} ({need['filter']})"
-        numbers = (f"{need[name]:,}" for name in ("examples", "examples_of_family"))
-        all_examples, until = ("" if need[name] is None else f"{need[name]:,}" for name in ("of", "until_decided"))
-        rows.append((label, f"{need['n']:,}", all_examples, f"{need['detectable']:.2f}", *numbers, until, repeats))
+        names = ("n", "of", "examples", "examples_of_family", "until_decided")
+        n, of, *numbers = ("" if need[name] is None else f"{need[name]:,}" for name in names)
+        rows.append((label, n, of, f"{need['detectable']:.2f}", *numbers, repeats))
     head = ("", "n now", "of", "MDE now", "n needed", "corrected", "until decided", "repeats needed with n now")
     yield table(rows, head)
     for need in needs:

@@ -124,7 +124,7 @@ class TaskPair:
             groups = sorted({name for name in group_of if name is not None})
             if metric and len(groups) > 1:
                 for name in groups:
-                    in_group = [place for place, group in enumerate(group_of) if group == name]
+                    in_group = [group == name for group in group_of]
                     found.append(self._difference(metric, breakdown.name, name, in_group))
         return [difference for difference in found if difference]
 

@@ -74,12 +74,13 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
     path = files.get("")
     logs = {task: log for task, log in files.items() if task}
     place = path or next(iter(logs.values())).parent
-    if path is None:
-        return as_run({}, place, date, logs, [f"{place}: no results file for the samples of {date or 'no date'}"])
-    try:
-        return as_run(json.loads(path.read_bytes()), place, date, logs)
-    except (ArithmeticError, AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-        return as_run({}, place, date, logs, [f"{path} cannot be read: {error!r}"])
+    problem = f"{place}: no results file for the samples of {date or 'no date'}"
+    if path:
+        try:
+            return as_run(json.loads(path.read_bytes()), path, date, logs)
+        except (ArithmeticError, AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
+            problem = f"{path} cannot be read: {error!r}"
+    return as_run({}, place, date, logs, [problem])
 
 
 def as_run(
@@ -135,8 +136,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     if config:
         named = _named_benchmark(config)
         return named if named and benchmarks().problem(named) is None else None
-    usable = benchmarks().usable()
-    for benchmark in usable:
+    for benchmark in benchmarks().usable():
         if task == benchmark.default_task or task.startswith(f"{benchmark.name}_"):
             return benchmark.name
     return None
