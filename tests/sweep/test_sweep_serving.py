@@ -75,14 +75,16 @@ def states(folder: Path) -> list[Any]:
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        ("sh -c 'echo loading; sleep 60'", r"no response at http://[\d.:]+/v1/models within 0.5 s: loading"),
-        ("sh -c 'echo CUDA out of memory; exit 3'", "its server ended with exit code 3: CUDA out of memory"),
-        ("no-such-program {port}", "its server ended with exit code 1: no-such-program: No such file or directory"),
+        ("sleep 60", r"no response at http://[\d.:]+/v1/models within 0.5 s: started"),
+        ("sh -c 'echo CUDA out of memory; exit 3'", "its server ended with exit code 3: started CUDA out of memory"),
+        ("no-such-program", "its server ended with exit code 1: started no-such-program: No such file or directory"),
     ],
 )
 def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tmp_path, server, said):
-    timeout = 0.5 if server.endswith("sleep 60'") else 300
-    list(steps(served(tmp_path, serve=server, ready_timeout=timeout)))
+    log = tmp_path / "sweep" / "m" / "server0.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("started\n")
+    list(steps(served(tmp_path, serve=server, ready_timeout=0.5 if server == "sleep 60" else 300)))
     for job in states(tmp_path):
         assert job["code"] == 1 and re.fullmatch(said, job["state"])
 
