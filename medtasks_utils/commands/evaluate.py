@@ -104,7 +104,10 @@ class Eval(HarnessCommand):
         from medtasks_utils.harness.evaluation import Evaluation
 
         config = self.configured()
-        check_device(config, self.arguments.device or "")  # the configuration does not show whether it was given
+        file = self.arguments.config
+        in_file = config.load_yaml_config(file) if file else {}
+        # the configuration does not show whether a device was given
+        check_device(config, self.arguments.device or in_file.get("device") or "")
         saved_run = None
         if self.against is not None:
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds
@@ -200,7 +203,9 @@ class EvalResult:
             return "not saved"
         if self.evaluation.path is None:
             return "not saved; add --output_path results --log_samples to see every sample with medtasks report"
-        folder = shlex.quote(str(self.evaluation.path.parent))
+        path = self.evaluation.path
+        is_file = str(self.evaluation.config.output_path).endswith(".json")  # its folder may hold other runs
+        folder = shlex.quote(str(path if is_file else path.parent))
         if self.evaluation.unsaved:
             return f"only a part of the results is saved in {folder}"
         if self.evaluation.config.predict_only:

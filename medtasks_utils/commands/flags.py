@@ -111,7 +111,7 @@ def _reader_of(kind: Any) -> Callable[[str], Any]:
         try:
             return adapter.validate_python(word)
         except ValidationError as error:
-            reason = error.errors()[0]["msg"].replace("Input should", "must")
+            reason = error.errors()[0]["msg"].replace("Input should", "must").partition(", unable")[0]
             raise argparse.ArgumentTypeError(f"{reason}, not {word!r}") from None
 
     return read
