@@ -254,10 +254,6 @@ class LoadReport:
             examples = with_text
         return list(examples)
 
-    def warnings(self) -> list[str]:
-        """Return a line for each reason to leave out rows, with their number."""
-        return [f"left out {n} row{'s' if n > 1 else ''}: {reason}" for reason, n in self.left_out.items()]
-
 
 class BatchScorer(Protocol):
     """An object that scores all answers of a task together, such as a judge or a batched model."""

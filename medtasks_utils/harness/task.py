@@ -31,7 +31,7 @@ from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
-from medtasks_utils.writing import printable
+from medtasks_utils.writing import counted, printable
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
@@ -161,8 +161,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return the examples of a split; for the evaluated split, put remarks on them into the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
-        for line in report.warnings():
-            logger.warning("%s: %s", self.info.name, line)
+        for reason, count in report.left_out.items():
+            logger.warning("%s: left out %s: %s", self.info.name, counted(count, "row"), reason)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
         check_examples(self.benchmark, rows, self.info.name)
@@ -235,9 +235,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of_the_run.get()
         if self.turns is not None:
-            details, kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
-            self.config.metadata |= details
-            self.options = self.options.model_copy(update={"tool_format": details["tool_format"]})
+            kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
         self._scorer = None
         if self.info.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1

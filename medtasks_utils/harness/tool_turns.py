@@ -44,16 +44,18 @@ class ToolTurns:
 
     # ---- before the model runs
 
-    def prepare(self, chat_template: Callable[..., Any] | None) -> tuple[dict[str, str], Callable[..., Any]]:
+    def prepare(self, chat_template: Callable[..., Any] | None) -> Callable[..., Any]:
         """Start the tools and decide how they are called, before the model runs.
+
+        The task's option ``tool_format`` becomes ``native`` or ``text``. The metadata of the results get it too, and a
+        description of the ``sandbox``.
 
         Args:
             chat_template: lm_eval's function that renders messages; None if there is none.
 
         Returns:
-            Metadata for the results, with ``tool_format`` (``native`` or ``text``) and a description of the
-            ``sandbox``; and a chat template that records the messages, which later turns need, since lm_eval passes
-            only the text to the task.
+            A chat template that records the messages, which later turns need, since lm_eval passes only the text to the
+            task.
 
         Raises:
             UsageError: if there is no chat template, or the model does not support the requested format.
@@ -66,6 +68,10 @@ class ToolTurns:
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
+        task.options = task.options.model_copy(update={"tool_format": self._format.name})
+        task.config.metadata["tool_format"] = self._format.name
+        if sandbox:
+            task.config.metadata["sandbox"] = sandbox
         manner = "natively" if self._format.name == "native" else "in the text"
         line = f"tools are called {manner}: {self._format.reason}"
         if self._format.name == "text" and self._format_option == "auto":
@@ -78,7 +84,7 @@ class ToolTurns:
             with self._format.rendering():
                 return chat_template(messages, **settings)
 
-        return {"tool_format": self._format.name, **({"sandbox": sandbox} if sandbox else {})}, rendered
+        return rendered
 
     def add_messages(self, request: Instance) -> None:
         """Attach the messages of the last prompt to a request, so that the request cache stores them too."""
