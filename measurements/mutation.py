@@ -100,10 +100,9 @@ def losses_of(node: Any) -> Iterator[tuple[str, Change]]:
         for place, key in enumerate(node.keys):
             if key is not None:
                 yield f"field dropped: {ast.unparse(key)[:40]}", partial(drop_field, node, place)
-    elif isinstance(node, ast.List | ast.Tuple | ast.Set) and len(node.elts) >= RECORD:
-        if not isinstance(getattr(node, "ctx", None), ast.Store):
-            for place, item in enumerate(node.elts):
-                yield f"item dropped: {ast.unparse(item)[:40]}", partial(node.elts.__delitem__, place)
+    elif isinstance(node, ast.List | ast.Tuple | ast.Set) and not isinstance(getattr(node, "ctx", None), ast.Store):
+        for place, item in enumerate(node.elts if len(node.elts) >= RECORD else ()):
+            yield f"item dropped: {ast.unparse(item)[:40]}", partial(node.elts.__delitem__, place)
 
 
 def drop_field(record: ast.Dict, place: int) -> None:
