@@ -1,6 +1,6 @@
 """What the tests notice: faults put into the code of every room, one at a time, and whether a test then fails.
 
-Usage: python measurements/mutation.py OUT [--number 600] [--jobs 1] [--seed 58] [--minutes 60] [--whole] [--table]
+Usage: python measurements/mutation.py OUT [--number 600] [--jobs 1] [--minutes 60] [--seconds 240] [--whole] [--table]
 
 OUT is a folder. Each process works on a copy of the tree there, so that processes that tests start meet the fault too.
 The same number of faults is drawn from each room (a folder of the package, or a module at its top): a comparison,
@@ -32,7 +32,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "medtasks_utils"
-MOST_SECONDS = 240  # of one run of tests
 SWAPS: dict[type, type] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
@@ -112,7 +111,7 @@ def drop_field(record: ast.Dict, place: int) -> None:
 def sites(node: ast.AST) -> Iterator[tuple[int, str, Change]]:
     """All faults that a tree can have, with their lines; messages, annotations, decorators and docstrings have none."""
     for kind, change in (*faults_of(node), *losses_of(node)):
-        yield getattr(node, "lineno", 0), kind, change
+        yield getattr(node, "lineno", None) or node.target.lineno, kind, change  # type: ignore[attr-defined]
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -184,13 +183,13 @@ def first_failure(files: list[str]) -> str:
     return chosen.failed or ("" if status in (0, 5) else f"pytest ended with {int(status)}")
 
 
-def in_child(work: Callable[[], str]) -> str:
+def in_child(work: Callable[[], str], seconds: int) -> str:
     """What a forked process returns; the signal that ended it, and what it had started, where it did not end."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
-        signal.alarm(MOST_SECONDS)
+        signal.alarm(seconds)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         said = "broke"
@@ -207,7 +206,7 @@ def in_child(work: Callable[[], str]) -> str:
         return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else pipe.read()
 
 
-def tried(fault: Fault, tree: Path, whole: bool) -> dict[str, Any]:
+def tried(fault: Fault, tree: Path, seconds: int, whole: bool) -> dict[str, Any]:
     """A fault and the test that noticed it; empty if none did, ``slow`` if the tests took too long to say."""
     path = tree / fault.module
     source = path.read_text(encoding="utf-8")
@@ -217,17 +216,17 @@ def tried(fault: Fault, tree: Path, whole: bool) -> dict[str, Any]:
     try:
         path.write_text(ast.unparse(ast.fix_missing_locations(parsed)), encoding="utf-8")
         files = related(fault, tree)
-        killer = in_child(lambda: first_failure(files)) if files else ""
+        killer = in_child(lambda: first_failure(files), seconds) if files else ""
         if not killer and whole:
-            killer = in_child(lambda: first_failure(["tests"]))
+            killer = in_child(lambda: first_failure(["tests"]), 10 * seconds)
     finally:
         path.write_text(source, encoding="utf-8")
     killer = "slow" if killer == f"signal {int(signal.SIGALRM)}" else killer
     return {**fault._asdict(), "killer": killer, "seconds": round(time.monotonic() - started)}
 
 
-def work_on(out: Path, part: int, jobs: int, number: int, seed: int, minutes: float, whole: bool) -> None:
-    """Every so manieth fault, in the order of the sample, until the time is over."""
+def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: int, whole: bool) -> None:
+    """Try faults that are not tried yet until the time is over."""
     tree, kept = out / f"tree_{part}", out / "faults.jsonl"
     shutil.rmtree(tree, ignore_errors=True)
     for name in (PACKAGE, "tests", "tasks", "docs", "measurements"):
@@ -249,10 +248,10 @@ def work_on(out: Path, part: int, jobs: int, number: int, seed: int, minutes: fl
     kept.touch()
     done = {tuple(json.loads(line)[field] for field in Fault._fields) for line in kept.read_text().splitlines()}
     end = time.monotonic() + 60 * minutes
-    for fault in drawn(number, seed)[part::jobs]:
+    for fault in faults:
         if time.monotonic() < end and tuple(fault) not in done:
             with kept.open("a") as file:
-                file.write(json.dumps(tried(fault, tree, whole)) + "\n")
+                file.write(json.dumps(tried(fault, tree, seconds, whole)) + "\n")
     shutil.rmtree(tree)
 
 
@@ -279,6 +278,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=58)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seconds", type=int, default=240, help="the most that the tests of one fault may take")
     parser.add_argument("--whole", action="store_true", help="run all fast tests for those that related tests miss")
     parser.add_argument("--table", action="store_true", help="only print the table")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
@@ -286,8 +286,8 @@ def main() -> None:
     out = arguments.out.resolve()
     out.mkdir(exist_ok=True)
     if arguments.part is not None:
-        given = (arguments.number, arguments.seed, arguments.minutes, arguments.whole)
-        work_on(out, arguments.part, arguments.jobs, *given)
+        faults = drawn(arguments.number, arguments.seed)[arguments.part :: arguments.jobs]
+        work_on(out, arguments.part, faults, arguments.minutes, arguments.seconds, arguments.whole)
         return
     if not arguments.table:
         command = [sys.executable, __file__, *sys.argv[1:], "--part"]

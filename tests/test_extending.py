@@ -157,7 +157,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
 
 def test_it_is_in_the_help_the_report_and_the_comparison(said, folder):
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
-    page = drawn((folder / "report.html").read_text(encoding="utf-8"))
+    page = drawn((folder / "report.html").read_text())
     assert all(
         text in page for text in ("ToyBench", "decided: yes or no", "A response that says maybe decides nothing.")
     )
@@ -181,7 +181,7 @@ def test_readings_are_shown_with_their_evidence(said):
 
 
 def test_a_run_of_an_environment_is_imported(said, folder):
-    imported = json.loads((folder / said["import"].out.strip()).read_text(encoding="utf-8"))
+    imported = json.loads((folder / said["import"].out.strip()).read_text())
     ours = saved_results(folder / "a")["results"]["toybench"]
     theirs = imported["results"]["toybench"]
     unknown = ("env_", "cut", "acc_finished")  # of the environment, or of how a reply ended

@@ -62,7 +62,7 @@ def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts():
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()
         if not place.startswith("benchmarks/"):
-            texts, names = texts_and_names(ast.parse(path.read_text(encoding="utf-8")))
+            texts, names = texts_and_names(ast.parse(path.read_text()))
             named = {benchmark for benchmark in NAMES for word in texts | names if benchmark in word.lower()}
             found[place] = named | (texts & known)
     assert {place: words for place, words in found.items() if words} == EXAMPLES | COLUMNS

@@ -19,7 +19,7 @@ PACKAGE = Path(medtasks_utils.__file__).parent
 WITH_EXAMPLES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in sorted(PACKAGE.rglob("*.py"))
-    if "    >>> " in path.read_text(encoding="utf-8")
+    if "    >>> " in path.read_text()
 ]
 PROGRAM = """
 import sys

@@ -35,7 +35,7 @@ def test_medhallu_rewards_being_unsure_a_little():
 
 
 def test_the_documented_reward_asks_for_both_answers_of_a_row():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "training.md").read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     exec(blocks[1], names)
     row, other = sample_rows("medhallu/pqa_labeled.jsonl")[:2]
@@ -77,7 +77,7 @@ def test_a_step_of_trls_trainer(tiny_model, tmp_path):
     seen: list[list[float]] = []
     rewards = reward("medmcqa")
 
-    def watched(**given: Any) -> list[float]:
+    def watched(**given):
         seen.append(rewards(**given))
         return seen[-1]
 

@@ -21,7 +21,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert page.read_bytes() == "later é".encode()
     assert page.stat().st_mode & 0o777 == 0o640 and path.is_symlink()
 
-    def is_full(self: object, path: object) -> None:
+    def is_full(self, path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", is_full)

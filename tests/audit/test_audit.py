@@ -81,7 +81,7 @@ def example_of(kind: str, **fields: Any) -> tuple[Benchmark, dict[str, Any]]:
 
 @pytest.mark.parametrize(("kind", "reply", "stated"), table("audit_lines"))
 def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, stated):
-    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+    async def ask(messages, read, schema=None):
         return read(reply)
 
     case = AuditCase(*example_of(kind), "So.")
@@ -112,7 +112,7 @@ def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_w
     assert same("yes", "yes", toy, example) and not same("yes", "no", toy, example)
     assert right("yes", toy, example) and not right("no", toy, example) and not right("none", toy, example)
 
-    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+    async def ask(messages, read, schema=None):
         return read("STATED: **YES**.")
 
     assert asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output == {"stated": "yes"}
@@ -122,7 +122,7 @@ def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_w
 
 
 def test_of_a_long_response_the_auditor_sees_the_end():
-    async def ask(messages: Any, read: Callable[[str], str], schema: Any = None) -> str:
+    async def ask(messages, read, schema=None):
         assert "The answer is B." in whole(messages) and len(whole(messages)) < 20_000
         return read("STATED: B")
 
@@ -131,7 +131,7 @@ def test_of_a_long_response_the_auditor_sees_the_end():
 
 
 def test_a_reading_of_less_than_even_certainty_is_doubtful():
-    def is_doubtful(certainty: Any) -> bool:
+    def is_doubtful(certainty):
         answers = {name: ["A", "A"] for name in ("strict-match", "flexible-extract")}
         details: Any = {"flexible-extract": {"certainty": certainty}}
         benchmark, example = example_of("letter")
@@ -163,7 +163,7 @@ def reads(request: dict[str, Any]) -> Answer:
 def many(folder: Path, count: int, wrong: float) -> Path:
     """A run of so many examples, which state letters; in a share of them the rules are wrong."""
     path = sample_file(save_run(folder, tasks="medmcqa_openmed"), "medmcqa_openmed")
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
     made = []
     for number in range(count):
         chance = draw(f"example {number}")
@@ -181,7 +181,7 @@ def many(folder: Path, count: int, wrong: float) -> Path:
 
 @pytest.fixture
 def audit(tmp_path):
-    def run(url: str, *arguments: object) -> int:
+    def run(url, *arguments):
         return main(["audit", *map(str, arguments), "--model", "m", "--base", url, "--cache", str(tmp_path / "c")])
 
     return run
@@ -215,7 +215,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
 def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
 
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         text = whole(request["messages"])
         if '"ready"' not in text and draw(text.split("(An earlier")[0].strip()).random() < 0.1:
             answers: list[Answer] = ["The response states C.", Fault(400), Fault(401)]

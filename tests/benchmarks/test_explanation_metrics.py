@@ -151,7 +151,7 @@ def reference_meteor(wordnet):
     import nltk
     from nltk.translate.meteor_score import meteor_score
 
-    def scores(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+    def scores(candidates, references):
         return [
             100
             * meteor_score([nltk.word_tokenize(other) for other in texts], nltk.word_tokenize(text), wordnet=wordnet)
@@ -213,7 +213,7 @@ PLACES = {"wordnet": "corpora", "punkt_tab": "tokenizers"}
 def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     fetched = []
 
-    def download(name: str, **settings: object) -> bool:
+    def download(name, **settings):
         fetched.append(name)
         place = no_data / PLACES[name]
         if name == "wordnet":  # which NLTK leaves packed
@@ -290,7 +290,7 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
 
 @with_bert_score
 def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model, tmp_path):
-    def limit(**changed: int) -> int:
+    def limit(**changed):
         folder = save_model(tmp_path / str(len(list(tmp_path.iterdir()))), **changed)
         return int(bertscore_module._load(str(folder))._tokenizer.model_max_length)
 

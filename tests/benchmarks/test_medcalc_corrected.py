@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, Row, sample_rows, table
+from given import BY_CALCULATOR, sample_rows, table
 from running import documents, evaluate, load, reader
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
@@ -49,7 +49,7 @@ def test_gestational_age_in_days(answer, strict, flexible):
 def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name):
     names = ("acc", "acc_answerable", "acc_unanswerable", "na_rate", "answered")
 
-    def never(doc: Row) -> str:
+    def never(doc):
         return f"<answer>{'1' if doc['ground_truth'] == 'N/A' else doc['shown_truth']}</answer>"
 
     for answer, expected in (

@@ -50,7 +50,7 @@ def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer(
 
 
 def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path):
-    def right(doc: Row) -> str:
+    def right(doc):
         return f"The answer is {doc['answer_letter']}. It is so."
 
     task, file = "medexqa_clinical_psychology", "medexqa/test/clinical_psychologist_test.tsv"

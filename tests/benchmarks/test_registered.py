@@ -101,9 +101,9 @@ def said(tmp_path_factory):
     folder = tmp_path_factory.mktemp("unfinished")
     for name, text in BROKEN.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text)
     of_broken = save_run(folder / "theirs", tasks="medmcqa_openmed", limit=2)
-    results = json.loads(of_broken.read_text(encoding="utf-8"))
+    results = json.loads(of_broken.read_text())
     results["configs"]["medmcqa_openmed"]["metadata"]["benchmark"] = "pubmed"
     of_broken.write_text(json.dumps(results), encoding="utf-8")
     save_run(folder / "ours", tasks="medhallu", limit=2)

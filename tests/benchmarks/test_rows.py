@@ -87,7 +87,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("form", "kind"), FORMS)
 def test_every_form_of_cop_whatever_the_options_look_like(data, form, kind):
-    def written(row: Row) -> Any:
+    def written(row):
         cop, text = row["cop"], chosen(row)
         return kind(form.format(cop, cop + 1, letter="ABCD"[cop], small="abcd"[cop], text=text, capitals=text.upper()))
 
@@ -220,7 +220,7 @@ def test_orders_of_choices_are_refused_where_nothing_is_generated():
 
 
 def test_seed_shuffles_several_specialties_reproducibly():
-    def shuffled(**options: Any) -> list[str]:
+    def shuffled(**options):
         return ids(documents(load("medexqa_all", medexqa=options)))
 
     own = [ids(documents(load(f"medexqa_{each.name}"))) for each in SPECIALTIES]

@@ -20,7 +20,7 @@ def verdicts(shared: Path, name: str) -> list[dict[str, Any]]:
     path = shared / "reference" / name
     if not path.is_file():
         pytest.skip(f"{path} is not there")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def test_every_verdict_of_medexqa_s_authors(shared):
@@ -94,7 +94,7 @@ def test_medexqa_s_two_deliberate_differences():
 
 
 def test_medcalc_s_four_kinds_of_judgement():
-    def right(judgement: str, content: str, truth: str, lower: float = 0.0, upper: float = 0.0) -> bool:
+    def right(judgement, content, truth, lower=0.0, upper=0.0):
         doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}
         value = KINDS[judgement].strict(content)
         return value is not None and is_right(value, doc)

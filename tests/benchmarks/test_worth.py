@@ -92,16 +92,6 @@ def test_the_hash_is_of_contents_in_any_order(rows):
     assert content_hash([{**examples[0], "target": "1"}, *examples[1:]], fields) != whole
 
 
-def test_the_best_reader_of_a_metric_is_shown(style_known):
-    content = content_hash(docs("medhallu", style_known), MEDHALLU.content_fields)
-    path = MEDHALLU.shortcuts
-    assert path is not None
-    assert most_reached(path, content, "acc") == (0.9, "style")
-    assert most_reached(path, content, "f1") == (0.85, "answer_text")
-    assert most_reached(path, content, "reward") is None
-    assert most_reached(path, "other", "acc") is None
-
-
 # ---- style
 
 
@@ -208,7 +198,7 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
     contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
     assert len(set(contents)) == 5
 
-    def reached(known: list[str]) -> Any:
+    def reached(known):
         values = {content: place / 10 for place, content in enumerate(known)}
         parts = {content: {"readers": {"options": {"acc": [value, 0, 1]}}} for content, value in values.items()}
         file = tmp_path / f"{len(known)}.json"

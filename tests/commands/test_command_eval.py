@@ -12,7 +12,7 @@ from commanding import exit_code
 from given import TASKS, table
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
-from local_server import Answer, Fault, LocalServer, Request
+from local_server import Fault, LocalServer
 from running import saved_results, saved_samples
 from scripts import prompt_of, refusal
 
@@ -53,7 +53,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
     logs = folder.glob("**/samples_*.jsonl")
-    return results, {path.name.rpartition("_")[0]: path.read_text(encoding="utf-8") for path in logs}
+    return results, {path.name.rpartition("_")[0]: path.read_text() for path in logs}
 
 
 # ---- the same results
@@ -104,7 +104,7 @@ NO_ANSWERS = [{"choices": []}, {"error": {"message": "overloaded"}}, [1], {"choi
 def test_a_reply_without_an_answer_is_asked_for_again(task, connections, tmp_path):
     seen: set[str] = set()
 
-    def reply(body: Request) -> Answer:
+    def reply(body):
         is_new = prompt_of(body) not in seen
         seen.add(prompt_of(body))
         nothing = NO_ANSWERS[len(seen) // 9 - 1]
@@ -122,7 +122,7 @@ def test_a_reply_without_an_answer_is_asked_for_again(task, connections, tmp_pat
     "prompt is too long: 210000 tokens > 200000 maximum",
 ])  # fmt: skip
 def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(words, tmp_path, capsys):
-    def reply(body: Request) -> Answer:
+    def reply(body):
         is_long = sum(prompt_of(body).encode()) % 3 == 0
         return refusal(400, words) if is_long else "\\boxed{1}"
 
@@ -158,7 +158,7 @@ def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(monkeypatch, t
         monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
         assert evaluated(served, "medhallu", "--limit", "2") == 1
     (file,) = tmp_path.rglob("results_*.json")
-    told = "".join(capsys.readouterr()) + file.read_text(encoding="utf-8")
+    told = "".join(capsys.readouterr()) + file.read_text()
     assert "[secret]" in told and not re.search("canary|my-secret", told)
 
 

@@ -138,7 +138,7 @@ def test_mistakes(
 def test_cells_are_no_formulas(tmp_path):
     """Responses may begin with a sign of equality, and a negative number is no formula."""
 
-    def answer(doc: Row) -> str:
+    def answer(doc):
         is_wrong = doc["row_number"] in ("1", "2", "3")
         return "=1+1\n<answer>-5.5</answer>" if is_wrong else right_answer(doc)
 

@@ -16,7 +16,7 @@ from medtasks_utils.__main__ import main
 def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> Path:
     """A run whose results say that its rows are the hub's, and ``part`` where those of a whole run say ``whole``."""
     path = save_run(tmp_path / "run", **settings)
-    content = path.read_text(encoding="utf-8").replace('"data_source": "sample"', '"data_source": "hub"')
+    content = path.read_text().replace('"data_source": "sample"', '"data_source": "hub"')
     path.write_text(content.replace(whole, part) if part else content, encoding="utf-8")
     return path
 
@@ -25,7 +25,7 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
     """The entries by task; where the Hub's client knows them, it must read every one, and write it as we do."""
     by_task: dict[str, dict[str, Any]] = {}
     for path in (folder / ".eval_results").iterdir():
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = yaml.safe_load(path.read_text())
         if hasattr(huggingface_hub, "parse_eval_result_entries"):
             read = huggingface_hub.parse_eval_result_entries(entries)
             assert huggingface_hub.eval_result_entries_to_yaml(read) == entries
@@ -92,7 +92,7 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
     files = list((tmp_path / "out").glob("data/*/org/name/*.json"))
     assert sorted(file.parts[-4] for file in files) == sorted(tasks)
     for file in files:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text())
         task = file.parts[-4]
         scores = {}
         for result in content["evaluation_results"]:
@@ -102,7 +102,7 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
         assert uuid.UUID(file.stem).version == 4, "as its schema asks"
         assert scores["acc"] == results[task]["acc,strict-match"]
         about = content["detailed_evaluation_results"]
-        text = (tmp_path / "out" / about["file_path"]).read_text(encoding="utf-8")
+        text = (tmp_path / "out" / about["file_path"]).read_text()
         samples = list(map(json.loads, text.rstrip("\n").split("\n")))
         assert about["total_rows"] == len(samples)
         assert all(sample["evaluation_id"] == content["evaluation_id"] for sample in samples)

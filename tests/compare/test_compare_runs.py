@@ -120,7 +120,7 @@ def test_repeated_generations_are_compared(tmp_path):
         count = iter(range(10**6))
         models = [right_in(0.6, name + salt) for salt in "123"]
 
-        def answer(doc: Row, models: Any = models, count: Any = count) -> Any:
+        def answer(doc, models=models, count=count):
             return models[next(count) % 3](doc)
 
         save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
@@ -211,7 +211,7 @@ def test_other_measurements_are_refused_unless_forced(tmp_path, settings):
 def test_generation_settings_and_versions_are_warned_of(pair_of_runs):
     a, b = pair_of_runs
 
-    def newer(content: Row) -> None:
+    def newer(content):
         signatures = content["configs"]["medhallu"]["metadata"]["signature"]
         for name, text in signatures.items():
             signatures[name] = re.sub(r"medtasks:[^|]+", "medtasks:7.7", text.replace("gen:", "gen:top_k=5,"))
@@ -244,7 +244,7 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs):
     a, b = pair_of_runs
     task = [("medmcqa_openmed", "medmcqa_openmed")]
 
-    def damaged(lines: list[bytes]) -> list[bytes]:
+    def damaged(lines):
         """One line of the filter is gone, one value is no number."""
         strict = [place for place, line in enumerate(lines) if b'"filter": "strict-match"' in line]
         lines[strict[1]] = re.sub(rb'"acc": [\d.]+', b'"acc": NaN', lines[strict[1]])

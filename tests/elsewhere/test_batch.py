@@ -32,7 +32,7 @@ def answer(body: Row) -> Row:
 
 
 def lines(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    return [json.loads(line) for line in path.read_text().split("\n") if line]
 
 
 def response(request: Row) -> Row:

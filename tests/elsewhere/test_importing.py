@@ -74,7 +74,7 @@ def test_the_command_and_what_reads_its_files(tmp_path, capsys):
     assert len(run.tasks) == 4 and all(task.metrics for task in run.tasks.values()), "of one model and date"
     page = tmp_path / "report.html"
     assert cli.main(["report", str(out), "-o", str(page)]) == 0, capsys.readouterr().err
-    text = drawn(page.read_text(encoding="utf-8"))
+    text = drawn(page.read_text())
     assert all(shown in text for shown in ("MedMCQA", "MedExQA", "MedCalc-Bench", "MedHallu", "env_reward"))
     found = find_responses([str(out)], STRICT).found
     assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)
@@ -105,7 +105,7 @@ def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
 
 @pytest.mark.parametrize("strip", [(), ("example_id",)])
 def test_rollouts_of_an_example_are_its_generations(tmp_path, strip):
-    def second_wrong(doc: Row) -> str:
+    def second_wrong(doc):
         return right_answer(doc) if doc["rollout"] != 1 else "No."
 
     written = [{k: v for k, v in line.items() if k not in strip} for line in lines("medhallu", second_wrong, 4)]
@@ -169,7 +169,7 @@ OTHERS = Path(__file__).parent / "other_harnesses"
 
 def packed(folder: Path) -> Path:
     """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
-    log = json.loads((OTHERS / "log.json").read_text(encoding="utf-8"))
+    log = json.loads((OTHERS / "log.json").read_text())
     path = folder / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps({"eval": log["eval"]}))

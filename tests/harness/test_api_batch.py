@@ -30,7 +30,7 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(monkeypatch, seed,
     delays = random.Random(seed)
     found = []
 
-    def later(body: Request) -> str:
+    def later(body):
         time.sleep(delays.lognormvariate(-6, 1.5))
         return caller(body)
 
@@ -52,7 +52,7 @@ def test_a_conversation_waits_for_no_other():
     lock = threading.Lock()
     over: list[str] = []
 
-    def answer(body: Request) -> str:
+    def answer(body):
         if slow in body["messages"][1]["content"] and turn(body["messages"]) == 1:
             assert others_over.wait(60), "the others wait for the slowest"
         if turn(body["messages"]) < 4:
@@ -87,7 +87,7 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
     reported = threading.Event()
     wait = asyncio.wait
 
-    def warn(message: str, *values: object) -> None:
+    def warn(message, *values):
         lines.append(message % values)
         if len(lines) == 3:
             reported.set()
@@ -104,7 +104,7 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
 
 
 def test_retries_and_headers_are_the_harness_s():
-    def answer(body: Request) -> str:
+    def answer(body):
         return tagged("calculator", "6 * 7") if turn(body["messages"]) == 1 else "<answer>42</answer>"
 
     with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:

@@ -174,5 +174,5 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     line = the_line(capsys)
     assert says in line
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
-    assert "Traceback" in Path(file).read_text(encoding="utf-8")
+    assert "Traceback" in Path(file).read_text()
     Path(file).unlink()

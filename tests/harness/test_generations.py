@@ -73,11 +73,11 @@ def test_vllm_takes_one_in_its_sampling_parameters():
 
 
 def test_which_models_are_asked_one_by_one():
-    def model(kind: Any = LocalCompletionsAPI, **given: Any) -> Any:
+    def model(kind=LocalCompletionsAPI, **given):
         return kind(base_url="http://127.0.0.1:9/", model="m", tokenizer_backend=None, **given)
 
     class Own(LocalChatCompletion):  # type: ignore[misc]
-        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+        def generate_until(self, requests, disable_tqdm=False):
             return []
 
     assert can_be_asked_singly(model(num_concurrent=2))
@@ -206,7 +206,7 @@ def chat_model(server: LocalServer) -> Any:
 
 
 def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):
-    def asked(*words: str) -> int:
+    def asked(*words):
         before = len(server.requests)
         flags = ["--data", "sample", "--tasks", "medmcqa_openmed", "--gen_kwargs", SAMPLED, *server.flags(), *words]
         assert exit_code(["eval", *flags, "--output_path", str(tmp_path), "--extend"]) == 0

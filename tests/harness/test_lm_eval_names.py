@@ -18,7 +18,7 @@ DOORS = {PACKAGE / "harness" / "lm_eval_names.py", PACKAGE / "harness" / "deferr
 def modules_reached(path: Path) -> list[str]:
     """Modules of lm_eval that a source file imports or names in a string of its own, such as for import_module."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -46,7 +46,7 @@ def test_the_installed_release_has_all_names():
 
 
 def test_every_name_is_used():
-    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py") if path not in DOORS]
+    sources = [path.read_text() for path in PACKAGE.rglob("*.py") if path not in DOORS]
     unused = [
         name
         for name in NAMES

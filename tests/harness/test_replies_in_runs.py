@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code
-from given import TASKS, Row, medmcqa_rows, table, write_rows
+from given import TASKS, medmcqa_rows, table, write_rows
 from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
@@ -53,7 +53,7 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
     asked: Counter[int] = Counter()
     forms = [(body, verdict) for _, body, verdict in FORMS if verdict.get("status", 500) >= 500]
 
-    def answer(body: Request) -> Answer:
+    def answer(body):
         asked[number_of(body)] += 1
         if asked[number_of(body)] > 1:
             return completion(RIGHT)
@@ -95,14 +95,14 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
     line = capsys.readouterr().err.splitlines()[-1]
     assert server.chat in line and says in line
     (kept,) = tmp_path.glob("**/answers_*.jsonl")
-    replies = [json.loads(text)[1]["replies"] for text in kept.read_text(encoding="utf-8").split("\n") if text]
+    replies = [json.loads(text)[1]["replies"] for text in kept.read_text().split("\n") if text]
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
 
 
 def test_retry_after_is_honoured_up_to_a_bound(data, monkeypatch, caplog):
     waits: list[float] = []
 
-    async def sleep(seconds: float) -> None:
+    async def sleep(seconds):
         waits.append(seconds)
 
     monkeypatch.setattr("medtasks_utils.harness.api_batch.asyncio.sleep", sleep)
@@ -151,7 +151,7 @@ def test_samples_and_metrics_say_how_replies_ended(data):
 
 
 def test_every_generation_has_its_own_end(data):
-    def answer(body: Request) -> Answer:
+    def answer(body):
         return completion("I", "length") if body["seed"] % 2 else completion(RIGHT)
 
     options = {"medmcqa": {"repeats": 3}}
@@ -162,7 +162,7 @@ def test_every_generation_has_its_own_end(data):
 
 
 def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
-    def answer(body: Request) -> Answer:
+    def answer(body):
         if len(body["messages"]) < 4:
             return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
         return completion("I think", "length")
@@ -173,7 +173,7 @@ def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
 
 
 def test_several_prompts_in_a_request_are_read_as_single_ones_are(data):
-    def answer(body: Request) -> Answer:
+    def answer(body):
         choices = [{"index": place, "text": RIGHT, "finish_reason": "length"} for place in range(len(body["prompt"]))]
         return {"choices": choices}
 
@@ -200,7 +200,7 @@ def test_ends_are_kept_and_come_back(data, tmp_path, capsys):
     ]
     asked: list[int] = []
 
-    def answer(body: Request) -> Answer:
+    def answer(body):
         asked.append(number_of(body))
         return refusal(401, "no") if len(asked) == 8 else cut_and_whole(body)
 
@@ -231,7 +231,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert "37.5% of replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
-    page = drawn((tmp_path / "page.html").read_text(encoding="utf-8"))
+    page = drawn((tmp_path / "page.html").read_text())
     _, _, section = page.partition('"acc of finished"')
     ends = re.findall(r'\["([0-9]+[.][0-9])"', section)
     assert ends[:6] == ["37.5", "37.5", "12.5", "12.5", "0.0", "0.0"]
@@ -254,7 +254,7 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     rows: list[list[int]] = []
     generate = type(model)._model_generate
 
-    def watched(self: Any, **settings: Any) -> Any:
+    def watched(self, **settings):
         output = generate(self, **settings)
         output[0, settings["context"].shape[1] + 2] = model.eot_token_id  # of the first in each batch
         rows.extend(row[settings["context"].shape[1] :] for row in output.tolist())
@@ -299,9 +299,7 @@ ROOM = {"hf": -1, "vllm": 1, "server": 2}
 
 @pytest.mark.torch
 @pytest.mark.parametrize("engine", ROOM)
-def test_letters_are_compared_after_whole_prompts_or_not_at_all(
-    engine: str, hf: Any, tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path, monkeypatch):
     """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
     from fake_vllm import vllm_model
 
@@ -311,7 +309,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(
     model_of_vllm = vllm_model(monkeypatch, str(tiny_model), lambda *_: (RIGHT, 1, "stop"), 0)
     path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
 
-    def compared(context: int) -> tuple[list[Row], list[str]]:
+    def compared(context):
         if engine == "hf":
             model = hf(max_length=context)
         elif engine == "vllm":
@@ -370,7 +368,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
 
     ends = [("stop", "stop"), ("length", "length"), ("abort", "unknown"), (None, "unknown")]
 
-    def answer(prompt: str, parameters: Any) -> tuple[str, int, str | None]:
+    def answer(prompt, parameters):
         number = int(prompt.partition("Question: Question ")[2].partition("?")[0])
         return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
 
@@ -392,7 +390,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
 
 
 def test_a_model_that_reasons_with_little_room_gets_a_word(data, capsys):
-    def thinking(body: Request) -> Answer:
+    def thinking(body):
         return completion(None, "length", reasoning_content="Okay")
 
     words = ["eval", "--data", str(rows_of(data, 1)), "--tasks", "medmcqa_openmed"]

@@ -154,9 +154,7 @@ def asked(monkeypatch):
     """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
     asked: Asked = []
 
-    def download(
-        repository: str, *, repo_type: str, revision: str, allow_patterns: list[str], local_files_only: bool
-    ) -> str:
+    def download(repository, *, repo_type, revision, allow_patterns, local_files_only):
         assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
         asked.append((repository, revision, allow_patterns))
         names = {each.name: name for name, card in benchmarks().items() for each in card.repositories.values()}
@@ -174,7 +172,7 @@ def test_a_hub_out_of_reach_is_one_line_at_once(monkeypatch):
 
 
 def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked, monkeypatch):
-    def count(metadata: dict[str, Any]) -> int:
+    def count(metadata):
         tasks = TaskManager(include_path=str(TASKS), include_defaults=False, metadata=metadata)
         return len(documents(tasks.load(["medmcqa_openmed"])["tasks"]["medmcqa_openmed"]))
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import lm_eval
 from given import TASKS, Row, table
 from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
-from running import load, saved_results, saved_samples
+from running import load
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
@@ -31,65 +30,6 @@ BASES = {
     "medexqa": TASKS / "medexqa" / "medexqa_all.yaml",
     "medhallu": TASKS / "medhallu" / "medhallu.yaml",
 }
-VARIANTS = {name: (benchmark, fields) for name, benchmark, fields in table("variants")}
-"""By name: the benchmark whose task it includes, and fields in YAML."""
-
-
-@pytest.fixture(scope="module")
-def variants(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("variants")
-    (folder / "functions.py").write_text(FUNCTIONS)
-    for name, (benchmark, fields) in VARIANTS.items():
-        (folder / f"{name}.yaml").write_text(f"include: {BASES[benchmark]}\ntask: {name}\n{fields}\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def saved(variants):
-    """All variants in one run of the stock command; the model says ``lol``."""
-    done = lm_eval(
-        *("run", "--model", "dummy", "--include_path", variants, "--tasks", ",".join(VARIANTS), "--limit", "4"),
-        *("--log_samples", "--output_path", variants / "out"),
-        *("--metadata", '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'),
-        cwd=variants,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return variants / "out"
-
-
-@pytest.mark.slow
-def test_each_field_does_what_it_does_in_a_stock_task(saved):
-    results = saved_results(saved)
-    samples = {name: saved_samples(saved, name) for name in VARIANTS}
-
-    def metrics(name: str) -> set[str]:
-        return {key for key in results["results"][name] if "," in key and "stderr" not in key}
-
-    def prompt(name: str) -> str:
-        return str(samples[name][0]["arguments"]["gen_args_0"]["arg_0"])
-
-    assert {key.split(",")[1] for key in metrics("regex")} == {"mine"}
-    assert {sample["filter"] for sample in samples["regex"]} == {"mine"}
-    assert results["results"]["regex"]["answered,mine"] == 0, "o is no letter of an option"
-    assert "filter:mine#" in results["configs"]["regex"]["metadata"]["signature"]["mine"]
-    assert "maj@k,strict-match" in metrics("repeated") and len(samples["repeated"][0]["resps"]) == 3
-    question = samples["prompt_function"][0]["doc"]["question"]
-    assert f"Q: {question}" in prompt("prompt_function") and "Choices" not in prompt("prompt_function")
-    assert question in prompt("prompt_field") and "Q: " not in prompt("prompt_field")
-    assert samples["prompt_template"][0]["doc"]["question"] + " True" in prompt("prompt_template")
-    assert samples["target"][0]["target"].endswith("!")
-    assert results["n-samples"]["fewer"]["original"] == 2
-    assert metrics("beside") == {f"{name},{way}" for name in ("acc", "length") for way in FILTERS}
-    assert metrics("instead") == {f"length,{way}" for way in FILTERS}
-    assert metrics("stock_metric") == {f"{name},{way}" for name in ("acc", "exact_match") for way in FILTERS}
-    assert "One?" in prompt("solved_one") and prompt("solved_one").count("Question: ") == 2
-    assert samples["of_train"][0]["doc"]["id"] != samples["regex"][0]["doc"]["id"]
-    assert "My choice:" in prompt("prefixed")
-    assert samples["settings"][0]["arguments"]["gen_args_0"]["arg_1"]["max_gen_toks"] == 7
-    assert {sample["doc"]["difficulty"] for sample in samples["options"]} == {"hard"}
-    assert metrics("likelihoods") == {"acc,none"}
-    for name in ("number", "letter", "verdict"):
-        assert {"acc,mine", "answered,mine"} <= metrics(name)
 
 
 FILTERS = ("strict-match", "flexible-extract")

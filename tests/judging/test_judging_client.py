@@ -13,7 +13,7 @@ from unittest.mock import AsyncMock, call
 import pytest
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Answer, Fault, completion
+from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, check
@@ -97,7 +97,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kin
     ],
 )
 def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_path):
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         form = request.get("response_format", {}).get("type")
         for name in refused:
             if name in request or name == form:
@@ -165,7 +165,7 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
     pauses = []
     call_later = asyncio.BaseEventLoop.call_later
 
-    def recorded(loop: Any, delay: float, callback: Any, *arguments: Any, **settings: Any) -> Any:
+    def recorded(loop, delay, callback, *arguments, **settings):
         is_pause = callback.__name__ == "release"
         pauses.extend([delay] * is_pause)
         return call_later(loop, 0 if is_pause else delay, callback, *arguments, **settings)
@@ -180,7 +180,7 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 
 
 def test_what_makes_another_question(tmp_path):
-    def count(explanation: str = "So.", **changed: Any) -> int:
+    def count(explanation="So.", **changed):
         before = len(server.requests)
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
         return len(server.requests) - before

@@ -119,7 +119,7 @@ def test_calls_in_flight_are_shared_among_processes(tmp_path):
 def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         return "Prose." if "final_score" in whole(request["messages"]) else sound(request)
 
     words = ["eval", "--data", "sample", "--tasks", TASK, "--output_path", str(tmp_path / "r"), "--log_samples"]

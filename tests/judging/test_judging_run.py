@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from given import ROOT
 from judge_server import LABELS, JudgeServer, faulty, reply_to, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Answer, Fault
+from local_server import HANG_UP, Fault
 from scripts import Held, draw, prompt_of, together, whole
 
 from medtasks_utils.judging import Case, JudgeError, judge_all, make_judge, summary, templates
@@ -55,7 +54,7 @@ def test_factscore(coverage, tmp_path):
 
 
 def test_claims_that_both_references_make_count_once_and_texts_without_claims_are_no_error(tmp_path):
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         text = whole(request["messages"])
         if "JSON array" not in text:
             return LABELS[0] if "shared" in text else LABELS[2]
@@ -77,7 +76,7 @@ def test_the_limit_is_kept_and_used(tmp_path):
     faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
     met = together(4, faults)  # of claims, which come first, there are too few to meet
 
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         return (sound if "JSON array" in whole(request["messages"]) else met)(request)
 
     with JudgeServer(answer) as server:
@@ -86,7 +85,7 @@ def test_the_limit_is_kept_and_used(tmp_path):
 
 
 def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path):
-    def answer(request: dict[str, Any]) -> Answer:
+    def answer(request):
         text = whole(request["messages"]).split("(An earlier reply")[0].strip()
         hopeless = draw(text).random() < 0.1
         return "I would give it 85 of 100." if hopeless else reply_to([{"role": "user", "content": text}])

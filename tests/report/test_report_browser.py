@@ -62,7 +62,7 @@ def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], objec
     """Change the lines of a sample log."""
     (results,) = folder.glob("**/results_*.json")
     path = sample_file(results, task)
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
     for line in lines:
         edit(line)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -318,7 +318,7 @@ def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(row["run"], row["task"], row["mark"]) for row in rows] == [("second", "medhallu", "reading wrong")]
     path = tmp_path / "marks.csv"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text)
     with opened(browser, address) as page:
         choose(page, badge="marked by a person")
         assert shown(page) == 0

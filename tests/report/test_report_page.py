@@ -185,7 +185,7 @@ def test_the_first_screen_says_who_leads_and_how_surely(tmp_path):
         save_run(tmp_path / name, right_in(share), tasks=("medmcqa_openmed", "medcalc_bench"), model=name)
     weak, strong, alike = (read_runs(tmp_path / name)[0] for name in ("weak", "strong", "like strong"))
 
-    def sentences(*runs: Run) -> str:
+    def sentences(*runs):
         return " ".join(Page(build_page(runs)).numbers["board"]["sentences"]["strict-match"])
 
     assert sentences(weak) == ""
@@ -294,7 +294,7 @@ def test_the_leaderboard_as_a_figure(folder, tmp_path):
     for form, start in ((".svg", "<svg "), (".tex", "% needs"), (".md", "| Model |")):
         figure = tmp_path / f"board{form}"
         assert main(["report", str(folder), "-o", str(tmp_path / "r.html"), "--figure", str(figure)]) == 0
-        assert figure.read_text(encoding="utf-8").startswith(start)
+        assert figure.read_text().startswith(start)
 
 
 def test_the_leaderboard_as_a_table(folder):
@@ -315,9 +315,9 @@ def test_the_command(folder, tmp_path, capsys):
     output = tmp_path / "r.html"
     assert main(["report", str(folder), "-o", str(output), "--baseline", "second"]) == 0
     assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
-    assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second"
+    assert Page(output.read_text()).numbers["runs"][0] == "second"
     assert main(["report", str(folder), "-o", str(output), "--compare", "second"]) == 0
-    assert Page(output.read_text(encoding="utf-8")).numbers["runs"][0] == "second" and capsys.readouterr()
+    assert Page(output.read_text()).numbers["runs"][0] == "second" and capsys.readouterr()
     (tmp_path / "results.json").write_text('{"a": ')
     for arguments, words in (
         ([folder, "-o", output, "--baseline", "x"], "--baseline must be one of first, second"),

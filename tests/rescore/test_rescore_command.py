@@ -7,7 +7,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commanding import one_line
@@ -52,7 +51,7 @@ def rescore(tmp_path, monkeypatch, server):
     """The command in this process, with a cache and an output of the test's own."""
     monkeypatch.setenv("JUDGE_API_KEY", "key")
 
-    def run(place: Path, judge: str = "geval", *more: str) -> int:
+    def run(place, judge="geval", *more):
         words = [
             *("--input_glob", str(place / "**" / "samples_*.jsonl"), "--out_csv_prefix", f"{tmp_path}/out/judged_"),
             *("--model", "judge", "--base", server.url, "--cache", str(tmp_path / "cache.sqlite3")),
@@ -133,7 +132,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
 
 
 def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(logs, tmp_path, server, rescore, capsys):
-    def prose_for_some(request: dict[str, Any]) -> Any:
+    def prose_for_some(request):
         return "Splendid, 95 points." if "clinical_psychology/test/0" in whole(request["messages"]) else sound(request)
 
     server.answer = prose_for_some
@@ -183,7 +182,7 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
 def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
     calls = iter(range(1000))
 
-    def sometimes(doc: dict[str, object]) -> str:
+    def sometimes(doc):
         return f"The answer is {'ABCD'[next(calls) % 4]}."
 
     save_run(tmp_path, sometimes, "medexqa_be", metadata={"medexqa": {"repeats": 4}})

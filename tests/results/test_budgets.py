@@ -57,7 +57,7 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
 
 
 def test_without_tokens_there_is_no_curve(tmp_path):
-    def answer(body: Request) -> Answer:
+    def answer(body):
         return completion("\\boxed{A}", prompt_tokens=None)
 
     with LocalServer(answer) as server:

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from typing import Any
 
 import pytest
 from given import BENCHMARKS, GENERATION_TASKS, table
@@ -54,7 +53,7 @@ def test_a_run_of_all_benchmarks_is_read_whole(saved):
 def test_a_sample_joins_both_filters(saved):
     (run,) = read_runs(saved)
     task = run.tasks["medhallu"]
-    lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text().splitlines()]
     assert len(lines) == 2 * len(task.samples)
     for sample in task.samples:
         both = [line for line in lines if line["doc_id"] == sample.doc_id]
@@ -68,7 +67,7 @@ def test_a_sample_joins_both_filters(saved):
 
 
 def test_log_likelihoods_are_read_as_letters(tmp_path):
-    def prefers_b(doc: dict[str, Any]) -> float:
+    def prefers_b(doc):
         return -0.5 if doc["continuation"].strip() == "B" else -2.0
 
     save_run(tmp_path, prefers_b, tasks="medexqa_clinical_psychology_logits")
@@ -90,7 +89,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     for folder, engine in (("first", "vllm"), ("first", "hf"), ("second", "hf")):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text())
         content["config"]["model"] = engine
         run.write_text(json.dumps(content), encoding="utf-8")
     path.unlink()
@@ -191,7 +190,7 @@ def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path):
     metadata = {"medhallu": {"repeats": 2}, "medexqa": {"use_explanations": False}}
     path = save_run(tmp_path, right_in(0.6), ["medhallu", "medexqa_all"], metadata=metadata)
 
-    def older(line: bytes) -> bytes:
+    def older(line):
         lacking = ("cluster", "stratum", "scores", "found_by", "prompt_hash", "target_hash")
         return json.dumps({k: v for k, v in json.loads(line).items() if k not in lacking}).encode() + b"\n"
 

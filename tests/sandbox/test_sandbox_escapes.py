@@ -78,7 +78,7 @@ class Watch:
         folder = Path(tempfile.mkdtemp(dir=self.root))
         folder.chmod(0o777)
         canary = folder / "canary"
-        canary.write_text(self.content, encoding="utf-8")
+        canary.write_text(self.content)
         values = {
             "CANARY": str(canary),
             "FOLDER": str(folder),
@@ -105,7 +105,7 @@ class Watch:
         canary = folder / "canary"
         if [path.name for path in folder.iterdir()] != ["canary"]:
             found.append("made or removed a file")
-        elif canary.read_text(encoding="utf-8") != self.content or canary.stat().st_mode & 0o777 != 0o644:
+        elif canary.read_text() != self.content or canary.stat().st_mode & 0o777 != 0o644:
             found.append("changed a file")
         try:
             self.listener.accept()[0].close()

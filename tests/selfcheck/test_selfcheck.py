@@ -11,7 +11,7 @@ from running import load
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, ResponseScores
+from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
@@ -69,7 +69,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     """A score that nothing declares, a metric that is never given, a task that no YAML defines."""
     scores = MedHallu.scores
 
-    def misnamed(self: MedHallu, *arguments: Any, **others: Any) -> ResponseScores:
+    def misnamed(self, *arguments, **others):
         others["rewards"] = others.pop("reward")
         return scores(self, *arguments, **others)
 

@@ -163,12 +163,12 @@ def runs(tmp_path_factory):
     (folder / "group.yaml").write_text(GROUP)
     own = benchmark.score
 
-    def score(self: Any, answer: Any, example: Any, options: Any) -> Any:
+    def score(self, answer, example, options):
         found = own(self, answer, example, options)
         terms = ClassTerms.of(example["answer_letter"], answer.value, "ABCD")
         return found._replace(values={**found.values, "macro_f1": terms, "macro_macro_f1": terms})
 
-    def manager(metadata: Any, data: Any) -> TaskManager:
+    def manager(metadata, data):
         return TaskManager(include_path=[str(TASKS), str(folder)], include_defaults=False, metadata=metadata)
 
     with pytest.MonkeyPatch.context() as patch:

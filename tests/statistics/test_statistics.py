@@ -140,7 +140,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
 
 
 def test_informative_clusters_are_those_that_differ():
-    def of(values: list[float]) -> float:
+    def of(values):
         return MEAN.ratio(scores(values)).informative_clusters
 
     assert of([1.0] * 20) == 0
@@ -211,7 +211,7 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metr
 
 
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
-    def ends(values: list[float], unit: Any) -> tuple[float | None, float | None]:
+    def ends(values, unit):
         found = estimate(scores(values), Metric("m", unit=unit))
         return found.low, found.high
 

@@ -31,7 +31,7 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
     """A line for each response."""
     environment, function, _ = ENVIRONMENTS[benchmark]
     path = ROOT / "tests" / "elsewhere" / "environments" / f"{benchmark}.jsonl"
-    asked = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    asked = [json.loads(line) for line in path.read_text().split("\n") if line]
     found = []
     for index, (doc, row) in enumerate(zip(rows(benchmark), asked, strict=True)):
         for rollout in range(rollouts):

@@ -126,7 +126,7 @@ ROW: dict[str, Row] = {
 def table(name: str) -> list[Any]:
     """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
     (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    return [json.loads(line) for line in path.read_text().split("\n") if line]
 
 
 def plain_stderr(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ FOLDER = ROOT / "tests" / "extraction" / "abstaining"
 
 
 def texts(name: str) -> list[str]:
-    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    lines = (FOLDER / f"{name}.txt").read_text().splitlines()
     return [line.replace("\\n", "\n") for line in lines if line.strip()]
 
 

@@ -135,10 +135,10 @@ def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[R
 
 def saved_results(folder: Path) -> dict[str, Any]:
     (path,) = folder.glob("**/results_*.json")
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    result: dict[str, Any] = json.loads(path.read_text())
     return result
 
 
 def saved_samples(folder: Path, task: str) -> list[Row]:
     (path,) = folder.glob(f"**/samples_{task}_*.jsonl")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    return [json.loads(line) for line in path.read_text().split("\n") if line]

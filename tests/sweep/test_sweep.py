@@ -108,7 +108,7 @@ def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest
     assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
     assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
     page = Path(output.strip().splitlines()[-1])
-    assert page == tmp_path / "sweep" / "report.html" and "m1/hard" in drawn(page.read_text(encoding="utf-8"))
+    assert page == tmp_path / "sweep" / "report.html" and "m1/hard" in drawn(page.read_text())
     asked = len(server.requests)
     third = command(path)
     _, errors = third.communicate(timeout=300)

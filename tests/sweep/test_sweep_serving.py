@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -46,11 +46,11 @@ def written(folder: Path, content: dict[str, Any]) -> Path:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def quick(monkeypatch):
     """Lets jobs be other programs than ``medtasks eval``."""
 
-    def set_program(program: str) -> None:
-        def started(words: list[str], *rest: Any) -> Any:
+    def set_program(program):
+        def started(words, *rest):
             return start([sys.executable, "-c", program, *words] if "eval" in words else words, *rest)
 
         monkeypatch.setattr(allocation_module, "start", started)

@@ -12,7 +12,7 @@ from medtasks_utils import __main__ as cli
 def tool(monkeypatch, capsys):
     """Run the command on a text; gives exit code, output and errors."""
 
-    def run(given: str | bytes, *arguments: str) -> tuple[int, str, str]:
+    def run(given, *arguments):
         data = given.encode() if isinstance(given, str) else given
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
         code = cli.main(["tool", *arguments])

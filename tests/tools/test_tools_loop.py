@@ -58,7 +58,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
     docs = documents(load("medcalc_bench"))
     lengths = {doc["note"]: index % 4 for index, doc in enumerate(docs)}
 
-    def script(chat: Chat) -> str:
+    def script(chat):
         rounds = next(rounds for note, rounds in lengths.items() if note in chat[1]["content"])
         return tagged("calculator", "1") if turn(chat) <= rounds else "<answer>1</answer>"
 
@@ -124,7 +124,7 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
 
 @pytest.mark.usefixtures("undescribed")
 def test_variables_last_within_an_example_and_are_shared_with_no_other():
-    def owning(chat: Chat) -> str:
+    def owning(chat):
         if turn(chat) == 1:
             return tagged("python", f"try:\n    mine\nexcept NameError:\n    mine = {len(chat[1]['content'])}")
         return tagged("python", "mine") if turn(chat) < 3 else "<answer>1</answer>"
@@ -142,7 +142,7 @@ def test_variables_last_within_an_example_and_are_shared_with_no_other():
 def test_repeats_are_conversations_of_their_own():
     asked: dict[str, int] = {}
 
-    def script(chat: Chat) -> str:
+    def script(chat):
         if turn(chat) > 1:
             return calculating(chat)
         key = chat[1]["content"]

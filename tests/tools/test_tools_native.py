@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from given import table
-from local_server import Answer, Fault, LocalServer, Request, completion
+from local_server import Fault, LocalServer, completion
 from running import Chat, Scripted, evaluate, load, samples
 from scripts import in_turn, refusal
 from tool_caller import run, tagged, turn
@@ -76,7 +76,7 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
         {**called("python", json.dumps({"code": "x"}), "d"), "extra_content": {"kept": True}},
     ]
 
-    def answer(body: Request) -> Answer:
+    def answer(body):
         return completion("I compute.", tool_calls=calls) if turn(body["messages"]) == 1 else ANSWER
 
     with LocalServer(answer) as server:
