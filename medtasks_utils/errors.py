@@ -42,10 +42,10 @@ def reason_of(error: BaseException) -> str:
 
 
 def call_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Call every action, so that all that is missing is named at once.
+    """Call every action, so that all missing things are reported together.
 
     Raises:
-        MedtasksError: with the messages of the actions that failed.
+        MedtasksError: if any action raises one; the message joins those of all failed actions.
     """
     messages = []
     for action in actions:

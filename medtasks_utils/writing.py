@@ -155,7 +155,7 @@ class Secrets:
     def scrub(self, value: Any) -> Any:
         """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``."""
         if isinstance(value, str):
-            for secret in sorted(self._known, key=len, reverse=True):  # one may begin another
+            for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
                 value = value.replace(secret, "[secret]")
             return value
         if isinstance(value, dict):

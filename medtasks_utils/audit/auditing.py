@@ -182,8 +182,8 @@ def _facts(item: Item, stated: str) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        What is so of ``missed`` and ``misread`` with the name of each filter, and of ``gained`` and ``lost``: the LLM
-        read a right answer where the flexible filter did not, or the other way round.
+        The facts that apply: ``missed`` and ``misread``, each with the name of a filter; ``gained`` if only the LLM
+        read a right answer, and ``lost`` if only the flexible filter did.
     """
     facts = []
     for name in FILTERS:

@@ -68,8 +68,8 @@ class Resource(NamedTuple):
 
     Attributes:
         name: the name that ``medtasks fetch --only`` takes.
-        origin: where it comes from.
-        load: loads it as a run does, and downloads it if it is missing.
+        origin: the source, for display.
+        load: a function that loads it in the same way as a run, and downloads it if it is missing.
     """
 
     name: str
@@ -380,7 +380,7 @@ class Benchmark(ABC):
         """
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return the places of the examples that ``--limit`` takes, in ascending order; of all without a limit."""
+        """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
         return range(len(examples))[:limit]
 
     def blank_example(self, kind: str) -> Example:

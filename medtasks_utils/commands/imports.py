@@ -30,7 +30,7 @@ class Import(Command):
         id: the field that identifies the row, or several, separated by commas: its id or number in the data, or the
             question
         response: the field with the response
-        requests: the file written by medtasks requests that the responses answer
+        requests: the file of requests, written by medtasks requests, to which the responses belong
         partial: score only examples for which all requests have replies, instead of stopping with an error
         missing: file to which requests without a reply are written
     """

@@ -55,13 +55,14 @@ def compare_runs(
     Args:
         a: the first run.
         b: the second run.
-        tasks: pairs of names, a task of the first run and one of the second; if empty, all tasks of this package that
-            both runs have.
-        groups: the groups to compare, if all of their tasks are; if None, all groups, or none if tasks are named.
-        filters: the filters to compare; if empty, ``strict-match``, or the first filter of a task without it.
-        metrics: the metrics to compare; if empty, the ones that each benchmark names.
-        common: whether to compare only the common examples if the runs have different ones.
-        force: whether to compare results whose signatures say that they are not comparable.
+        tasks: pairs of the name of a task in the first run and of one in the second; if empty, all tasks of this
+            package that both runs have.
+        groups: the groups to compare, provided that all of their tasks are compared; None for all groups or, if
+            ``tasks`` are named, no groups.
+        filters: the filters to compare; if empty, ``strict-match``, or the first filter of a task that lacks it.
+        metrics: the metrics to compare; if empty, those that each benchmark names.
+        common: True to compare only the common examples if the runs have different examples.
+        force: True to compare results even if their signatures say that they are not comparable.
 
     Raises:
         MedtasksError: if there is nothing to compare, or the results must not be compared.
@@ -113,7 +114,7 @@ def _merged(notes: Notes) -> list[str]:
 
 
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks to compare; if none are named, add the tasks left out to the notes."""
+    """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
     if names:
         return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
@@ -136,7 +137,7 @@ def _named(run: Run, name: str) -> TaskRun:
 
 
 def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str]) -> Sequence[str]:
-    """Return the filters to compare, all of which both runs have."""
+    """Return the filters to compare; raise an error if one of the runs lacks any of them."""
     in_both = [name for name in a.filters if name in b.filters]
     unknown = [name for name in names if name not in in_both]
     if unknown or not in_both:
@@ -156,8 +157,8 @@ def _group_differences(
         a: the first run.
         b: the second run.
         pairs: the tasks that are compared.
-        groups: names of groups of the first run.
-        metrics: the metrics to compare; if empty, the ones that the benchmarks of the tasks name.
+        groups: the names of groups in the first run.
+        metrics: the metrics to compare; if empty, those that the benchmarks of the tasks name.
     """
     filters = dict.fromkeys(filter_name for _, filter_name in pairs)
     for name, filter_name in product(groups, filters):

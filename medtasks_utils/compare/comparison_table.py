@@ -88,7 +88,7 @@ def _difference_data(difference: MetricDifference) -> dict[str, Any]:
 
 
 def _flips_data(pair: TaskPair) -> dict[str, Any]:
-    """Return the counts of a task and its flipped examples, as JSON can hold them."""
+    """Convert the counts of a task and its flipped examples to a JSON-compatible dict."""
     counts = pair.agreement()._asdict()
     for way in ("gained", "lost"):
         counts[way] = [
@@ -181,7 +181,7 @@ def _p_text(p: float | None) -> str:
 
 
 def _flips(pair: TaskPair, show: int) -> Iterator[str]:
-    """Yield lines on how many examples the runs have right, and on the first examples that flipped."""
+    """Yield a line with the numbers of examples that the runs have right, and lines for the first flipped examples."""
     counts = pair.agreement()
     agree = f"both right {counts.both_right:.6g}, both wrong {counts.both_wrong:.6g}"
     yield f"{agree}, gained (only B right) {counts.n_gained:.6g}, lost (only A right) {counts.n_lost:.6g}"

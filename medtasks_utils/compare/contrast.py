@@ -180,17 +180,17 @@ def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
 def paired_difference(
     a: Ratio, b: Ratio, largest: float | None, is_counted: bool
 ) -> tuple[Sensitivity, Interval, float] | None:
-    """Return the errors of the difference ``b − a`` over the same examples, its 95 % interval and the p-value by t.
+    """Compute the sensitivity, the 95 % interval and the p-value of the difference ``b − a`` by Student's t.
 
     The interval excludes 0 if and only if p is below 5 %.
 
     Args:
         a: the ratio of the first run.
-        b: the ratio of the second run, over the same clusters and strata.
-        largest: the largest value of an example, and so the largest possible difference; None if there is no limit.
-        is_counted: whether values are counts of what is right or wrong. The variance behind interval and p-value then
-            has one example more that is gained and one that is lost, as Bonett and Price's has: a difference of 0 in 20
-            examples is not certain. It also has these where all differences are alike.
+        b: the ratio of the second run, over the same examples, clusters and strata.
+        largest: the largest value of an example, which is the largest possible difference; None if there is no limit.
+        is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
+            includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
+            examples does not seem certain. These are also included if all differences are equal.
 
     Returns:
         None if one of the runs has no standard error.

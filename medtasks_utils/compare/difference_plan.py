@@ -74,11 +74,11 @@ def plan(comparison: Comparison, points: float) -> DifferencePlan:
 
 
 def _needs(comparison: Comparison, planned: float) -> Iterator[Need]:
-    """Yield what it takes to detect a difference in each metric that has a range and a standard error.
+    """Yield the numbers needed to detect a difference, for each metric that has a range and a standard error.
 
     Args:
-        comparison: of two runs.
-        planned: the true difference to be detected, as a share of the metric's range.
+        comparison: the comparison of two runs.
+        planned: the true difference to detect, as a share of the metric's range.
     """
     whole = [difference for difference in comparison.differences if difference.breakdown is None]
     for difference in whole:
@@ -142,7 +142,7 @@ def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
     yield "of: the number in the benchmark; if more are needed, use repeats or another benchmark."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
-    yield f"within {WITHIN:g} points; without --against, all of n needed are evaluated."
+    yield f"within {WITHIN:g} points; without --against, n needed is the number evaluated."
     yield "corrected: after Holm's correction among all whole tasks and metrics on which these runs are compared."
     yield "n counts independent examples: examples that share a question or a note count once."
     if any(need["spread"] is None for need in needs):

@@ -32,18 +32,18 @@ SamplePair = tuple[Sample, Sample]
 class Agreement(NamedTuple):
     """The numbers of examples on which two runs are right or wrong.
 
-    With repeats, they are the expected numbers for one generation of each run. Majorities of generations would be no
-    fair counts: with four generations a tie is neither right nor wrong, and a majority of four is a higher hurdle than
-    a single generation. Without repeats the numbers are whole. ``n_gained − n_lost`` is always the number of examples
-    times the difference in accuracy.
+    Without repeats these are counts. With repeats they are expected values for one generation of each run. Majorities
+    of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four is harder to
+    reach than a single right generation. ``n_gained − n_lost`` always equals the difference in accuracy times the
+    number of examples.
 
     Attributes:
-        both_right: right in both runs.
-        both_wrong: wrong in both runs.
-        n_gained: right in the second run only.
-        n_lost: right in the first run only.
-        gained: the examples that are right in most generations of the second run only.
-        lost: the examples that are right in most generations of the first run only.
+        both_right: the number of examples that are right in both runs.
+        both_wrong: the number of examples that are wrong in both runs.
+        n_gained: the number of examples that only the second run has right.
+        n_lost: the number of examples that only the first run has right.
+        gained: the examples that only the second run has right in most generations.
+        lost: the examples that only the first run has right in most generations.
     """
 
     both_right: float

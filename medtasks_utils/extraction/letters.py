@@ -241,7 +241,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
-    """Discard the items of a list that restates the options, and options that are only named beside such a list."""
+    """Discard the items of a list that restates the options and, if there is one, options that are only named."""
     items = _walked(plain, candidates)
     cues = {"named", "first"} if items else set[str]()
     if pattern(_PARTS).match(symbols.symbols):

@@ -151,7 +151,7 @@ def evaluate(expression: str) -> Number | None:
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    """Return whether a syntax node may be evaluated: constants that are numbers, attributes that are of ``math``."""
+    """Return whether a syntax node may be evaluated; constants must be numbers, and attributes those of ``math``."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float)
     if isinstance(node, ast.Attribute):

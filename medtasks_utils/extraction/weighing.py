@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The words that state the value, with what stands before them in their line; empty if there are none."""
+        """The words that state the value, with the preceding words of the line; empty if there are none."""
         stating = [each for each in self.candidates if each.value == self.value and each.support > 0]
         if not stating:
             return ""
@@ -61,7 +61,7 @@ class Reading(NamedTuple):
         return before + best.text[best.start : best.end][:_WORDS_BEFORE]
 
 
-_WORDS_BEFORE = 48  # characters
+_WORDS_BEFORE = 48  # maximum characters of the preceding words
 
 NOTHING = Reading(None, "none")
 
@@ -106,7 +106,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 candidate.cue, candidate.support = row.name, row.weight
     until = retracted_until(symbols)
     if not any(candidate.start > until and candidate.weight >= _ANOTHER for candidate in candidates.values()):
-        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it retracts nothing
+        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it is no retraction
     for candidate in candidates.values():
         if candidate.start < until:
             candidate.evidence["taken back"] = -60.0

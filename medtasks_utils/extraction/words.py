@@ -103,7 +103,7 @@ def words_of(notion: str) -> list[str]:
 
 @lru_cache(maxsize=2)
 def numbers_by_word(prefix: str, numbers: tuple[int, ...]) -> dict[str, int]:
-    """Return the number of each word of the notions that have a prefix and a number, such as ``month12``."""
+    """Return, by word, the number in the name of its notion, such as 12 for words of ``month12``."""
     return {word: number for number in numbers for word in words_of(f"{prefix}{number}")}
 
 

@@ -11,8 +11,8 @@ model's archive (:mod:`.answer_files`)::
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses answers of unfinished runs. It uses the archive only with ``--extend``, since the
 server may meanwhile serve other weights under the same name. A reply that ended by itself also answers a request with
-another token limit, if it fits within that limit. A reply shorter than two budgets for thinking answers requests
-with either.
+another token limit, if it fits within that limit. A reply that is shorter than two budgets for thinking answers
+requests with either budget.
 """
 
 import threading
@@ -88,7 +88,7 @@ class _Kept:
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the names whose values differ."""
+    """Return the names whose values differ between two mappings."""
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 
@@ -104,7 +104,7 @@ def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
 
 
 def _is_short(entry: Mapping[str, Any], *budgets: int | None) -> bool:
-    """Return whether replies have fewer tokens in all than each budget for thinking, so that none had an effect."""
+    """Return whether replies are shorter than all budgets for thinking, so that no budget had an effect."""
     least = min(budget or 0 for budget in budgets)
     return all(reply["tokens"] is not None and reply["tokens"] < least for reply in entry["replies"])
 

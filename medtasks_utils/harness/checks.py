@@ -147,7 +147,7 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
 
 
 def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield what is wrong with ``--model_args``: no model or server is named, or a setting belongs elsewhere."""
+    """Yield errors in ``--model_args``: no model or server is named, or a setting belongs elsewhere."""
     arguments = config.model_args
     if config.model in HF and "pretrained" not in arguments:
         yield (
@@ -167,7 +167,7 @@ def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
 
 
 def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:
-    """Yield what is wrong with the other flags: they lack what the model or the tasks need, or have no effect."""
+    """Yield errors in other flags: the model or the tasks need another flag, or a flag has no effect."""
     arguments, settings = config.model_args, config.gen_kwargs
     if settings.get("temperature") and not (settings.get("do_sample") or "completions" in config.model):
         yield "--gen_kwargs: temperature has no effect without do_sample=true"

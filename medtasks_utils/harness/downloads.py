@@ -21,7 +21,7 @@ def items() -> Iterator[Resource]:
     """
     for name in benchmarks():
         if benchmarks().problem(name):
-            yield Resource(name, "", partial(benchmarks().__getitem__, name))  # raises what is wrong with it
+            yield Resource(name, "", partial(benchmarks().__getitem__, name))  # raises the reason why it cannot be used
             continue
         benchmark = benchmarks()[name]
         for repository in benchmark.repositories.values():

@@ -128,7 +128,7 @@ class Evaluation:
                 handler.addFilter(scrub)
                 stack.callback(handler.removeFilter, scrub)
             stack.callback(of_saving.setLevel, of_saving.level)
-            of_saving.setLevel(logging.WARNING)  # whatever --verbosity says
+            of_saving.setLevel(logging.WARNING)  # independently of --verbosity
             stack.callback(current_evaluation.reset, current_evaluation.set(self))
             stack.callback(patches.apply(patches.IN_THE_COMMAND))
             stack.enter_context(only_results_on_standard_output())

@@ -123,7 +123,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
 
 
 def _malformed(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each field that does not exist in lm_eval or whose value has the wrong type, with what is wrong."""
+    """Yield each field that does not exist in lm_eval or whose value has the wrong type, with the problem."""
     for field, expected in _TYPES.items():
         if not isinstance(settings.get(field), expected | None):
             yield field, f"takes a value of type {expected.__name__}, not {settings[field]!r}"
@@ -146,12 +146,12 @@ def _malformed(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _without_effect(
     task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each field that tasks of this pack do not support, with what to do instead.
+    """Yield each field that tasks of this pack do not support, with advice on what to do instead.
 
     Args:
         task: the task.
-        benchmark: its benchmark.
-        settings: its fields.
+        benchmark: the benchmark of the task.
+        settings: the fields of the task's YAML.
         ours: the fields of the benchmark's own task.
     """
     for field, instead in _UNSUPPORTED.items():

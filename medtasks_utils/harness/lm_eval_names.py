@@ -32,8 +32,8 @@ class Name(NamedTuple):
         module: the module that defines it, below ``lm_eval``.
         purpose: what this package uses it for.
         in_0_5: what replaces it in 0.5.0.dev1; empty if that version has the name too.
-        parameters: of a function, class or method that is replaced, its parameters in 0.4.13; a test compares them with
-            the installed release.
+        parameters: for a function, class or method that is replaced, its parameters in 0.4.13; a test compares them
+            with the installed release.
     """
 
     module: str

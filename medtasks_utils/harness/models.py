@@ -230,9 +230,9 @@ class NotAsked(NamedTuple):
     """A substitute for the log-likelihood of a continuation that, with its prompt, exceeds the model's context.
 
     Attributes:
-        log_likelihood: None.
-        is_greedy: False.
-        refusal: the reason.
+        log_likelihood: always None.
+        is_greedy: always False.
+        refusal: the reason why it was not requested.
     """
 
     log_likelihood: None
@@ -278,8 +278,8 @@ def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tas
     Args:
         model: the model.
         method: the method's name.
-        refused: returns what stands in for the answer to such a prompt, given the reason.
-        tasks: the tasks' names.
+        refused: a function of the reason that returns a substitute for the answer to such a prompt.
+        tasks: the names of the tasks.
     """
     ask = getattr(model, method)
 

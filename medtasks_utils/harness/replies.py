@@ -109,7 +109,7 @@ def as_reply(reply: Any, text: str | None = None) -> Reply:
 
 
 def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
-    """Yield remarks for readers of a task's results: how many replies are empty or filtered."""
+    """Yield remarks for readers of a task's results, about empty and filtered replies."""
     if not any(reply.strip() for reply in replies):
         ends = Counter(reply.ended for reply in replies)
         yield f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())})"

@@ -224,7 +224,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._fewshot_rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(self._fewshot_rows):
             raise UsageError(
-                f"--num_fewshot is above {len(self._fewshot_rows):,}, the few-shot rows of {self.info.name}"
+                f"--num_fewshot: {self.info.name} has few-shot rows for at most {len(self._fewshot_rows):,}"
             )
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
@@ -258,9 +258,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.requests_are_built()
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
-        """Yield the examples of a process with their numbers; of a limited run, those that the benchmark chooses.
+        """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
 
-        The limit is that of :meth:`build_all_requests`: lm_eval leaves it out where it caches requests.
+        The limit is that of :meth:`build_all_requests`, since lm_eval omits it when it caches requests.
         """
         if samples:
             return super().doc_iterator(samples=samples, rank=rank, world_size=world_size)  # type: ignore[no-any-return]
@@ -437,15 +437,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 self.remark(self._scorer.failure)
 
     def _check_refusals(self, refusals: Sequence[str], count: int, what: str) -> None:
-        """Remark on prompts that were not answered.
+        """Add a remark about prompts that were not answered.
 
         Args:
-            refusals: why each was not answered.
-            count: the number of all ``what``.
+            refusals: the reason for each prompt that was not answered.
+            count: the number of all requests or examples.
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if nothing was answered in a task without tools.
+            MedtasksError: if no prompt was answered in a task without tools.
         """
         if refusals and len(refusals) == count and self.turns is None:
             raise MedtasksError(f"{self.info.name}: none of the {what} was answered: {refusals[0]}")
@@ -501,7 +501,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             score = self.benchmark.score(answer, doc, self.options)
             of_answer = {**score.values, **answer.scores}
             ended = answer.details.get("ended")
-            # A server that reports ends reports every cut, so an unknown end beside known ones is none.
+            # A server that reports how replies end reports every cut, so an unknown end among known ones means not cut.
             of_answer["cut"] = float(ended == "length") if self._ends_are_known else None
             of_answer["acc_finished"] = of_answer.get("acc") if ended == "stop" else None
             values.append(of_answer)

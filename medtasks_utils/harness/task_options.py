@@ -10,7 +10,7 @@ from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""Variable with the command line of a server; answers are kept under it in place of the address, which changes."""
+"""Environment variable with a server's command line, which identifies its answers, since its address changes."""
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """Names that are allowed at the top level, since lm_eval merges the model's arguments into the same object."""

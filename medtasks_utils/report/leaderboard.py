@@ -140,7 +140,7 @@ def _ends(result: RunResult) -> dict[str, Any]:
 
 
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return sentences that say which run leads in which benchmark, where none leads, and which are not comparable."""
+    """Return sentences that say which run leads on which benchmark, if any, and which runs are not comparable."""
     led: dict[str, list[str]] = defaultdict(list)
     tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few: list[str] = []

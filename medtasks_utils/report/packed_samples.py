@@ -126,7 +126,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    """Return the columns of documents and samples, and by filter those of answers; None for a sample that lacks it."""
+    """Return the columns of documents and samples, and, by filter, of answers; None for a sample without the filter."""
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []

@@ -103,15 +103,15 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
 
 
 FIGURES = (".svg", ".tex", ".md")
-"""The forms in which the leaderboard is written for a paper."""
+"""The file formats of the leaderboard for a paper."""
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard under the published rules for a paper; best runs of the first column first.
+    """Return the leaderboard under the published rules for a paper, sorted by the first column, the best run first.
 
     Args:
         runs: the runs.
-        form: a drawing, or a table in LaTeX or markdown: one of :data:`FIGURES`.
+        form: the format, one of :data:`FIGURES`: a drawing, or a table in LaTeX or Markdown.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -146,8 +146,8 @@ def _rendered(**parts: Any) -> str:
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
     )
     library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES)
-    library = library.replace("<!--", r"<\!--")  # the same in JavaScript, and no comment in HTML
-    # with a folder beside the page, scripts from there are allowed too; other origins stay forbidden
+    library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML
+    # With a folder next to the page, scripts from it are allowed too; other origins remain forbidden.
     beside = " 'self' file:" if parts["parts"] else ""
     policy = (
         f"default-src 'none'; script-src '{_digest(library)}' '{_digest(script)}'{beside}; "

@@ -138,7 +138,7 @@ class Section:
 
     Attributes:
         tasks: the names of its tasks.
-        curves: accuracies against token budgets, by filter and run number.
+        curves: accuracies by token budget, by filter and run number.
     """
 
     id: str

@@ -30,8 +30,8 @@ class ScoreLine:
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
         without_question: the best score without the question; None if it was not measured on these rows.
-        means: under the first filter, None where unknown: ``tool_calls`` of an example, the share of replies ``cut`` at
-            the token limit, 0 to 1, and ``acc_finished``, the accuracy of the replies that ended by themselves.
+        means: values under the first filter, None if unknown: ``tool_calls`` per example, the share of replies ``cut``
+            at the token limit, 0 to 1, and ``acc_finished``, the accuracy of the replies that ended by themselves.
     """
 
     topic: Topic

@@ -37,7 +37,7 @@ class Rescoring:
     Attributes:
         scores: for each judge and run, the estimated mean over the examples, from 0 to 100, in which a wrong answer
             counts 0, and the numbers of responses that were judged, wrong, failed and skipped.
-        paths: the files written.
+        paths: the paths of the files.
     """
 
     scores: list[JsonObject]

@@ -189,7 +189,7 @@ def _setup(run: Run) -> str:
 
 
 def _union(runs: Sequence[Run]) -> Run:
-    """Return the first run with the tasks, counts, durations, tokens and costs of all."""
+    """Return a copy of the first run with the tasks, counts, durations, tokens and costs of all runs."""
     spent = {"tokens": Counter[str](), "cost": Counter[str]()}
     for run in runs:
         for name, total in spent.items():

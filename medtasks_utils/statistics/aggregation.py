@@ -1,8 +1,8 @@
 """Define aggregations, which turn the scores of many examples into one number.
 
 An aggregation is a class. It defines the number, the clusters and strata of its standard error, the form of its
-interval, and how two runs are compared; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. A new
-aggregation is one more class, here or in another distribution, of which a benchmark's metric names an object.
+interval, and how two runs are compared; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. To add an
+aggregation, define a class, here or in another distribution, and use an object of it in a benchmark's metric.
 """
 
 import math

@@ -113,7 +113,7 @@ def decision(interval: Interval, within: float) -> Decision:
 
 
 def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
-    """Return the examples of each cluster, in a random order in which each stratum has its share of any beginning.
+    """Return the examples of each cluster, in a random order in which any first k clusters represent all strata.
 
     The order is always the same for the same clusters and strata.
 

@@ -92,14 +92,14 @@ class _Attempt:
         self._stop(problem, 1)
 
     def _stop(self, state: str = "stopped", code: int | None = None) -> None:
-        """Note the state of the jobs that are left, and leave them."""
+        """Record the state of the remaining jobs, and drop them."""
         self._charge()
         for job in (*self.running, *self.waiting):
             note(self.output / job.path, code, state)
         self.running, self.waiting = {}, []
 
     def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
-        """Start a process that ends with this attempt."""
+        """Start a process that is stopped at the end of this attempt."""
         process = start(command, log, {**self.environment, **variables})
         self.stack.callback(stop, process)
         return process
@@ -205,7 +205,7 @@ def is_up(address: str, no_proxy: str = "") -> bool:
 
     Args:
         address: the address.
-        no_proxy: hosts that are reached without a proxy, in the form of the variable of that name.
+        no_proxy: hosts that are accessed without a proxy, in the format of the environment variable ``no_proxy``.
     """
     with suppress(requests.RequestException):
         reply = requests.get(address, timeout=_PROBE_TIMEOUT, proxies={"no_proxy": no_proxy})
@@ -214,7 +214,7 @@ def is_up(address: str, no_proxy: str = "") -> bool:
 
 
 def _free_port() -> int:
-    """Return a port of this machine on which nothing listens."""
+    """Return a free port of this machine."""
     with socket.socket() as free:
         free.bind(("", 0))
         return int(free.getsockname()[1])

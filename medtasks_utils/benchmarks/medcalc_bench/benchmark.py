@@ -192,7 +192,7 @@ class MedCalcBench(Benchmark):
         return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Let the calculators take turns, since the rows are sorted by calculator."""
+        """Return indices that cover all calculators evenly, since the rows are sorted by calculator."""
         return sorted(in_turn(examples)[:limit])
 
     def blank_example(self, kind: str) -> Example:

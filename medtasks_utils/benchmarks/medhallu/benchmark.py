@@ -47,7 +47,7 @@ DIFFICULTIES = ("easy", "medium", "hard")
 """The difficulties of rows, in ascending order."""
 
 TELLS, MISLEADS = "style says the truth", "style misleads"
-"""The groups of examples that a classifier of the answer's text alone, not trained on the row, gets right or wrong."""
+"""The groups of examples on which a classifier of only the answer's text, not trained on the row, is right or wrong."""
 AT_CHANCE = 0.55
 """The largest accuracy of that classifier on rows that count as balanced."""
 

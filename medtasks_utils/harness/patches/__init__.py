@@ -1,8 +1,8 @@
 """List everything that is replaced in lm_eval, and what would fail without it.
 
 Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_RUN` when the first task is created, and
-:data:`IN_THE_COMMAND` while ``medtasks eval`` runs. ``lm_eval_names.csv`` lists everything else that this
-package uses of lm_eval, and the parameters of what is replaced.
+:data:`IN_THE_COMMAND` while ``medtasks eval`` runs. ``lm_eval_names.csv`` lists everything else that this package uses
+of lm_eval, and the parameters of the replaced functions.
 
 :mod:`.tasks`
     Replacements that tasks need: standard errors, samples, prompts, included files.
@@ -28,11 +28,11 @@ IN_EVERY_RUN = {
     "evaluate": "evaluator:evaluate_with_known_model",
 }
 """Replacements that stay for the rest of the process: names of lm_eval, each with the function of this package that
-makes the replacement from the original. Comments say what fails without it."""
+creates the replacement from the original. The comments say what would fail without it."""
 
-# On the model of a run alone (:mod:`.models`, :class:`.AnswerStore`), these are replaced too.
+# The following are replaced too, but only on the model of a run (:mod:`.models`, :class:`.AnswerStore`).
 # TemplateAPI.generate_until: every conversation waits for the slowest one; one prompt that is too long ends the run.
-# TemplateLM.loglikelihood: of a prompt that does not fit into the context, the beginning is left out.
+# TemplateLM.loglikelihood: a prompt that exceeds the context is cut at the beginning.
 # LM.set_cache_hook: a run that crashes has stored no answer.
 # HFLM.rank: on several machines with fewer than two GPUs each, every machine scores the same documents.
 
