@@ -32,7 +32,7 @@ from .lm_eval_names import (
     sanitize_model_name,
 )
 from .models import HF, check_tokenizer, context_of_server, is_api, model_to_probe, probe_of
-from .settings import SAMPLING, check_arguments, check_generation, check_room, remark_on_reasoning
+from .settings import SAMPLING, check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import defaults_of, info_of, options_of, without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -92,8 +92,7 @@ def check(
             completion = None
         check_room(lengths, context_of_server(model))
         if completion and any(reply.reasoning for reply in completion.replies):
-            for line in filter(None, (remark_on_reasoning(*each) for each in lengths)):
-                logger.warning(line)
+            warn_of_cut_reasoning(lengths)
     check_tokenizer(config.model, config.model_args, bool(config.apply_chat_template))
     return manager, tasks
 

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
-from medtasks_utils.errors import UsageError, did_you_mean
+from medtasks_utils.errors import UsageError, did_you_mean, logger
 
 NUMBERS = ("temperature", "top_p", "top_k", "min_p", "presence_penalty")
 SAMPLING = ("until", "do_sample", *NUMBERS)
@@ -88,11 +88,15 @@ def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
             )
 
 
-def remark_on_reasoning(task: str, length: int) -> str:
-    """Return a warning that a reasoning model's replies may be cut; an empty string if the limit is high enough."""
-    if length >= FOR_REASONING:
-        return ""
-    return (
-        f"{task}: the model reasons, and max_gen_toks={length:,} may cut its replies before the answer: "
-        f"use --gen_kwargs max_gen_toks={2 * FOR_REASONING} (docs/engines.md)"
-    )
+def warn_of_cut_reasoning(lengths: Iterable[tuple[str, int]]) -> None:
+    """Log a warning for each task of a reasoning model whose replies may be cut before the answer.
+
+    Args:
+        lengths: the tasks' names, with the maximum number of tokens of a reply.
+    """
+    for task, length in lengths:
+        if length < FOR_REASONING:
+            logger.warning(
+                f"{task}: the model reasons, and max_gen_toks={length:,} may cut its replies before the answer: "
+                f"use --gen_kwargs max_gen_toks={2 * FOR_REASONING} (docs/engines.md)"
+            )

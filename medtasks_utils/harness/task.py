@@ -40,7 +40,7 @@ from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_s
 from .models import NotAsked, model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
-from .settings import check_room, remark_on_reasoning
+from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
     NO_VALUE,
     as_signed,
@@ -289,8 +289,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         length = (self.config.generation_kwargs or {}).get("max_gen_toks")
         if isinstance(length, int):
             check_room([(name, length)], model.max_length)
-            if "think>" in template and self._has_chat_template and remark_on_reasoning(name, length):
-                logger.warning(remark_on_reasoning(name, length))
+            if "think>" in template and self._has_chat_template:
+                warn_of_cut_reasoning([(name, length)])
 
     @property
     def _reordered(self) -> ChoiceBenchmark | None:
