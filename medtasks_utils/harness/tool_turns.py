@@ -129,26 +129,25 @@ class ToolTurns:
 
     def _in_batches(self) -> None:
         """Send each turn of all open conversations as one batch, of the same size in every process."""
-        model = self._task.model
-        instances = {instance.conversation.key: instance for instance in self._task.instances}
-        padding = self._task.instances[-1]
-        conversations = [instance.conversation for instance in self._task.instances]
-        replies = [instance.resps[0] for instance in self._task.instances]
+        model, unfinished = self._task.model, self._task.instances
+        replies = [instance.resps[0] for instance in unfinished]
         with self._dialogue() as dialogue:
             while True:
-                for conversation, reply in zip(conversations, replies, strict=True):
-                    instances[conversation.key].replies.append(as_reply(reply))
-                conversations = dialogue.go_on(conversations, [printable(reply or "") for reply in replies])
-                size = most_in_any_process(model, len(conversations))
+                for instance, reply in zip(unfinished, replies, strict=True):
+                    instance.replies.append(as_reply(reply))
+                conversations = [instance.conversation for instance in unfinished]
+                dialogue.go_on(conversations, [printable(reply or "") for reply in replies])
+                unfinished = [instance for instance in unfinished if not instance.conversation.is_over]
+                size = most_in_any_process(model, len(unfinished))
                 if size == 0:
                     return
-                requests = [self._next_request(instances[open_one.key], open_one) for open_one in conversations]
-                batch = [*requests, *[padding] * (size - len(requests))]
-                replies = model.generate_until(batch)[: len(requests)]
+                requests = [self._next_request(instance) for instance in unfinished]
+                padding = [self._task.instances[-1]] * (size - len(requests))
+                replies = model.generate_until([*requests, *padding])[: len(requests)]
 
-    def _next_request(self, first: Instance, conversation: Conversation) -> Instance:
+    def _next_request(self, first: Instance) -> Instance:
         """Return the request for the next reply of a conversation, given its first request."""
-        arguments = (self._prompt(conversation), first.args[1])
+        arguments = (self._prompt(first.conversation), first.args[1])
         request = Instance(first.request_type, first.doc, arguments, first.idx, (self._task.task_name, first.doc_id, 1))
         request.first = first.args
         return request
