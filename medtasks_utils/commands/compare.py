@@ -51,7 +51,7 @@ class Compare(Command):
     def run(self) -> CommandResult:
         """Compare the runs, or plan a comparison."""
         from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
-        from medtasks_utils.compare.difference_plan import plan
+        from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.verdicts import as_text, compare_verdicts
         from medtasks_utils.results import name_apart
 
@@ -77,4 +77,6 @@ class Compare(Command):
         )
         if self.plan is None:
             return ComparisonTable(comparison, every_group=self.all, show=self.show)
-        return plan(comparison, self.plan)
+        needs = list(plan(comparison, self.plan))
+        data = {"version": 1, "points": self.plan, "needs": needs}
+        return Printout("\n".join(lines_of(self.plan, needs)), data)

@@ -194,13 +194,14 @@ def _flips(pair: TaskPair, show: int) -> Iterator[str]:
 
 
 def _budgets(pair: TaskPair) -> Iterator[str]:
-    """Yield a table of accuracy by token budget, if both runs have recorded the tokens of replies."""
+    """Yield a table of accuracy by token budget, if both runs have tokens and not all replies are short."""
     curves = [curve for curve in (budget_curve(task, pair.filter) for task in (pair.a, pair.b)) if curve]
-    if len(curves) < 2:
-        return
     points_of = [{point["tokens"]: point for point in curve["points"][:-1]} for curve in curves]
+    budgets = sorted(set().union(*points_of))
+    if len(curves) < 2 or not budgets:
+        return
     rows: list[list[str]] = []
-    for budget in [*sorted({*points_of[0], *points_of[1]})[-_MAX_BUDGETS:], None]:
+    for budget in [*budgets[-_MAX_BUDGETS:], None]:
         row = ["all tokens" if budget is None else f"{budget:,} tokens"]
         for curve, points in zip(curves, points_of, strict=True):
             acc, low, high = (points.get(budget, curve["points"][-1])[name] for name in ("acc", "low", "high"))

@@ -116,7 +116,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     if not compared.any():
         return None
     a, b = first[compared], second[compared]
-    failed = math.ceil(np.maximum(*(scores.failed / scores.right.shape[1] for scores in (a, b))).sum())
+    failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     # For a ratio, an example that only one run decides belongs to both runs, with a denominator of 0 in the other run.
     ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
     if ratio_a.value is None or ratio_b.value is None:

@@ -9,8 +9,7 @@ variance between examples, which repeats do not reduce, and the variance within 
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import VarianceComponents, variance_components
@@ -41,44 +40,12 @@ spread                 :class:`~medtasks_utils.statistics.planning.VarianceCompo
 """
 
 
-@dataclass(frozen=True)
-class DifferencePlan:
-    """The result of ``medtasks compare --plan``.
-
-    Attributes:
-        points: the true difference to detect, in percentage points of the metric's range.
-        needs: one entry for each metric of each whole task.
-    """
-
-    points: float
-    needs: list[Need]
-    failed: ClassVar[bool] = False
-
-    def to_data(self) -> dict[str, Any]:
-        """Return a JSON-compatible dict with ``version``, ``points`` and ``needs``."""
-        return {"version": 1, "points": self.points, "needs": self.needs}
-
-    def to_text(self) -> str:
-        """Return a table with a row for each metric of each whole task."""
-        return "\n".join(_lines(self.points, self.needs))
-
-
-def plan(comparison: Comparison, points: float) -> DifferencePlan:
-    """Compute the numbers needed to detect a true difference, for each metric of each whole task.
+def plan(comparison: Comparison, points: float) -> Iterator[Need]:
+    """Yield what it takes to detect a true difference, for each metric of whole tasks that has a range and an error.
 
     Args:
         comparison: a comparison of two runs that differ in the same way as the planned runs.
         points: the difference to detect, in percentage points of each metric's range.
-    """
-    return DifferencePlan(points, list(_needs(comparison, points / 100)))
-
-
-def _needs(comparison: Comparison, planned: float) -> Iterator[Need]:
-    """Yield the numbers needed to detect a difference, for each metric that has a range and a standard error.
-
-    Args:
-        comparison: the comparison of two runs.
-        planned: the true difference to detect, as a share of the metric's range.
     """
     whole = [difference for difference in comparison.differences if difference.breakdown is None]
     for difference in whole:
@@ -86,7 +53,7 @@ def _needs(comparison: Comparison, planned: float) -> Iterator[Need]:
         n, sensitivity, highest = difference.contrast.clusters, difference.contrast.sensitivity, metric.range[1]
         if sensitivity is None or highest is None:
             continue
-        target = planned * highest
+        target = points / 100 * highest
         pair = comparison.pairs.get((task, difference.filter)) if metric.name == "acc" else None
         components = variance_components(*pair.scores("acc")) if pair else None
         stderr = sensitivity.stderr * target / sensitivity.detectable
@@ -119,7 +86,7 @@ def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
     return round(clusters * original / asked) if asked else None
 
 
-def _lines(points: float, needs: Sequence[Need]) -> Iterator[str]:
+def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     """Yield the table, the parts of groups, the known variance components, and notes on the columns."""
     yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
     rows = []

@@ -5,7 +5,6 @@ less.
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -37,7 +36,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
         None if the number of tokens of a right reply is not known. Otherwise a dict: ``points`` has, for each budget
         (``tokens``, a power of two), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1; the last budget
         keeps all replies. ``almost_all`` is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the
-        number of tokens of all replies divided by the number of right ones, None if there are none. ``note`` explains
+        number of tokens of all replies divided by the number of right ones, ``note`` explains
         the numbers.
     """
     metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
@@ -52,7 +51,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
         of_budget = estimate(_within(scores, tokens, budget), metric)
         points.append({"tokens": budget, "acc": of_budget.value, "low": of_budget.low, "high": of_budget.high})
     value = metric.aggregation.value(scores) or 0.0
-    candidates = [int(budget) for budget in np.unique(tokens[is_right])]
+    candidates = np.unique(tokens[is_right]).astype(int).tolist()
     place = bisect_left(
         candidates,
         _ALMOST_ALL * value,
@@ -67,8 +66,8 @@ def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
     tokens: Array = np.full(scores.counted.shape, np.nan)
     generations = tokens.shape[-1]
     for place, sample in enumerate(task.samples):
-        counts: Sequence[int | None] = sample.tokens[:generations]
-        tokens[place, : len(counts)] = [np.nan if count is None else count for count in counts]
+        counts = np.array(sample.tokens[:generations], dtype=float)  # None is NaN
+        tokens[place, : len(counts)] = counts
     return tokens
 
 

@@ -86,9 +86,9 @@ class MetricScores:
         return np.where(counts > 0, of_generation.sum(axis=1) / np.maximum(counts, 1), np.nan)
 
     @property
-    def failed(self) -> Array:
-        """The number of generations of each example on which a judge failed; shape ``(n,)``."""
-        return np.asarray((self.right * ~self.counted).sum(axis=1))
+    def failed(self) -> Mask:
+        """Which generations a judge failed on; shape ``(n, k)``."""
+        return np.asarray((self.right > 0) & ~self.counted)
 
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
         """Return the scores of the examples to which the metric applies, with failures of judges filled in.
@@ -101,9 +101,9 @@ class MetricScores:
             stratum.
         """
         scores = self[self.applies]
-        if not scores.failed.any():
+        failed = scores.failed
+        if not failed.any():
             return scores
-        failed = (scores.right > 0) & ~scores.counted
         classes = scores.right + (2 * scores.strata[:, None] if by_stratum else 0)
         values = fill_failures(scores.numerators[..., 0], failed, classes)[..., None]
         if np.isnan(values).any():

@@ -15,7 +15,7 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
-from medtasks_utils.compare.difference_plan import plan
+from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.ratio import holm
@@ -130,8 +130,8 @@ def test_repeated_generations_are_compared(tmp_path):
         assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
         assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
     assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
-    (need,) = (need for need in plan(found, 5).needs if need["metric"] == "acc")
-    assert need["spread"]["repeats"] == 3 and "between examples" in plan(found, 5).to_text()
+    (need,) = (need for need in plan(found, 5) if need["metric"] == "acc")
+    assert need["spread"]["repeats"] == 3 and "between examples" in "".join(lines_of(5, [need]))
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
@@ -139,7 +139,7 @@ def test_repeated_generations_are_compared(tmp_path):
 def test_a_plan_is_for_the_variance_that_the_runs_have(saved):
     found = comparison(saved)
     whole = [line for line in found.differences if line.breakdown is None]
-    needs = {(need["task"], need["metric"]): need for need in plan(found, 5).needs}
+    needs = {(need["task"], need["metric"]): need for need in plan(found, 5)}
     assert needs.keys() == {(line.task, line.metric.name) for line in whole if line.contrast.sensitivity}
     for task in ("medmcqa_openmed", "medhallu", "medtasks"):
         (own,) = (line.contrast for line in whole if (line.task, line.metric.name) == (task, "acc"))
@@ -150,9 +150,9 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(saved):
         assert need["detectable"] == pytest.approx(100 * own.detectable)
     assert sum(need["parts"].values()) == need["n"] and list(need["parts"]) == found.a.groups["medtasks"].tasks
     assert needs["medhallu", "acc"]["until_decided"] == needs["medhallu", "acc"]["of"], "too few to stop early"
-    (again,) = (n for n in plan(found, need["detectable"]).needs if (n["task"], n["metric"]) == ("medtasks", "acc"))
+    (again,) = (n for n in plan(found, need["detectable"]) if (n["task"], n["metric"]) == ("medtasks", "acc"))
     assert again["examples"] == need["n"], "what the runs detect takes as many examples as they have"
-    text = plan(found, 5).to_text()
+    text = "\n".join(lines_of(5, list(plan(found, 5))))
     assert "5 points" in text and "medmcqa_openmed acc" in text
 
 
