@@ -108,13 +108,13 @@ class SelfcheckResult:
 
 def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
     """Return a text with the accuracy of each benchmark for a behaviour."""
+    values = {score[:4]: score.value for score in scores}
     accuracies = []
     for benchmark in benchmarks().usable():
-        for score in scores:
-            is_accuracy = (score.metric, score.filter_name, score.behaviour) == ("acc", DEFAULT_FILTER, behaviour)
-            if is_accuracy and score.task in benchmark.checked_tasks and isinstance(score.value, int | float):
-                accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(score.value)}")
-                break
+        task = benchmark.whole_task or benchmark.default_task
+        value = values.get((task, "acc", DEFAULT_FILTER, behaviour))
+        if isinstance(value, int | float):
+            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(value)}")
     return ", ".join(accuracies)
 
 
