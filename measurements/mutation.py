@@ -236,11 +236,8 @@ def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: 
             shutil.copy(path, tree)
     os.chdir(tree)
     sys.path[:0] = [str(tree), str(tree / "tests" / "support")]
-    os.environ |= {
-        "PYTHONPATH": str(tree),
-        "CI": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }  # CI: hypothesis's examples are fixed
+    os.environ |= {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"}
+    os.environ["CI"] = "1"  # the same examples of hypothesis every time
     sys.dont_write_bytecode = True
     for name in ("lm_eval.evaluator", "datasets", "hypothesis", "scipy.stats", "pandas", "sklearn.metrics", "openai"):
         with suppress(ImportError):
