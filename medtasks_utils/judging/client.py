@@ -188,8 +188,8 @@ class JudgeClient:
     def _key(self, messages: Messages, schema: Schema) -> str:
         """Return the cache key, a hash of everything that the reply depends on.
 
-        Two constants in it are the version of the stored form. ``max_tokens`` is left out, since replies that were cut
-        off are never cached.
+        It includes two constants, the version of the format in which replies are stored. ``max_tokens`` is left out,
+        since replies that were cut off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -44,7 +44,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
         if any(next(place.rglob("answers_*.jsonl"), None) for place in places):
-            raise MedtasksError(f"no results in {where}, but answers of an unfinished run: run its command again")
+            raise MedtasksError(f"no results in {where}, only answers of an unfinished run: run its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
             "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts results.jsonl of "

@@ -40,7 +40,7 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 
 def ruled_letter(text: str) -> str | None:
-    """Return the letter that the first matching rule of the authors' four reads, or None."""
+    """Apply the authors' four rules in order, and return the letter of the first rule that matches, or None."""
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 
