@@ -53,8 +53,8 @@ class LocalExecutor:
             if model.gpus > len(machine.gpus) or needs.cpus > machine.cpus or needs.custom:
                 raise UsageError(
                     f"{allocation[0].name} needs {model.gpus} GPUs, {needs.cpus:g} CPUs and the custom "
-                    f"resources {needs.custom or 'none'}, but this machine has {len(machine.gpus)} GPUs and {machine.cpus:g} "
-                    "CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
+                    f"resources {needs.custom or 'none'}, but this machine has {len(machine.gpus)} GPUs and "
+                    f"{machine.cpus:g} CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
                 )
         self._free_gpus = list(machine.gpus)
         self._cpus = machine.cpus
