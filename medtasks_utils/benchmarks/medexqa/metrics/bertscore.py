@@ -9,6 +9,7 @@ would be preferred to a best match whose cosine is negative.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 _USUAL_LENGTH = 512
 
 
+@dataclass(eq=False)
 class BertScore(ExplanationMetric):
     """BERTScore F1 against the best reference.
 
@@ -36,11 +38,9 @@ class BertScore(ExplanationMetric):
     """
 
     name = "bertscore"
-
-    def __init__(self, model: str = DEFAULT_BERTSCORE_MODEL, *, device: str = "auto", batch_size: int = 64) -> None:
-        self.model = model
-        self.device = device
-        self.batch_size = batch_size
+    model: str = DEFAULT_BERTSCORE_MODEL
+    device: str = "auto"
+    batch_size: int = 64
 
     @property
     def signature(self) -> str:
