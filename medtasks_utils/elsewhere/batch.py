@@ -245,7 +245,7 @@ class BatchResponses:
             else:
                 if number < len(lines):
                     self._repeated[custom_id] = None
-                return Reply(reply, "unknown", reply.tokens, reply.reasoning) if reply.is_empty else reply
+                return reply
         return None
 
     def keep_answered(self) -> dict[str, list[int]]:

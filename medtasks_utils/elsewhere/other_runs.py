@@ -35,7 +35,16 @@ _NO_SCORES = {
     *("num_turns", "input_tokens", "output_tokens"),
 }
 """Numeric fields of ``results.jsonl`` that are not scores."""
-_NO_SCORES_OF_HELM = ("num_", "inference_", "training_", "finish_reason", "prompt_truncated", "max_prob", "logprob")
+_NO_SCORES_OF_HELM = (
+    "batch_size",
+    "num_",
+    "inference_",
+    "training_",
+    "finish_reason",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+)
 _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d[:-]\d\d[:-]\d\d")

@@ -4,6 +4,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -89,14 +90,14 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def _task_of(run: OtherRun) -> str:
     """Return the default task of the benchmark whose name occurs in the run's names."""
     plain = _letters_and_digits(run.names)
-    tasks: dict[str, str] = {}
+    tasks = {}
     for benchmark in benchmarks().usable():
-        parts = benchmark.environments or (_letters_and_digits(benchmark.name),)
-        tasks |= dict.fromkeys(parts, benchmark.whole_task or benchmark.default_task)
-    longest = max((part for part in tasks if part in plain), key=len, default=None)
-    if longest is None:
+        for name in benchmark.environments or (_letters_and_digits(benchmark.name),):
+            if name in plain:
+                tasks[name] = benchmark.whole_task or benchmark.default_task
+    if not tasks:
         raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
-    return tasks[longest]
+    return tasks[max(tasks, key=len)]
 
 
 def _letters_and_digits(text: str) -> str:
@@ -115,17 +116,18 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
         run: the run with the responses.
         folder: the output folder; the files are written to a subfolder named after the model.
     """
-    examples = []
-    task._instances = []
+    name, benchmark = task.info.name, task.benchmark.name
+    instances: dict[int, list[Instance]] = defaultdict(list)
     for place, generations in sorted(responses.items()):
-        instances = [_instance(task, place, number, response) for number, response in enumerate(generations)]
-        examples.append((generations, instances))
-        task._instances += instances
+        for number, response in enumerate(generations):
+            prompt = ([json.dumps(response.prompt, ensure_ascii=False)],)
+            about = (task.eval_docs[place], prompt, number, (name, place, 1))
+            instances[place].append(Instance("generate_until", *about, resps=[response.reply]))
+    task._instances = [*chain.from_iterable(instances.values())]
     task.apply_filters()
     samples: list[Row] = []
-    for generations, instances in examples:
-        samples += _score_example(task, generations, instances)
-    benchmark = task.benchmark.name
+    for place, of_example in instances.items():
+        samples += _score_example(task, responses[place], of_example)
     remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
     metadata = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path)}
     results_of_task = {
@@ -133,36 +135,24 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
         "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
         "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
     }
-    target: Path = folder / _folder_name(run.model) / f"results_{run.date}.json"
+    # A name of dots would lead out of the folder, and file names cannot contain NUL.
+    model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
+    target = folder / model_folder / f"results_{run.date}.json"
     other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files with the same date are one run
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
-        results[key] = {**other_tasks.get(key, {}), task.info.name: value}
-    log = target.with_name(f"samples_{task.info.name}_{run.date}.jsonl")
-    write_whole(log, json_lines(samples), make_folder=True)
+        results[key] = {**other_tasks.get(key, {}), name: value}
+    write_whole(target.with_name(f"samples_{name}_{run.date}.jsonl"), json_lines(samples), make_folder=True)
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
     return target
-
-
-def _folder_name(model: str) -> str:
-    """Convert a model's name to the name of a folder.
-
-    ``..`` would lead out of the output folder, and file names cannot contain NUL.
-    """
-    return re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(model))
-
-
-def _instance(task: MedTask, place: int, number: int, response: Response) -> Instance:
-    """Create the lm_eval request that a response answers, with the reply filled in."""
-    arguments = ([json.dumps(response.prompt, ensure_ascii=False)],)
-    metadata = (task.info.name, place, 1)
-    return Instance("generate_until", task.eval_docs[place], arguments, number, metadata, resps=[response.reply])
 
 
 def _score_example(task: MedTask, generations: Sequence[Response], instances: Sequence[Instance]) -> list[Row]:
     """Score the generations of an example, and return its sample for each filter."""
     first, doc = generations[0], instances[0].doc
-    their_scores = _mean_scores(generations)
+    # The other harness's scores are means over generations, without scores that a generation lacks.
+    names = set(first.scores).intersection(*(response.scores for response in generations))
+    their_scores = {name: fmean(response.scores[name] for response in generations) for name in sorted(names)}
     sample = {
         "doc_id": instances[0].doc_id,
         "doc": doc,
@@ -183,15 +173,6 @@ def _score_example(task: MedTask, generations: Sequence[Response], instances: Se
         of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": metrics}
         samples.append({**sample, **of_filter, **scores, **their_scores})
     return samples
-
-
-def _mean_scores(generations: Sequence[Response]) -> dict[str, float]:
-    """Return the other harness's scores as means over generations; leave out scores that a generation lacks."""
-    names = set(generations[0].scores).intersection(*(response.scores for response in generations))
-    means = {}
-    for name in sorted(names):
-        means[name] = fmean(response.scores[name] for response in generations)
-    return means
 
 
 def _aggregate(samples: Sequence[Row], benchmark: str) -> Row:

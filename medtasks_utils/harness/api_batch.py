@@ -20,7 +20,7 @@ from . import model_server
 from .answer_store import AnswerStore
 from .lm_eval_names import Instance
 from .models import explaining_failures, refusal_of, request_body, without_thoughts
-from .replies import MAX_BODY, Reply, as_reply
+from .replies import MAX_BODY, Reply
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
 """A function that sends a prompt with generation settings, and returns as many replies as the setting ``n``, or one."""
@@ -56,9 +56,8 @@ class ApiBatch:
 
     def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:
         """Hold all conversations to their end, and return the first reply to each request."""
-        if any(len(request.args) != 2 for request in requests):  # for example, requests with pictures
-            replies = type(self._model).generate_until(self._model, requests, disable_tqdm)
-            return list(map(as_reply, replies))
+        if any(len(request.args) != 2 for request in requests):  # for example, pictures
+            return type(self._model).generate_until(self._model, requests, disable_tqdm)  # type: ignore[no-any-return]
         with ExitStack() as stack:
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, self._model._concurrent)))
             next_prompts = {
@@ -170,11 +169,7 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
         async def ask(prompt: Any, settings: dict[str, Any]) -> list[Reply]:
             body = request_body(model, prompt, settings) or {}
             replies = await ask_again(body)
-            if any(reply.is_empty for reply in replies):
-                replies = await ask_again(body)
-            return [
-                Reply(reply, **{**reply.facts, "ended": "unknown"}) if reply.is_empty else reply for reply in replies
-            ]
+            return await ask_again(body) if any(reply.is_empty for reply in replies) else replies
 
         yield ask
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from .replies import Reply, as_reply
+from .replies import Reply
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def knowing_ends(model: Any) -> Iterator[None]:
         known.clear()
         texts = ask(requests, **settings)
         pairs = ((known.get((request.args[0], text)), text) for request, text in zip(requests, texts, strict=True))
-        return [replies.pop(0) if replies else as_reply(text) for replies, text in pairs]
+        return [replies.pop(0) if replies else text for replies, text in pairs]
 
     replaced = {"_model_generate": model_generate, "generate_until": generate_until, "set_cache_hook": set_cache_hook}
     vars(model).update(replaced)
@@ -73,14 +73,12 @@ def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) ->
         place = next((place for place, token in enumerate(tokens) if token in ends), None)
         if place is not None:
             yield {"ended": "stop", "tokens": place + 1}
-        elif len(tokens) < settings["max_length"] - start or _holds(model.tok_decode(tokens), settings.get("stop")):
+        elif len(tokens) < settings["max_length"] - start or any(
+            stop and stop in model.tok_decode(tokens) for stop in settings.get("stop") or ()
+        ):
             yield {"ended": "stop"}
         else:
             yield {"ended": "length", "tokens": len(tokens)}
-
-
-def _holds(text: str, stops: Sequence[str] | None) -> bool:
-    return any(stop in text for stop in stops or () if stop)
 
 
 def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:

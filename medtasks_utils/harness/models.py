@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 
@@ -226,20 +226,6 @@ def learn_context(model: Any) -> None:
         model.max_length = context_of_server(model) or _NO_LIMIT
 
 
-class NotAsked(NamedTuple):
-    """A substitute for the log-likelihood of a continuation that, with its prompt, exceeds the model's context.
-
-    Attributes:
-        log_likelihood: always None.
-        is_greedy: always False.
-        refusal: the reason why it was not requested.
-    """
-
-    log_likelihood: None
-    is_greedy: bool
-    refusal: str
-
-
 def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:
     """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
 
@@ -272,15 +258,8 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
     return f"{what} more than the context of {model.max_length:,}"
 
 
-def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tasks: Collection[str]) -> None:
-    """Replace a model's method by one that does not send prompts of certain tasks that exceed the context.
-
-    Args:
-        model: the model.
-        method: the method's name.
-        refused: a function of the reason that returns a substitute for the answer to such a prompt.
-        tasks: the names of the tasks.
-    """
+def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callable[..., list[Any]]:
+    """Return a model's method that replies to prompts of these tasks that exceed the context without sending them."""
     ask = getattr(model, method)
 
     def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
@@ -289,9 +268,9 @@ def asking_what_fits(model: Any, method: str, refused: Callable[[str], Any], tas
         most = most_in_any_process(model, len(fitting))
         padding = [(fitting or requests)[-1]] * (most - len(fitting))
         replies = iter(ask([*fitting, *padding], **settings) if most else ())
-        return [refused(refusal) if refusal else next(replies) for refusal in refusals]
+        return [Reply(refusal=refusal) if refusal else next(replies) for refusal in refusals]
 
-    setattr(model, method, answer)
+    return answer
 
 
 # ---- trying a server

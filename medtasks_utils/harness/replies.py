@@ -20,7 +20,7 @@ End = Literal["stop", "length", "filter", "unknown"]
 
 _Json = Mapping[str, Any]
 
-_ENDS: dict[str, str] = {
+_WORDS_OF_ENDS: dict[str, str] = {
     "stop": "stop eos eos_token eot end_turn stop_sequence stop_token word tool_calls tool_use tool_call function_call "
     "complete completed done finished",
     "length": "length limit max_tokens max_output_tokens max_new_tokens max_length model_length "
@@ -30,6 +30,7 @@ _ENDS: dict[str, str] = {
     "error": "error abort aborted cancelled canceled failed network_error timeout insufficient_system_resource",
 }
 """By way in which a reply ends, the words that servers use for it, in lower case."""
+_ENDS = {word: end for end, words in _WORDS_OF_ENDS.items() for word in words.split()}
 
 _FIELDS_OF_END = ("finish_reason", "finishReason", "stop_reason", "done_reason", "stop_type", "finish_details")
 _PROMPT_TOKENS = ("prompt_tokens", "input_tokens", "prompt_eval_count", "tokens_evaluated")
@@ -234,6 +235,8 @@ def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
     ended: Any = next((end for end in ends if end != "unknown"), "unknown")
     if ended == "unknown" and limit and tokens is not None and tokens >= limit:
         ended = "length"
+    if ended == "stop" and not text.strip():
+        ended = "unknown"
     return Reply(printable(text), ended, tokens, printable(reasoning or thoughts) or None)
 
 
@@ -263,20 +266,15 @@ def _reasoning(value: Any) -> str:
 def _end(value: Any) -> str:
     """Convert a server's word for how a reply ended to one of ours, or to ``unknown``."""
     word = value.get("type") if isinstance(value, dict) else value
-    known = [end for end, words in _ENDS.items() if isinstance(word, str) and word.lower() in words.split()]
-    return known[0] if known else "unknown"
+    return _ENDS.get(word.lower(), "unknown") if isinstance(word, str) else "unknown"
 
 
 def _first_count(places: Sequence[_Json], names: Iterable[str]) -> int | None:
     """Return the first number of tokens under any of the names, or None."""
-    counts = (_whole_number(place.get(name)) for place in places for name in names)
-    return next((count for count in counts if count is not None), None)
-
-
-def _whole_number(value: Any) -> int | None:
-    """Convert a number of tokens to an int; return None for any other value."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= value < 1 << 40 and value == int(value) else None
+    for value in (place.get(name) for place in places for name in names):
+        if type(value) in (int, float) and 0 <= value < 1 << 40 and value == int(value):
+            return int(value)
+    return None
 
 
 # ---- errors

@@ -37,10 +37,10 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .fields import OURS, bind_filters, check_templates, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
-from .models import NotAsked, model_of_the_run, runs_in_process
+from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
-from .replies import IF_ANY, OF_EACH_REPLY, as_reply, remarks_on
-from .settings import check_room, warn_of_cut_reasoning
+from .replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
+from .settings import check_room, remark_on_reasoning
 from .signature import (
     NO_VALUE,
     as_signed,
@@ -409,7 +409,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             refusals = {
                 instance.doc_id: instance.resps[0].refusal
                 for instance in self.instances
-                if isinstance(instance.resps[0], NotAsked)
+                if isinstance(instance.resps[0], Reply)
             }
             count = len({instance.doc_id for instance in self.instances})
             self._check_refusals([*refusals.values()], count, "examples")
@@ -485,7 +485,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             results: the answer of each generation, shape ``(repeats,)``.
         """
         if not self.info.generates:
-            refusals = [result.refusal for result in results if isinstance(result, NotAsked)]
+            refusals = [result.refusal for result in results if isinstance(result, Reply)]
             if not refusals:
                 return super().process_results(doc, results)  # type: ignore[no-any-return]
             names = super().process_results(doc, [(0.0, False)] * len(results))

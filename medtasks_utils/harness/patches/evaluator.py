@@ -15,7 +15,6 @@ from medtasks_utils.harness.api_batch import ApiBatch
 from medtasks_utils.harness.in_process import knowing_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.models import (
-    NotAsked,
     asking_what_fits,
     can_be_asked_singly,
     explaining_failures,
@@ -24,7 +23,6 @@ from medtasks_utils.harness.models import (
     number_processes,
     read_by_ours,
 )
-from medtasks_utils.harness.replies import Reply
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
@@ -54,11 +52,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
                 stack.enter_context(answers.stored_for(model))
             tasks = task_dict.get("tasks", task_dict)
             ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
-            if batch:
-                model.generate_until = batch.generate_until
-            else:
-                asking_what_fits(model, "generate_until", lambda refusal: Reply(refusal=refusal), tasks)
-            asking_what_fits(model, "loglikelihood", partial(NotAsked, None, False), ours)
+            model.generate_until = batch.generate_until if batch else asking_what_fits(model, "generate_until", tasks)
+            model.loglikelihood = asking_what_fits(model, "loglikelihood", ours)
             for method in ("generate_until", "loglikelihood"):
                 stack.callback(vars(model).pop, method, None)
             if evaluation and evaluation.saved_run:
