@@ -110,3 +110,25 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
             right = [sample["evaluation"]["is_correct"] for sample in samples]
             assert sum(right) / len(right) == pytest.approx(scores["acc"])
         assert all(sample["output"]["raw"] and sample["messages"] is None for sample in samples)
+
+
+def test_evaleval_accepts_what_is_published(tmp_path: Path) -> None:
+    """Its own package, which CI installs, validates each file, with the checks of its repository."""
+    reason = "evaleval's package is installed in CI"
+    validation = pytest.importorskip("every_eval_ever.validator.validation_core", reason=reason)
+    path = saved(tmp_path, answer=right_in(0.7), tasks=["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"])
+    out = tmp_path / "out"
+    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(out), "--format", "every_eval_ever"]
+    assert main(words) == 0
+    files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
+    assert len(files) == 8
+    for name, file in files.items():
+        report = validation.validate_file(
+            file,
+            repo_path=name,
+            available_files=files.keys(),
+            read_repo_file=lambda other: files[other].read_text(encoding="utf-8"),
+            run_semantic_checks=True,
+        )
+        assert report.valid, report.errors
+        assert [warning["msg"] for warning in report.warnings if "unknown" not in str(warning)] == []

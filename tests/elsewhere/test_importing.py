@@ -1,5 +1,6 @@
 """Runs of the defining environments: written once as the harness's files, then reported, judged and compared."""
 
+import importlib
 import json
 import zipfile
 from pathlib import Path
@@ -198,6 +199,39 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, tmp_path, caps
     bad.write_text("{}")
     with pytest.raises(MedtasksError, match="neither an inspect_ai log nor"):
         imported(bad, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["eval", "json"])
+def test_a_log_that_inspect_ai_itself_writes(form: str, tmp_path: Path) -> None:
+    """Of four right answers, one is cut; inspect_ai's own score, whether a text is in it, says that one is wrong."""
+    inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is installed in CI")
+    dataset, model, scorer = (importlib.import_module(f"inspect_ai.{name}") for name in ("dataset", "model", "scorer"))
+    docs = rows("medcalc_bench")[:4]
+    targets = ["<answer>", "<answer>", "<answer>", "no such text"]
+    asked = [
+        dataset.Sample(f"{doc['note']}\n{doc['question']}", target=target)
+        for doc, target in zip(docs, targets, strict=True)
+    ]
+
+    def answer(messages: Any, *_: Any) -> Any:
+        (number,) = (number for number, sample in enumerate(asked) if sample.input == messages[-1].text)
+        end = "max_tokens" if number == 0 else "stop"
+        output = model.ModelOutput.from_content("m", right_answer(docs[number]), end)
+        output.usage = model.ModelUsage(input_tokens=9, output_tokens=number, total_tokens=9 + number)
+        return output
+
+    task = inspect_ai.Task(dataset=asked, scorer=scorer.includes(), name="medcalc-bench")
+    mocked = model.get_model("mockllm/model", custom_outputs=answer)
+    inspect_ai.eval(task, model=mocked, log_dir=str(tmp_path / "log"), log_format=form, display="none")
+    (path,) = (tmp_path / "log").glob(f"*.{form}")
+    run, problems = imported(path, tmp_path / "out")
+    assert (run.model, problems) == ("mockllm/model", [])
+    (found,) = run.tasks.values()
+    values = {metric: found.metrics[metric, "flexible-extract"].value for metric in ("acc", "cut", "inspect_includes")}
+    assert values == {"acc": 1, "cut": 0.25, "inspect_includes": 0.75}
+    assert [sample.tokens for sample in found.samples] == [[0], [1], [2], [3]]
+    assert [len(sample.messages) for sample in found.samples] == [1] * 4
 
 
 IDS = {  # the fields of a document that the file's id is made of, and the benchmark
