@@ -7,7 +7,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NoReturn
 
 from medtasks_utils.commands.flags import Command, print_error
@@ -64,13 +63,7 @@ def _parse(words: Sequence[str]) -> Command:
         parser.error(f"there is no command {name}{did_you_mean(name, COMMANDS)}")
     parser.command = COMMANDS[name]
     parser.command.add_arguments(parser)
-    try:
-        arguments, unknown = parser.parse_known_args(others)
-    except ValueError as error:  # lm_eval's flags raise it instead of argparse's error
-        mixed = "; separate the settings, as in --gen_kwargs a=1 'b={\"c\": 2}'" if "={" in str(error) else ""
-        parts = [part for word in others for part in word.split("=", 1)]
-        flag = next((f"{flag}: " for flag, value in pairwise(parts) if f"JSON: {value}." in str(error)), "")
-        parser.error(f"{flag}{error}{mixed}")
+    arguments, unknown = parser.parse_known_args(others)
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]

@@ -10,13 +10,47 @@ from typing import Any
 
 from medtasks_utils.errors import UsageError, reason_of
 
-from .lm_eval_names import EvaluatorConfig, Run
+from .lm_eval_names import EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
 from .task_options import DATA_KEY
+
+
+class _MergeSettings(MergeDictAction):  # type: ignore[misc]
+    """Merges the arguments of a flag, whose values may be JSON, which lm_eval takes for strings."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
+    ) -> None:
+        merged = dict(getattr(namespace, self.dest) or {})
+        for text in values:
+            try:
+                merged |= _settings(text)
+            except ValueError as error:
+                parser.error(f"{option_string}: {error}")
+        setattr(namespace, self.dest, merged)
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """Parse a JSON object, or settings such as ``a=1,b={"c": true}``.
+
+    Raises:
+        ValueError: for invalid JSON, or a setting without a value.
+    """
+    settings = {"": text} if text.startswith("{") else key_val_to_dict(text)
+    for name, value in settings.items():
+        if isinstance(value, str) and value.startswith(("{", "[")):
+            try:
+                settings[name] = json.loads(value)
+            except ValueError as error:
+                raise ValueError(f"Invalid JSON ({error}): {value}") from None
+    return settings.get("", settings)  # type: ignore[no-any-return]
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
     """Add all flags of ``lm_eval run`` to a parser, and set the function that runs it as the default of ``func``."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
+    for action in parser._actions:
+        if isinstance(action, MergeDictAction):
+            action.__class__ = _MergeSettings
 
 
 def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:

@@ -40,7 +40,7 @@ from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_s
 from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
-from .settings import check_room, remark_on_reasoning
+from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
     NO_VALUE,
     as_signed,
@@ -407,7 +407,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if not self.info.generates:
             super().apply_filters()
             refusals = {
-                instance.doc_id: instance.resps[0].refusal
+                instance.doc_id: instance.resps[0].refusal or ""
                 for instance in self.instances
                 if isinstance(instance.resps[0], Reply)
             }

@@ -1,5 +1,6 @@
 """``medtasks eval``: the same results as ``lm_eval run``, plain flags, errors before anything loads, help."""
 
+import argparse
 import json
 import re
 import sys
@@ -20,7 +21,7 @@ from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness import catalog, checks
-from medtasks_utils.harness.command_line import with_plain_flags
+from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
@@ -214,3 +215,19 @@ def test_help_names_every_task_option_and_flag(capsys):
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     for flag in ("--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"):
         assert re.search(rf"^  (-\w, |--\w+, )*{flag}[ ,]", shown, re.MULTILINE), flag
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ['max_gen_toks=5,chat_template_kwargs={"enable_thinking": false, "tools": []}'],
+        ["max_gen_toks=5", 'chat_template_kwargs={"enable_thinking": false, "tools": []}'],
+        ['chat_template_kwargs={"enable_thinking": false, "tools": []}', "max_gen_toks=5"],
+        ['{"chat_template_kwargs": {"enable_thinking": false, "tools": []}}', "max_gen_toks=5"],
+    ],
+)
+def test_settings_may_have_json_values(words: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_flags_of_run(parser)
+    settings = parser.parse_args(["--gen_kwargs", *words]).gen_kwargs
+    assert settings == {"max_gen_toks": 5, "chat_template_kwargs": {"enable_thinking": False, "tools": []}}
