@@ -117,15 +117,7 @@ def _items(task: TaskRun) -> Iterator[Item]:
 def _audit_task(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
 ) -> JsonObject:
-    """Audit a task and write its file.
-
-    Args:
-        run: the run.
-        task: the task in the run.
-        items: the task's responses.
-        settings: the LLM, its endpoint and its limits.
-        limits: by stratum, the maximum number of responses to read.
-    """
+    """Audit a task and write its file; ``limits`` has, by stratum, the maximum number of responses to read."""
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     auditor = Auditor()
