@@ -1,5 +1,7 @@
 """Write results of commands, files and tables, without secrets."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -120,6 +122,13 @@ def defused(cell: object) -> object:
     """
     is_formula = isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if is_formula else cell
+
+
+def csv_of(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a CSV file whose cells no spreadsheet takes for formulas."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([head, *(map(defused, row) for row in rows)])
+    return text.getvalue()
 
 
 def printable(text: str) -> str:

@@ -1,13 +1,11 @@
 """``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubted_labels`)."""
 
-import csv
-import io
 from collections import Counter
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
-from medtasks_utils.writing import CommandResult, defused, write_whole
+from medtasks_utils.writing import CommandResult, csv_of, write_whole
 
 from .flags import Command, Printout, warn
 
@@ -41,9 +39,7 @@ class Doubt(Command):
             if count > 1:
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
         doubted, items = doubts(runs, self.filter)
-        table = io.StringIO(newline="")
-        csv.writer(table).writerows([DoubtedItem._fields, *(map(defused, doubt) for doubt in doubted)])
-        write_whole(self.output, table.getvalue(), make_folder=True)
+        write_whole(self.output, csv_of(DoubtedItem._fields, doubted), make_folder=True)
         data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
         text = f"{len(doubted):,} of {items:,} items are answered alike and against the label: {self.output}"
         return Printout(text, data)

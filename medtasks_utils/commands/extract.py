@@ -59,8 +59,7 @@ class Extract(Command):
             if name not in run.tasks:
                 continue
             task = run.tasks[name]
-            for problem in [*run.problems, *problems_of(run, task)]:
-                warn(problem)
+            warn(*run.problems, *problems_of(run, task))
             for sample in task.samples:
                 has_samples = True
                 for response in sample.responses:

@@ -155,9 +155,10 @@ class JudgeCommand(Command):
         )
 
 
-def warn(message: str) -> None:
-    """Print a warning on standard error."""
-    print(f"warning: {message}", file=sys.stderr)
+def warn(*messages: str) -> None:
+    """Print warnings on standard error."""
+    for message in messages:
+        print(f"warning: {message}", file=sys.stderr)
 
 
 def print_error(message: str) -> None:

@@ -67,8 +67,7 @@ class Import(Command):
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:
             written, problems = import_run(path, self.output, self.task, self.data, id_fields, self.response)
-            for problem in problems:
-                warn(problem)
+            warn(*problems)
             data.append({"run": str(path), "written": str(written), "problems": problems})
         return Printout("\n".join(str(entry["written"]) for entry in data), data)
 
@@ -79,6 +78,5 @@ class Import(Command):
         evaluation, problems = import_responses(
             self.paths, requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
         )
-        for problem in problems:
-            warn(problem)
+        warn(*problems)
         return EvalResult.of(evaluation)

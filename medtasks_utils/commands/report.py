@@ -58,8 +58,7 @@ class Report(Command):
         runs = with_baseline_first(runs, self.baseline, oldest=oldest)
         page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
         warnings = problems(runs)
-        for problem in warnings:
-            warn(problem)
+        warn(*warnings)
         write_whole(output, page)
         if self.figure:
             write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))

@@ -53,7 +53,6 @@ class Rescore(JudgeCommand):
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)
-        for problem in responses.problems:
-            warn(problem)
+        warn(*responses.problems)
         log = partial(tqdm.write, file=sys.stderr)
         return rescore(responses.found, judges, settings, self.out_csv_prefix, log, self.verbose)

@@ -3,8 +3,6 @@
 Replies of the judge are cached, so a rerun of the command repeats only calls that failed.
 """
 
-import csv
-import io
 import itertools
 import json
 from collections import Counter, defaultdict
@@ -21,7 +19,7 @@ from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore
-from medtasks_utils.writing import JsonObject, defused, printable, table, write_whole
+from medtasks_utils.writing import JsonObject, csv_of, printable, table, write_whole
 
 from .judged_responses import ExplainedResponse
 
@@ -93,12 +91,8 @@ def rescore(
         write_whole(path, path.read_bytes() if path.exists() else b"", make_folder=True)
     for judge, path in zip(judges, result.paths, strict=True):
         judged = list(zip(responses, _judged(responses, judge, settings, log, verbose), strict=True))
-        text = io.StringIO(newline="")
         rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
-        writer = csv.DictWriter(text, rows[0])
-        writer.writeheader()
-        writer.writerows({name: defused(cell) for name, cell in row.items()} for row in rows)
-        write_whole(path, text.getvalue())
+        write_whole(path, csv_of(rows[0], (row.values() for row in rows)))
         for run in dict.fromkeys(response.run for response in responses):
             of_run = [(response, judgement) for response, judgement in judged if response.run == run]
             mean = _mean(of_run)
