@@ -33,7 +33,7 @@ class Auditor:
 
     @property
     def signature(self) -> str:
-        """Return the version of the prompt."""
+        """A text with the version of the prompt."""
         return f"audit|prompt:{TEMPLATE.version}"
 
     async def judge(self, case: AuditCase, ask: Ask) -> Judgement:

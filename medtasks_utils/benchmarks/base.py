@@ -263,7 +263,7 @@ class BatchScorer(Protocol):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Return, by metric or judge, a text with every choice that its scores depend on."""
+        """By metric or judge, a text with every choice that its scores depend on."""
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""

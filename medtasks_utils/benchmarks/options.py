@@ -135,7 +135,7 @@ def read_options(
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
             raise UsageError(
-                f"{place}: {name}{aliases[name]} is one option, but has two different values; leave one out"
+                f"{place}: {name}{aliases[name]} are the same option, but have different values; leave one out"
             )
         if value is not None or name not in kind.model_fields:
             values[name] = value

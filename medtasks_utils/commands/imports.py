@@ -51,7 +51,7 @@ class Import(Command):
         if self.requests is not None:
             return self._run_of_requests(self.requests)
         if bool(self.id) != bool(self.response) or (self.id and not self.task):
-            raise UsageError("--id, --response and --task belong together: give all three to import another format")
+            raise UsageError("--id, --response and --task must be given together, to import another format")
         from medtasks_utils.elsewhere.saving import import_run
 
         files = []

@@ -255,7 +255,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
         for_reply *= not is_seq2seq
     if tokens + for_reply <= model.max_length:
         return None
-    return f"{what} more than the context of {model.max_length:,}"
+    return f"{what} more than the model's context of {model.max_length:,} tokens"
 
 
 def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callable[..., list[Any]]:

@@ -33,7 +33,7 @@ class FActScore:
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies how cases are scored, independently of the judge model."""
+        """A text that identifies how cases are scored, independently of the judge model."""
         names = ["claims", "verify", *(["cover"] if self.use_coverage else [])]
         versions = "|".join(f"{name}:{templates.load(f'factscore_{name}').version}" for name in names)
         return f"factscore|coverage:{'each-reference' if self.use_coverage else 'no'}|{versions}"

@@ -24,7 +24,7 @@ class GEval:
 
     @property
     def signature(self) -> str:
-        """Return a text that identifies how cases are scored, independently of the judge model."""
+        """A text that identifies how cases are scored, independently of the judge model."""
         return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:

@@ -105,7 +105,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return one line that identifies how cases are scored, including versions of prompts but not the model."""
+        """A line that identifies how cases are scored, including versions of prompts but not the model."""
 
     async def judge(self, case: Any, ask: Ask) -> Judgement:
         """Judge one hashable case, and return its score and output; the caller adds the cost.

@@ -75,7 +75,7 @@ class Aggregation(ABC):
 
     @abstractmethod
     def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:
-        """Compute the number from its definition in plain Python, with which ``medtasks selfcheck`` checks results.
+        """Compute the number in plain Python from its definition, as a reference for ``medtasks selfcheck``.
 
         Args:
             scores: one score for each example to which the metric applies; not empty.

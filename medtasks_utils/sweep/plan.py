@@ -172,7 +172,7 @@ class Plan(_Part):
         for names in ([model.name for model in self.models], run_names):
             duplicates = sorted({name for name in names if names.count(name) > 1})
             if duplicates:
-                raise ValueError(f"several are named {', '.join(duplicates)}; names must be unique")
+                raise ValueError(f"the name {', '.join(duplicates)} is used several times; names must be unique")
         for model in self.models:
             unknown = sorted({*(model.runs or ())} - {*run_names})
             if unknown:

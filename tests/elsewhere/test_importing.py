@@ -266,4 +266,4 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     metrics = run.tasks[task].metrics
     assert (metrics["acc", STRICT].value, metrics["their_score", STRICT].value) == (1, 0)
     assert len(run.tasks[task].samples) == len(rows(benchmark))
-    assert cli.main(words) == 2 and "--id, --response and --task belong together" in capsys.readouterr().err
+    assert cli.main(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err

@@ -278,7 +278,7 @@ def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf, data):
     result = evaluate("medmcqa_openmed", hf(max_length=2500), data, gen_kwargs="max_gen_toks=6")
     found = samples(result)
     assert [bool(sample["resps"][0][0]) for sample in found] == [True, True, False, True]
-    assert "more than the context of 2,500" in found[2]["refusal"][0]
+    assert "more than the model's context of 2,500" in found[2]["refusal"][0]
     (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
     assert "1 of 4 requests were not answered" in remark
 
@@ -382,7 +382,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     *found, refused = samples(result)
     assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
     assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
-    assert "more than the context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
+    assert "more than the model's context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
     assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
 
 

@@ -44,7 +44,7 @@ class BertScore(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """Return the model, its layer, and the settings that bert-score's own hash includes."""
+        """The model, its layer, and the settings that bert-score's own hash includes."""
         layer = _load(self.model).num_layers
         return f"bertscore|{self.model}|layer:{layer}|measure:f1|no-idf|no-rescaling|refs:best"
 

@@ -29,7 +29,7 @@ class Bleu(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """Return the tokenizer, the smoothing, the reference length used, and sacreBLEU's version."""
+        """The tokenizer, the smoothing, the reference length used, and sacreBLEU's version."""
         return f"bleu|max-order:4|tok:13a|case:mixed|smooth:none|length:shortest|sacrebleu:{version('sacrebleu')}"
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:

@@ -38,7 +38,7 @@ class Meteor(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """Return the tokenisation, and the versions of WordNet and of NLTK."""
+        """The tokenisation, and the versions of WordNet and of NLTK."""
         wordnet_version = wordnet.get_version()
         return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{wordnet_version}|nltk:{version('nltk')}"
 
