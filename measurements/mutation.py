@@ -154,7 +154,8 @@ def related(fault: Fault, tree: Path) -> list[str]:
     parent, _, last = name.rpartition(".")
     files = sorted((tree / "tests").rglob("test_*.py"), key=lambda path: path.stat().st_size)
     texts = {path: path.read_text(encoding="utf-8") for path in files}
-    naming = [path for path, text in texts.items() if name in text or f"from {parent} import {last}" in text]
+    words = (name, f"from {parent} import {last}", *([f'"{last}"'] if fault.room == "commands" else []))
+    naming = [path for path, text in texts.items() if any(word in text for word in words)]
     own = [path for path in files if path.parent.name == fault.room]
     return [str(path.relative_to(tree)) for path in dict.fromkeys([*naming, *own])]
 
