@@ -31,7 +31,7 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import HF, check_tokenizer, context_of_server, is_api, model_to_probe, probe_of
+from .models import HF, check_tokenizer, context_in_process, context_of_server, is_api, model_to_probe, probe_of
 from .settings import SAMPLING, check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import defaults_of, info_of, options_of, without_effect
 
@@ -77,6 +77,7 @@ def check(
         for task in tasks
         if task.info.generates
     ]
+    check_room(lengths, context_in_process(str(config.model), config.model_args))
     for task in tasks:
         if task.benchmark is not None:
             task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable

@@ -5,7 +5,7 @@ import atexit
 import json
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -177,6 +177,26 @@ def context_of_server(model: Any) -> int | None:
     """Return an API model's context length in tokens, as its server reports it; None if it does not."""
     verify = model.ca_cert_path or model.verify_certificate
     return model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
+
+
+def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
+    """Return the context in tokens of a model that will run in this process, before its weights are loaded.
+
+    It is the one in the model's arguments, or else in its configuration; None if neither says it.
+    """
+    if kind not in (*HF, "vllm"):
+        return None
+    given = arguments.get("max_length") or arguments.get("max_model_len")
+    if given:
+        return int(given)
+    with suppress(OSError, ValueError, ImportError, AttributeError):  # loading the model explains these better
+        from transformers import AutoConfig
+
+        trusted = bool(arguments.get("trust_remote_code"))
+        name, revision = arguments.get("pretrained"), arguments.get("revision")
+        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        return getattr(config.get_text_config(), "max_position_embeddings", None)
+    return None
 
 
 def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
