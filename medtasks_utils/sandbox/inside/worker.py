@@ -34,8 +34,7 @@ _ABSENT = (
 """A hint for the model, printed after the traceback of an error that the confinement caused."""
 _CAUSED_BY_CONFINEMENT = re.compile(
     r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
-    r"|FileNotFoundError: .*No usable temporary directory"
-    r"|AttributeError: '_UnixSelectorEventLoop')"  # asyncio of Python 3.10, which fails while it cleans up
+    r"|FileNotFoundError: .*No usable temporary directory)"
 )
 """Matches the last line of such an error's traceback."""
 
@@ -122,10 +121,12 @@ class Interpreter:
             if not isinstance(end.code, (int, type(None))):
                 print(end.code, file=sys.stderr)
             return bool(end.code)
-        except BaseException as problem:
-            _show(problem)
-            return True
-        return False
+        except BaseException as error:
+            problem = error
+        else:
+            return False
+        _show(problem)  # out of the block, during which Python 3.10 keeps the objects of the traceback alive
+        return True
 
     compile: Any = staticmethod(compile)
 
