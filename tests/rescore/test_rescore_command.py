@@ -208,3 +208,12 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
     (logits,) = (problem for problem in responses.problems if "logits" in problem)
     assert "samples of medmcqa_openmed are left out, since these tasks have no explanations to judge" in other
     assert "no answers of the filter strict-match" in logits and "log-likelihoods" in logits
+
+
+def test_sleep_ms_is_the_pause_after_each_call(logs, rescore, monkeypatch, capsys):
+    def told(found, judges, settings, *more):
+        raise MedtasksError(f"pause {settings.pause:g} s, {settings.max_retries} retries")
+
+    monkeypatch.setattr("medtasks_utils.rescore.rescore", told)
+    assert rescore(logs, "geval", "--sleep_ms", "250", "--max_retries", "3") == 1
+    assert "pause 0.25 s, 3 retries" in one_line(capsys.readouterr().err)
