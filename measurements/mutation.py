@@ -156,7 +156,7 @@ def related(fault: Fault, tree: Path) -> list[str]:
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     words = (name, f"from {parent} import {last}", *([f'"{last}"'] if fault.room == "commands" else []))
     naming = [path for path, text in texts.items() if any(word in text for word in words)]
-    own = [path for path in files if path.parent.name == fault.room]
+    own = [path for path in files if fault.room in (path.parent.name, path.stem.removeprefix("test_"))]
     return [str(path.relative_to(tree)) for path in dict.fromkeys([*naming, *own])]
 
 

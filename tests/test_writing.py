@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import Secrets, write_whole
+from medtasks_utils.writing import Secrets, plain, write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -50,3 +50,7 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it():
         for key in ["sk-abcd", "sk-abcd-and-more"][::order]:
             secrets.learn({"api_key": key})
         assert secrets.scrub(["sk-abcd-and-more", {"a": "sk-abcd."}]) == ["[secret]", {"a": "[secret]."}]
+
+
+def test_what_would_control_a_terminal_is_replaced():
+    assert plain("a\x1b[1m\nb \u202eé") == "a\ufffd[1m\ufffdb \ufffdé"

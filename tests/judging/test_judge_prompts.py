@@ -8,6 +8,7 @@ from judge_server import LABELS
 from judging_cases import case
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.judging import make_judge
 from medtasks_utils.judging.templates import PROMPTS, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
@@ -52,3 +53,8 @@ def test_worked_examples_have_five_to_seven_distinct_claims():
     for specialty in SPECIALTIES:
         for example in examples(specialty.name):
             assert set(example) == {"question", "explanation", "claims"} and 5 <= len({*example["claims"]}) <= 7
+
+
+def test_the_signature_of_factscore_has_the_version_of_each_prompt():
+    for coverage, more in ((False, ""), (True, r"\|cover:\w+")):
+        assert re.search(rf"\|claims:\w+\|verify:\w+{more}$", make_judge("factscore", use_coverage=coverage).signature)

@@ -210,6 +210,11 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metr
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
+def test_points_near_their_highest_are_few_without_samples_too():
+    points = Metric("m", unit="points")
+    assert [estimate_from_results(points, value, 1.0, 200).few for value in (99.9, 50.0)] == [True, False]
+
+
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     def ends(values, unit):
         found = estimate(scores(values), Metric("m", unit=unit))
