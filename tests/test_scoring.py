@@ -45,7 +45,7 @@ def test_a_benchmark_is_its_default_task_and_options_apply():
     both = f"\\boxed{{1}} <answer>{row['Ground Truth Answer']}</answer>"
     assert score("medcalc_bench", row, both)["strict-match"].metrics["acc"] == 1.0
     assert score("medcalc_bench", row, both, answer_format="boxed")["strict-match"].metrics["acc"] == 0.0
-    for unpaired in (f"<think>{both}", f"{both}</think>", f"</think>{both}<think>"):
+    for unpaired in (f"<think>{both}", f"{both}</think>", f"{both}</think><think>"):
         assert score("medcalc_bench", row, unpaired)["strict-match"].metrics["acc"] == 1.0, "as its authors read it"
     (row, *_), unsure = sample_rows(FILE["medhallu"]), r"\boxed{2}"
     assert score("medhallu", row, unsure, shown="hallucinated")["strict-match"].answer == "2"

@@ -68,3 +68,8 @@ def test_long_texts_are_read_to_the_end(task, share):
         text = (piece * 30_000)[:30_000]
         for filter_name in ("strict-match", "flexible-extract"):
             task.extract(filter_name, f"<answer>{text}</answer> {text}", task.eval_docs[0])
+
+
+def test_a_value_and_then_none_is_none():
+    assert states_not_available("The score is 4, but the rate cannot be calculated.")
+    assert not states_not_available("The rate cannot be calculated from this alone, but the score is 4.")

@@ -57,3 +57,8 @@ def test_nothing_clear_is_unanswered_under_both(name):
             if name == "medexqa_all" and response.strip() and not response.startswith("<think>"):
                 readings = [task.flexible]  # the authors' rule credits the most similar option
             assert [read(response, doc).value for read in readings] == [None] * len(readings), response[:20]
+
+
+def test_an_answer_is_read_thousands_of_characters_before_the_end():
+    text = "It is a long story. " * 400 + "The answer is B. " + "It goes on and on. " * 270
+    assert read_letter(text, ["w", "x", "y", "z"]).value == "B"
