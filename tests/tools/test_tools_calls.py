@@ -55,6 +55,7 @@ def test_what_follows_a_malformed_call_is_read(malformed):
 
 def test_calls_beyond_the_limit_are_told_of():
     assert all(call.problem is None for call in read_calls(tagged("calculator", "1") * MAX_CALLS, BOTH)[0])
+    assert read_calls(tagged("calculator", "1") * (MAX_CALLS + 1), BOTH)[0][-1].problem
     calls, _ = read_calls(tagged("calculator", "1") * (MAX_CALLS + 3), BOTH)
     assert len(calls) == MAX_CALLS + 1
     assert all(call.problem is None for call in calls[:-1])
