@@ -107,7 +107,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
 
 
 def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> Iterator[_Vote]:
-    """Yield a run's vote on an item, or nothing if the sample has no scores for the filter."""
+    """Yield a run's vote on an example, or nothing if the sample has no scores for the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
     if answers and len(scores) == len(answers):
         answer = Counter(answers).most_common(1)[0][0]

@@ -134,9 +134,7 @@ def read_options(
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
-            raise UsageError(
-                f"{place}: {name}{aliases[name]} are the same option, but have different values; leave one out"
-            )
+            raise UsageError(f"{place}: {name}{aliases[name]} has two values under its two names; leave one out")
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:

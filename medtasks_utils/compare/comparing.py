@@ -141,10 +141,8 @@ def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str]) -> Sequence[st
     in_both = [name for name in a.filters if name in b.filters]
     unknown = [name for name in names if name not in in_both]
     if unknown or not in_both:
-        raise MedtasksError(
-            f"{a.task}: the runs do not both have {', '.join(unknown) or 'any filter'}; common filters: "
-            f"{', '.join(in_both) or 'none'}"
-        )
+        shared = f"common filters: {', '.join(in_both)}" if in_both else "the runs have no filter in common"
+        raise MedtasksError(f"{a.task}: not both runs have the filters {', '.join(names) or 'of one run'}; {shared}")
     return names or ([DEFAULT_FILTER] if DEFAULT_FILTER in in_both else in_both[:1])
 
 

@@ -127,7 +127,7 @@ def _lines(comparison: Comparison, every_group: bool, show: int) -> Iterator[str
             yield from _flips(pair, show)
             yield from _budgets(pair)
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
-    yield "smaller ones are missed more often than in one comparison of five. Corrected p: by Holm's method; * below"
+    yield "smaller ones are missed in more than one comparison out of five. Corrected p: by Holm's method; * below"
     yield "5 %. Whole tasks and groups, with all metrics, are one family of tests; all of their parts are another."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)

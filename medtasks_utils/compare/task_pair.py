@@ -170,11 +170,11 @@ class TaskPair:
                 yield f"{name} is not compared: the runs have no common example with a value of it"
 
     def _unequal_cuts(self) -> Iterator[str]:
-        """Yield a warning if many more replies of one run than of the other were cut at the limit on tokens."""
+        """Yield a warning if many more replies of one run than of the other were cut at the token limit."""
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
-                f"{cut_a:.1%} of replies in A and {cut_b:.1%} in B were cut at the limit on tokens; for a fair "
+                f"{cut_a:.1%} of the replies in A and {cut_b:.1%} in B were cut at the token limit; for a fair "
                 "comparison, increase max_gen_toks in both"
             )
 

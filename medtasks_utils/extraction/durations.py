@@ -17,7 +17,10 @@ _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
-    """Return (weeks, days) as the authors' scorer reads them, or None. Runs of white space must be collapsed before."""
+    """Return (weeks, days) as the authors' scorer reads them, or None.
+
+    White space in ``text`` must already be collapsed.
+    """
     match = _STRICT.search(text) and _STRICT.search(text.translate(_BRACKETS))
     if not match:
         return None

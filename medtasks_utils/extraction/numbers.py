@@ -43,7 +43,7 @@ def strict_integer(text: str) -> Number | None:
     """Return the number, not yet rounded, in the answer to a question that asks for a score; None if there is none.
 
     ``N out of M`` gives N. A list such as ``3, 4, 5`` gives its length, and so does ``1,200``. Otherwise the last
-    number counts. Runs of white space in ``text`` must be collapsed before.
+    number counts. White space in ``text`` must already be collapsed.
     """
     if match := _OUT_OF.search(text):
         return python_literal(match[1])
@@ -57,7 +57,7 @@ def strict_decimal(text: str) -> Number | None:
     """Return the number in the answer to a question that asks for a decimal number; None if there is none.
 
     The first applicable rule counts: an expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` gives X; the
-    last percentage is divided by 100; the last number counts. Runs of white space in ``text`` must be collapsed before.
+    last percentage is divided by 100; the last number counts. White space in ``text`` must already be collapsed.
     """
     start, end = text.find("str("), text.rfind(")")
     if 0 <= start < end:

@@ -163,7 +163,7 @@ def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
         )
     misplaced = " and ".join(name for name in SAMPLING if name in arguments)
     if misplaced:
-        yield f"--model_args: {misplaced} is no argument of the model: set it in --gen_kwargs instead"
+        yield f"--model_args does not take {misplaced}; use --gen_kwargs instead"
 
 
 def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:

@@ -61,7 +61,7 @@ class Reply(str):
     It is a string, so that it passes unchanged through the harness and its caches.
 
     Attributes:
-        ended: ``stop`` (the model ended it), ``length`` (the limit on tokens), ``filter`` (the server's content
+        ended: ``stop`` (the model ended it), ``length`` (the token limit), ``filter`` (the server's content
             filter), or ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent apart from the text; None if it sent none.

@@ -124,7 +124,7 @@ class JudgeClient:
 
         Raises:
             CallError: if the request fails.
-            UnreadableError: if the judge refused to reply, replied without text, or reached the limit on tokens.
+            UnreadableError: if the judge refused to reply, replied without text, or reached the token limit.
         """
         refused = _refused.get(self._model, frozenset())
         requests = (client or self._openai).chat.completions.with_raw_response

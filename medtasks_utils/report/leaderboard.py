@@ -157,7 +157,10 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
         elif len(_comparable_values(column)) > 1:
             too_few.append(title)
     sentences = [f"{run} leads in {listed(titles)}." for run, titles in led.items()]
-    sentences += [f"In {listed(titles)}, no run leads clearly: {listed(runs)}." for runs, titles in tied.items()]
+    sentences += [
+        f"In {listed(titles)}, no run leads clearly; {listed(runs)} share the first place."
+        for runs, titles in tied.items()
+    ]
     if too_few:
         sentences.append(f"In {listed(too_few)}, there are too few examples to rank.")
     for (run, reason), titles in incomparable.items():

@@ -9,13 +9,13 @@ from .topics import RunResult
 OUTCOMES = {
     "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
     "right": "both filters read the right answer",
-    "right, lost to its form": (
+    "right, but in the wrong form": (
         "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
     ),
     "wrong": "an answer was found, and it is wrong",
     "unsure": "the model said that it is unsure",
     "no answer found": "flexible-extract finds no answer",
-    "cut": "the reply reached the limit on tokens, and has no answer",
+    "cut": "the reply reached the token limit, and has no answer",
 }
 """The outcomes with their meanings, in an order in which a bar shows each filter's right answers without a gap."""
 

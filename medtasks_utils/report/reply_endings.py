@@ -1,4 +1,4 @@
-"""Build the table of how replies ended: by themselves, at the token limit, by a filter, without text, or refused."""
+"""Build the table of how replies ended: by themselves, by the token limit or a content filter, empty, or refused."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -64,7 +64,7 @@ class ScoreLine:
         """Return a note that says how many replies were cut, how accurate the others are, and what to do."""
         task = next(task for result in self.topic.results.values() for task in result.tasks)
         limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
-        reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the limit on tokens"
+        reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the token limit"
         cut, finished = (self.topic.metric(name).shown(self.means[name]) for name in ("cut", "acc_finished"))
         return (
             f"{self.topic.name}: {cut} % of the replies were cut at {reached}; acc of the finished replies: "

@@ -20,7 +20,7 @@ class ExplainedResponse(NamedTuple):
         path: the sample log.
         run: the evaluated model and the date of the run.
         task: the task's name, such as ``medexqa_clinical_psychology``.
-        example: the document's id, such as ``clinical_psychology/test/7``.
+        example: the example's id, such as ``clinical_psychology/test/7``.
         generation: the index of this response among the generations of the example, from 0.
         given: the answer that the filter read, or ``[invalid]``.
         is_right: True if that answer is right.
@@ -84,12 +84,12 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             responses += of_task
     tasks = ", ".join(without_explanations)
     if not responses:
-        samples = f"{', '.join(patterns)}: samples of {tasks or 'no task'}, without explanations to judge"
+        samples = f"{', '.join(patterns)} has samples of {tasks or 'no task'} only, which have no explanations"
         usable = benchmarks().usable()
         judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
         raise MedtasksError(
-            f"no response to judge: {problems[0] if problems else samples}. lm_eval writes them with --tasks {judged} "
-            "--log_samples, and medtasks import converts results.jsonl of the environment"
+            f"no response to judge: {problems[0] if problems else samples}. Evaluate with --tasks {judged} "
+            "--log_samples, or convert results.jsonl of the environment with medtasks import"
         )
     if tasks:
         problems.append(f"samples of {tasks} are left out, since these tasks have no explanations to judge")

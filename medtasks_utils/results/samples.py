@@ -26,7 +26,7 @@ _HARNESS_KEYS = {
 
 ENDINGS = {
     "finished": "",
-    "cut": "cut at the limit on tokens",
+    "cut": "cut at the token limit",
     "filtered": "stopped by a content filter",
     "empty": "empty response",
     "refused for length": "prompt refused for length",

@@ -24,7 +24,7 @@ AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
 
 
 def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]) -> SelfcheckResult:
-    """Run the harness with every behaviour on all checked tasks, and compare the scores.
+    """Run all checked tasks once for each behaviour of the local server, and compare the scores with the expected ones.
 
     Args:
         data: the source of the rows, as in ``medtasks eval --data``.

@@ -95,7 +95,7 @@ REPLY_METRICS = (
     Metric("cut", higher_is_better=False, outcomes=("finished replies", "replies that were cut")),
     Metric("acc_finished", outcomes=RIGHT_OR_WRONG),
 )
-"""Metrics of every generation task: the share of replies that ended at the limit on tokens, and ``acc`` of those that
+"""Metrics of every generation task: the share of replies that ended at the token limit, and ``acc`` of those that
 ended by themselves. They do not apply if it is unknown how a reply ended."""
 
 REPEAT_METRICS = (

@@ -201,7 +201,7 @@ class _Attempt:
 
 
 def is_up(address: str, no_proxy: str = "") -> bool:
-    """Return True if a server responds at an address, even with an error other than that it is starting.
+    """Return True if a server responds at an address, even with an error, unless its status says that it is starting.
 
     Args:
         address: the address.

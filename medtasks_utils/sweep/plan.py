@@ -110,7 +110,7 @@ class ModelPart(_Named):
     Attributes:
         serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
         replicas: the number of servers to start, each with the GPUs in ``resources``.
-        ready_timeout: the maximum seconds for a server to start.
+        ready_timeout: the maximum time for a server to start, in seconds.
         slurm: options of sbatch, in addition to the plan's.
     """
 

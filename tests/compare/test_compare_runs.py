@@ -296,7 +296,10 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     ("settings", "message"),
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
-        ({"filters": ["nosuch"]}, "the runs do not both have nosuch; common filters: strict-match, flexible-extract"),
+        (
+            {"filters": ["nosuch"]},
+            "not both runs have the filters nosuch; common filters: strict-match, flexible-extract",
+        ),
         ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; A has acc, "),
     ],
 )

@@ -229,7 +229,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert list(frame[frame["filter"] == "strict-match"]["ended"]) == ENDS * 2
     assert set(frame["tokens"]) == {3}
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "37.5% of replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
+    assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0
     page = drawn((tmp_path / "page.html").read_text())
     _, _, section = page.partition('"acc of finished"')

@@ -100,7 +100,9 @@ def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings
     assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 1)
     assert (sample["judge"]["score"], sample["judge"]["failure"]) == (None, "unreadable")
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
-    assert warning.startswith(f"{TASK}: the judge failed on {lost}, which the means leave out (unreadable: ")
+    assert warning.startswith(
+        f"{TASK}: the judge failed on {lost}; the means leave these out (first failure: unreadable: "
+    )
 
 
 def test_failures_are_counted_by_generation(tmp_path):

@@ -294,7 +294,7 @@ def test_how_replies_ended_is_shown(page):
     choose(page, task="medmcqa_openmed", run="second")
     open_first(page)
     text = page.inner_text("#detail")
-    assert "Cut at the limit on tokens, 1,234 tokens" in text and "Thought apart." not in text
+    assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
     page.click("text=Reasoning sent separately, 14 characters")
     page.wait_for_selector("#detail >> text=Thought apart.")
 

@@ -81,7 +81,7 @@ def test_outcomes_tell_format_from_knowledge(tmp_path):
     runs = read_runs(tmp_path)
     assert outcomes(topics_of(runs)[0].results["model"]) == {
         "right": 2,
-        "right, lost to its form": 1,
+        "right, but in the wrong form": 1,
         "wrong": 1,
         "unsure": 1,
         "no answer found": 1,
@@ -191,7 +191,7 @@ def test_the_first_screen_says_who_leads_and_how_surely(tmp_path):
     assert sentences(weak) == ""
     assert sentences(weak, strong) == "strong leads in MedCalc-Bench and MedMCQA."
     shared = sentences(weak, strong, alike)
-    assert shared == "In MedCalc-Bench and MedMCQA, no run leads clearly: strong and like strong."
+    assert shared == "In MedCalc-Bench and MedMCQA, no run leads clearly; strong and like strong share the first place."
     (strong,) = read_runs(tmp_path / "strong")
     signed(strong, "medmcqa_openmed", prompt="abc")
     better = "strong is not comparable in MedMCQA (its 100.0 would be the best): the prompts differ"

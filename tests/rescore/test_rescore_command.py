@@ -169,7 +169,10 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
         find_responses([str(tmp_path)], "strict-match")
     assert rescore(tmp_path) == 1
     for error in (str(folder.value), one_line(capsys.readouterr().err)):
-        assert "samples of medmcqa_openmed, without explanations to judge" in error and error.count(str(tmp_path)) == 1
+        assert (
+            "has samples of medmcqa_openmed only, which have no explanations" in error
+            and error.count(str(tmp_path)) == 1
+        )
     for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
         log.write_text(re.sub(r'("explanation_[12]": )"(\\.|[^"\\])*"', r'\1""', log.read_text()))
     assert rescore(tmp_path / "bare") == 1

@@ -204,7 +204,7 @@ class MedCalcBench(Benchmark):
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return an issue if the value that physicians computed is wrong by the benchmark's label."""
+        """Return an issue if the physicians' value would be scored as wrong against the benchmark's label."""
         other = example.get("other_label")
         return [CORRECTED] if other and other["differs"] and "labels" not in example else []
 

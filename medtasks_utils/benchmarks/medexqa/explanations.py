@@ -113,7 +113,9 @@ class Explanations:
                     failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
             ids, first = ", ".join(failed), next(iter(failed.values()))
-            logger.warning("%s: the judge failed on %s, which the means leave out (%s)", self._task, ids, first)
+            logger.warning(
+                "%s: the judge failed on %s; the means leave these out (first failure: %s)", self._task, ids, first
+            )
             if all(judged.failure for judged in judgements.values()):
                 self.failure = (
                     f"the judge judged none of {len(judgements)} explanations ({first}), so there is no score"

@@ -198,7 +198,7 @@ class MedHallu(Benchmark):
 
     def audit_question(self, example: Example) -> AuditQuestion:
         """Ask for the verdict that the response states, and show the answer that it judges."""
-        form = "0 if it calls the answer to judge factual, 1 if hallucinated, 2 if it is unsure"
+        form = "0 if it says that the given answer is factual, 1 if hallucinated, 2 if it says that it is unsure"
         return super().audit_question(example)._replace(form=form, shown=example["answer"])
 
     # ---- scores

@@ -2,7 +2,7 @@
 
 Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_RUN` when the first task is created, and
 :data:`IN_THE_COMMAND` while ``medtasks eval`` runs. ``lm_eval_names.csv`` lists everything else that this package uses
-of lm_eval, and the parameters of the replaced functions.
+from lm_eval, and the parameters of the replaced functions.
 
 :mod:`.tasks`
     Replacements that tasks need: standard errors, samples, prompts, included files.

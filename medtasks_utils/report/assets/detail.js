@@ -115,7 +115,7 @@ function generationNodes(record, about) {
   })];
 }
 
-const ENDS = { stop: "ended by itself", length: "cut at the limit on tokens", filter: "stopped by a content filter", unknown: "" };
+const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter: "stopped by a content filter", unknown: "" };
 
 /** Build a line with the end of a reply and its number of tokens; nothing if both are unknown. */
 function endNode({ ended, tokens, certainty }, i) {

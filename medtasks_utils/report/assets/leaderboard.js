@@ -3,7 +3,7 @@
 /* The first screen: a row for each run with its value on every benchmark; a row unfolds into the run's details. */
 
 const SHARES = { form: "Form", none: "None", cut: "Cut", tokens: "Tokens" };
-const LOOK = { never: "wrong in all repeats", format: "lost to form", cut: "cut at the limit on tokens" };
+const LOOK = { never: "wrong in all repeats", format: "lost to form", cut: "cut at the token limit" };
 
 /** Sum up a run's losses over its benchmarks, weighted by their examples, and count the examples worth a look. */
 function totalsOf(ends) {
