@@ -18,6 +18,9 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
         yield f"  accuracy: {by_rules}, by the LLM's readings {_percent(audited['accuracy_as_read'])}"
+        agreements = [row["person_agrees"] for row in audited["readings"] if row["person_agrees"] is not None]
+        if agreements:
+            yield f"  a person's marks: the LLM read the same in {sum(agreements)} of {len(agreements)}"
         differing = [row for row in audited["readings"] if row["differs"]]
         for row in differing[:_SHOWN]:
             readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])

@@ -19,6 +19,7 @@ from medtasks_utils.writing import JsonObject, write_whole
 
 from .auditor import AuditCase, Auditor, right, same
 from .estimate import Counts, changed, share
+from .person_marks import Marks, mark_of
 
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.5
@@ -68,6 +69,7 @@ def audit(
     doubtful: int,
     task: str | None,
     log: Callable[[str], object],
+    marks: Marks,
 ) -> list[JsonObject]:
     """Audit the generation tasks of runs, or one of them, and write a file next to each sample log.
 
@@ -78,6 +80,7 @@ def audit(
         doubtful: the maximum number of doubtful responses per task.
         task: the only task to audit; None for all tasks.
         log: a function that is called with a line for each task that is left out.
+        marks: a person's readings, which are compared with the LLM's.
 
     Returns:
         The contents of the files, as ``results.runs.read_audit`` returns them, each with its ``path``.
@@ -93,7 +96,8 @@ def audit(
                 continue
             items = list(_items(task_run))
             if items:
-                audits.append(_audit_task(run, task_run, items, settings, {DOUBTFUL: doubtful, OTHERS: sample}))
+                limits = {DOUBTFUL: doubtful, OTHERS: sample}
+                audits.append(_audit_task(run, task_run, items, settings, limits, marks))
             else:
                 log(f"{run.name}, {task_run.task}: left out, since it has no responses with both filters' answers")
     if not audits:
@@ -115,7 +119,12 @@ def _items(task: TaskRun) -> Iterator[Item]:
 
 
 def _audit_task(
-    run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int]
+    run: Run,
+    task: TaskRun,
+    items: Sequence[Item],
+    settings: JudgeSettings,
+    limits: Mapping[str, int],
+    marks: Marks,
 ) -> JsonObject:
     """Audit a task and write its file; ``limits`` has, by stratum, the maximum number of responses to read."""
     # Seeded, so that the same command reads the same responses.
@@ -132,6 +141,7 @@ def _audit_task(
         strata[name], counted[name] = {"responses": len(members), "drawn": len(drawn), "read": read}, Counter()
         for item, judgement in zip(drawn, judgements, strict=True):
             stated = judgement.output.get("stated")
+            person = mark_of(marks, run, task, item.sample)
             facts = [] if stated is None else _facts(item, stated)
             counted[name].update(facts)
             readings.append(
@@ -141,6 +151,8 @@ def _audit_task(
                     "stratum": name,
                     **{filter_name: item.read(filter_name) for filter_name in FILTERS},
                     "stated": stated,
+                    "person": person,
+                    "person_agrees": None if None in (person, stated) else item.is_same(person, stated),
                     "differs": any(fact.endswith(FILTERS) for fact in facts),
                     "failure": judgement.failure,
                     "end": item.sample.responses[item.generation][-_END:],

@@ -24,6 +24,7 @@ class Audit(JudgeCommand):
         task: audit only this task
         sample: number of responses per task to draw from those that are not doubtful; default: 200
         doubtful: maximum number of doubtful responses per task; default: 1000
+        marks: CSV of a person's marks, saved from the report's page, to compare with the LLM's readings
     """
 
     runs: tuple[Path, ...]
@@ -32,14 +33,17 @@ class Audit(JudgeCommand):
     task: str | None = None
     sample: PositiveInt = 200
     doubtful: PositiveInt = 1000
+    marks: Path | None = None
 
     def run(self) -> Printout:
         """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
         from medtasks_utils.audit.audit_summary import summary_lines
         from medtasks_utils.audit.auditing import audit
+        from medtasks_utils.audit.person_marks import read_marks
         from medtasks_utils.results import read_runs
 
-        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn)
+        marks = {} if self.marks is None else read_marks(self.marks)
+        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn, marks)
         strata = chain.from_iterable(audited["strata"].values() for audited in audits)
         has_failed = not any(stratum["read"] for stratum in strata)
         return Printout("\n".join(summary_lines(audits)), audits, failed=has_failed)

@@ -212,6 +212,23 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
     assert "misread" in capsys.readouterr().out
 
 
+def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys):
+    path = many(tmp_path / "run", 4, 0)
+    samples = read_runs([tmp_path / "run"])[0].tasks["medmcqa_openmed"].samples
+    stated = draw("example 0").choice("ABCD")
+    readings = [stated, "none", ""]
+    rows = ["run,task,id,length,mark,states,note"]
+    for sample, reading in zip(samples, readings, strict=False):
+        rows.append(f"model,medmcqa_openmed,{sample.doc_id},{len(sample.responses[0])},reading wrong,{reading},")
+    (tmp_path / "marks.csv").write_text("\ufeff" + "\r\n".join(rows))
+    with LocalServer(reads) as server:
+        assert audit(server.url, tmp_path / "run", "--marks", tmp_path / "marks.csv") == 0
+        assert audit(server.url, tmp_path / "run", "--marks", path) == 2
+    assert "a person's marks: the LLM read the same in 1 of 2" in capsys.readouterr().out
+    found = {row["doc_id"]: row["person_agrees"] for row in (read_audit(path) or {})["readings"]}
+    assert found == {0: True, 1: False, 2: None, 3: None}
+
+
 def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
 

@@ -1,0 +1,35 @@
+"""Read the marks that a person made in the page of ``medtasks report``, and saved as CSV."""
+
+import csv
+import re
+from pathlib import Path
+
+from medtasks_utils.errors import UsageError
+from medtasks_utils.results import Run, Sample, TaskRun
+
+_COLUMNS = ("run", "task", "id", "length", "states")
+
+Marks = dict[tuple[str, ...], str]
+"""The answer that a person read in a sample's response, by run, task, document and length of the response."""
+
+
+def read_marks(path: Path) -> Marks:
+    """Load the marks that state an answer.
+
+    Raises:
+        UsageError: if the file cannot be read, or is not a file of marks.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [[row[name] for name in _COLUMNS] for row in csv.DictReader(file)]
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"--marks {path} is not a file of marks that the report's page saved ({error!r})") from None
+    # The page puts an apostrophe before a text that a spreadsheet would treat as a formula.
+    return {tuple(key): re.sub(r"^'(?=[=@+\t\r-])", "", states) for *key, states in rows if states}
+
+
+def mark_of(marks: Marks, run: Run, task: TaskRun, sample: Sample) -> str | None:
+    """Return the answer that a person read in a sample's response; None without a mark, or with several responses."""
+    (response, *others) = sample.responses
+    identity = (run.name, task.task, str(sample.doc_id), str(len(response)))
+    return None if others else marks.get(identity)
