@@ -142,6 +142,7 @@ def _audit_task(
         for item, judgement in zip(drawn, judgements, strict=True):
             stated = judgement.output.get("stated")
             person = mark_of(marks, run, task, item.sample)
+            agrees = None if person is None or stated is None else item.is_same(person, stated)
             facts = [] if stated is None else _facts(item, stated)
             counted[name].update(facts)
             readings.append(
@@ -152,7 +153,7 @@ def _audit_task(
                     **{filter_name: item.read(filter_name) for filter_name in FILTERS},
                     "stated": stated,
                     "person": person,
-                    "person_agrees": None if None in (person, stated) else item.is_same(person, stated),
+                    "person_agrees": agrees,
                     "differs": any(fact.endswith(FILTERS) for fact in facts),
                     "failure": judgement.failure,
                     "end": item.sample.responses[item.generation][-_END:],

@@ -134,7 +134,9 @@ def read_options(
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if name in values and values[name] != value:
-            raise UsageError(f"{place}: {name}{aliases[name]} has two values under its two names; leave one out")
+            raise UsageError(
+                f"{place}: {name} is set to different values under its two names ({name}{aliases[name]}); leave one out"
+            )
         if value is not None or name not in kind.model_fields:
             values[name] = value
     try:
