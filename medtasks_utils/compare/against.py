@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, logger
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import TaskRun
@@ -79,6 +79,11 @@ class TaskAgainst:
             raise MedtasksError(
                 f"--against: none of the {len(numbers):,} examples of {saved.task} is among the {len(saved.samples):,} "
                 "samples of the saved run; use the same data and examples"
+            )
+        if len(self._numbers) < min(len(numbers), len(saved.examples)):
+            logger.warning(
+                "%s: only %d of the saved run's %d examples are selected, so only these are evaluated",
+                *(saved.task, len(self._numbers), len(saved.examples)),
             )
         self._saved = saved
         self.metric = _headline(saved)

@@ -9,6 +9,7 @@ from medtasks_utils.errors import UsageError, did_you_mean, logger
 NUMBERS = ("temperature", "top_p", "top_k", "min_p", "presence_penalty")
 SAMPLING = ("until", "do_sample", *NUMBERS)
 GENERATION = ("max_gen_toks", *SAMPLING)
+_OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 FOR_REASONING = 4096
 """Minimum ``max_gen_toks`` recommended for a reasoning model."""
 
@@ -20,6 +21,8 @@ def check_generation(settings: Mapping[str, Any]) -> None:
         UsageError: for the first error, such as a likely misspelling.
     """
     for name, value in settings.items():
+        if name in _OTHER_NAMES:
+            raise UsageError(f"--gen_kwargs: use max_gen_toks, which is sent as {name} where an engine calls it so")
         suggestion = "" if name in GENERATION else did_you_mean(name, GENERATION, 0.85)
         if suggestion:
             raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")

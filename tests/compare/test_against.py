@@ -102,6 +102,16 @@ def test_runs_that_cannot_be_compared_are_an_error(data, tmp_path, capsys):
         assert "--against" in errors
 
 
+def test_what_is_not_common_to_the_saved_run_and_the_selection_is_said(data, tmp_path, capsys):
+    with LocalServer(right_in(0.5)) as served:
+        run(served, data, tmp_path / "saved", capsys, "--limit", "30")
+        samples = json.dumps({TASK: [*range(20, 40)]})
+        _, errors = run(
+            served, data, tmp_path / "new", capsys, "--against", str(tmp_path / "saved"), "--samples", samples
+        )
+    assert "only 10 of the saved run's 30 examples are selected" in errors
+
+
 def test_several_processes_are_refused(data, tmp_path, capsys, monkeypatch):
     with LocalServer(right_in(0.5)) as served:
         run(served, data, tmp_path / "saved", capsys, "--limit", "30")

@@ -122,7 +122,7 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
     assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
 
 
-def test_files_are_split_and_prompts_are_rendered(tmp_path):
+def test_files_are_split_and_prompts_are_rendered(tmp_path, capsys):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
     command = ["requests", "--data", "sample", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]
     assert exit_code(command) == 0
@@ -132,6 +132,8 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path):
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
     assert imported(tmp_path, str(responses)) == 0
+    assert exit_code([*command[:-4], "--limit", "1", *command[-2:]]) == 2
+    assert "r_1.jsonl is left from an earlier command" in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.torch
