@@ -19,7 +19,7 @@ class Sweep(Command):
     Attributes:
         plan: the plan, a YAML file
         dry_run: print the jobs, their sizes and their progress, and run nothing
-        status: the same as --dry_run
+        status: the same as --dry_run, also for a plan that this machine is too small for
         ray: address of a Ray cluster, or auto for the cluster of this machine
         cpus: number of processors of this machine to use; default: all
         gpus: number of GPUs of this machine to use; default: all
@@ -50,9 +50,12 @@ class Sweep(Command):
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
+        machine = Machine.this_one(self.cpus, self.gpus)
+        if self.dry_run and not self.ray:
+            machine.check(plan)
         if self.dry_run or self.status:
             records = job_records(plan)
             return Printout(job_table(records), records)
-        failures = sweep(plan, Machine.this_one(self.cpus, self.gpus), self.ray)
+        failures = sweep(plan, machine, self.ray)
         page = report(plan, failures)
         return Printout(str(page or "no report: no job is done"), job_records(plan), failed=bool(failures))

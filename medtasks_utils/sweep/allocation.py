@@ -25,7 +25,7 @@ import psutil
 import requests
 
 from medtasks_utils.harness.task_options import SERVED_BY
-from medtasks_utils.writing import JsonObject, one_line, write_whole
+from medtasks_utils.writing import JsonObject, shortened, write_whole
 
 from .child_process import end_group, start, stop
 from .plan import Allocation, Job
@@ -33,6 +33,7 @@ from .plan import Allocation, Job
 _PROBE_TIMEOUT = 5.0  # seconds
 _STARTING = (502, 503, 504)  # statuses of a proxy, or of a server that still loads its model
 _LOG_LINES = 8  # number of lines of a log that are shown
+_MOST_IN_STATE = 200  # characters of a log that a state quotes
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _POWER_INTERVAL = 5  # seconds between measurements of nvidia-smi
 
@@ -59,6 +60,7 @@ class _Attempt:
     Attributes:
         running: by job, its process and the port of its server.
         servers: by port, the process of the server and its log.
+        log_starts: by log of a server, its size at the start of this attempt.
     """
 
     def __init__(self, jobs: list[Job], output: Path, environment: Mapping[str, str], stack: ExitStack) -> None:
@@ -72,6 +74,7 @@ class _Attempt:
         self.power = self.folder / "power.txt"
         self.running: dict[Job, tuple[subprocess.Popen[bytes], int]] = {}
         self.servers: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
+        self.log_starts: dict[Path, int] = {}
         self.charged_at, self.charged_joules = time.monotonic(), _joules(self.power)
 
     def steps(self) -> Iterator[None]:
@@ -117,6 +120,7 @@ class _Attempt:
             port = _free_port()
             own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
+            self.log_starts[log] = log.stat().st_size if log.exists() else 0
             process = self._start(self.model.server_command(port), log, **variables)
             write_whole(mark, json.dumps(_identity(process.pid)))
             self.servers[port] = process, log
@@ -125,8 +129,13 @@ class _Attempt:
         """Return a line about a server that has ended; an empty string if all are running."""
         for process, log in self.servers.values():
             if process.poll() is not None:
-                return f"its server ended with exit code {process.returncode}: {one_line(last_lines(log))}"
+                return f"its server ended with exit code {process.returncode}: {self._end_of(log)}"
         return ""
+
+    def _end_of(self, log: Path) -> str:
+        """Return the last line that a server has written to its log in this attempt."""
+        lines = last_lines(log, self.log_starts.get(log, 0)).splitlines()
+        return shortened(lines[-1].strip(), _MOST_IN_STATE) if lines else ""
 
     def _wait_for_servers(self) -> Generator[None, None, str]:
         """Wait until all servers respond; return the problem if one does not respond in time, else an empty string."""
@@ -139,7 +148,7 @@ class _Attempt:
             while not is_up(address, self.environment["no_proxy"]):
                 problem = self._problem_of_servers()
                 if problem or time.monotonic() > end:
-                    return problem or f"no response at {address} within {seconds:g} s: {one_line(last_lines(log))}"
+                    return problem or f"no response at {address} within {seconds:g} s: {self._end_of(log)}"
                 for job in self.waiting:
                     note(self.output / job.path, None, f"waiting for {address}")
                 yield
@@ -159,11 +168,12 @@ class _Attempt:
             folder = self.output / job.path
             for path in (self.output / job.smaller.path).glob("*/answers_*.jsonl.gz") if job.smaller else ():
                 copy = folder / path.parent.name / path.name
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, copy)
+                if not copy.exists():
+                    write_whole(copy, path.read_bytes(), make_folder=True)
+            has_answers = any(folder.glob("*/answers_*.jsonl.gz"))  # also if it ended, but the sweep was killed before
             in_use = [port for _, port in self.running.values()]
             port = min(self.servers or [0], key=in_use.count)
-            flags = job.flags(port, output_path=folder, log_samples=True, extend=bool(job.smaller))
+            flags = job.flags(port, output_path=folder, log_samples=True, extend=has_answers)
             command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
             process = self._start(command, folder / "log.txt", **{SERVED_BY: self.model.serve})
             self.running[job] = process, port
@@ -252,9 +262,9 @@ def exit_code(folder: Path) -> int | None:
     return read_json(folder / "job.json").get("code")
 
 
-def last_lines(log: Path) -> str:
-    """Return the last lines of a log."""
+def last_lines(log: Path, start: int = 0) -> str:
+    """Return the last lines of a log, from a byte on."""
     with suppress(OSError):
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = log.read_bytes()[start:].decode(errors="replace").splitlines()
         return "\n".join([line for line in lines if line.strip()][-_LOG_LINES:])
     return ""

@@ -5,7 +5,7 @@ import json
 from functools import cache
 from typing import Any, NoReturn
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
@@ -31,6 +31,9 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
     try:
         parser = _Flags(add_help=False, allow_abbrev=False)
         add_flags_of_run(parser)
+        known = [word.removeprefix("--") for action in parser._actions for word in action.option_strings]
+        for name in job.settings.keys() - known:  # argparse may take an unknown flag for the value of another
+            raise UsageError(f"flags: there is no flag {name}{did_you_mean(name, known)}")
         config = configured(parser.parse_args(job.flags()))
         check_request(config)
         if is_run_here:

@@ -4,14 +4,14 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import suppress
 from typing import NamedTuple
 
 from medtasks_utils.errors import UsageError
 
 from .allocation import run_allocation
-from .plan import Allocation
+from .plan import Allocation, Plan
 
 _POLL_INTERVAL = 0.5  # seconds
 
@@ -36,26 +36,26 @@ class Machine(NamedTuple):
         devices = [name for name in (visible or "").split(",") if name]
         return cls(cpus or os.cpu_count() or 1, tuple(devices[:gpus]))
 
+    def check(self, plan: Plan) -> None:
+        """Raise UsageError if a plan that is not for Slurm has a model that needs more than the machine has."""
+        for model in plan.models if plan.slurm is None else ():
+            needs = model.resources
+            if model.gpus > len(self.gpus) or needs.cpus > self.cpus or needs.custom:
+                raise UsageError(
+                    f"{model.name} needs {model.gpus} GPUs, {needs.cpus:g} CPUs and the custom "
+                    f"resources {needs.custom or 'none'}, but this machine has {len(self.gpus)} GPUs and "
+                    f"{self.cpus:g} CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
+                )
+
 
 class LocalExecutor:
     """Runs allocations on this machine.
 
     Attributes:
         running: by running allocation, its steps and its GPUs.
-
-    Raises:
-        UsageError: if an allocation needs more than the machine has.
     """
 
-    def __init__(self, allocations: Sequence[Allocation], machine: Machine) -> None:
-        for allocation in allocations:
-            model, needs = allocation[0].model, allocation[0].model.resources
-            if model.gpus > len(machine.gpus) or needs.cpus > machine.cpus or needs.custom:
-                raise UsageError(
-                    f"{allocation[0].name} needs {model.gpus} GPUs, {needs.cpus:g} CPUs and the custom "
-                    f"resources {needs.custom or 'none'}, but this machine has {len(machine.gpus)} GPUs and "
-                    f"{machine.cpus:g} CPUs: change resources in the plan, --gpus or --cpus, or use a cluster"
-                )
+    def __init__(self, machine: Machine) -> None:
         self._free_gpus = list(machine.gpus)
         self._cpus = machine.cpus
         self.running: dict[Allocation, tuple[Generator[None], list[str]]] = {}

@@ -58,6 +58,8 @@ flags are those of medtasks eval; if a model and a run both set a flag, the run'
 
 _RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that the sweep sets itself."""
+_ON_BY_DEFAULT = {"fewshot_as_multiturn"}
+"""Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
 ENVIRONMENT = (
     *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
     *("*_proxy", "*_PROXY"),
@@ -65,6 +67,8 @@ ENVIRONMENT = (
 """Environment variables that jobs on a cluster get by default, for hosted models, the hub and proxies."""
 Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
 """The name of a model or a run."""
+_OWN_FILES = {"report.html", "slurm"}
+"""Names in the output folder that no model can have."""
 
 
 class _Part(BaseModel):
@@ -85,10 +89,17 @@ class _Named(_Part):
 
     @field_validator("flags")
     @classmethod
-    def _not_reserved(cls, flags: JsonObject) -> JsonObject:
+    def _check_flags(cls, flags: JsonObject) -> JsonObject:
+        """Raise ValueError for a flag that the sweep sets, or a list of generation settings that is no list of jobs."""
         reserved = sorted(_RESERVED & flags.keys())
         if reserved:
             raise ValueError(f"{', '.join(reserved)} is set by the sweep itself; remove it")
+        for name, values in _lists(flags):
+            numbers = [value for value in values if type(value) in (int, float)]
+            if not values or (numbers and len({*numbers}) < len(values)):
+                raise ValueError(
+                    f"gen_kwargs: {name}: a list must contain different numbers, a job for each, or no numbers"
+                )
         return flags
 
 
@@ -127,21 +138,44 @@ class ModelPart(_Named):
     @classmethod
     def _with_server(cls, values: Any) -> Any:
         """Convert ``vllm`` to a command line, and fill in the model arguments for a server that the sweep starts."""
-        if not isinstance(values, dict) or not {"serve", "vllm"} & values.keys():
+        ways = {"serve", "vllm"} & values.keys() if isinstance(values, dict) else ()
+        if not ways:
             return values
+        if len(ways) > 1:
+            raise ValueError("serve and vllm both start a server; remove one of them")
         served: JsonObject = {"num_concurrent": 32}
         values = {"model": "local-chat-completions", "flags": {}, "model_args": {}, **values}
+        for name in ("flags", "model_args"):
+            if not isinstance(values[name], dict):
+                raise ValueError(f"{name} must be a mapping of names to values")
         if "vllm" in values:
-            vllm = dict(values.pop("vllm"))
-            if "model" not in vllm:
+            vllm = values.pop("vllm")
+            if not isinstance(vllm, dict) or not isinstance(vllm.get("model"), str):
                 raise ValueError("vllm must be a mapping of arguments of `vllm serve`, with model")
-            served["model"] = vllm.pop("model")
-            options = ["--port={port}", "--tensor-parallel-size={gpus}", *as_words(vllm)]
+            served["model"] = vllm["model"]
+            switched_off = {f"no-{name}".replace("_", "-"): True for name, value in vllm.items() if value is False}
+            words = as_words({**vllm, "model": None, **switched_off})
+            options = ["--port={port}", "--tensor-parallel-size={gpus}", *words]
             values["serve"] = shlex.join(["vllm", "serve", served["model"], *options])
-        is_chat = "chat" in values["model"]
+        is_chat = "chat" in str(values["model"])
         served["base_url"] = f"http://127.0.0.1:{{port}}/v1/{'chat/' * is_chat}completions"
         flags = {"apply_chat_template": is_chat, **values["flags"]}
         return {**values, "flags": flags, "model_args": {**served, **values["model_args"]}}
+
+    @field_validator("name")
+    @classmethod
+    def _is_free(cls, name: str) -> str:
+        if name in _OWN_FILES:
+            raise ValueError(f"{name} is a file of the sweep itself; use another name")
+        return name
+
+    @field_validator("serve")
+    @classmethod
+    def _is_command(cls, serve: str) -> str:
+        if "{port}" not in serve:
+            raise ValueError("it must contain {port}, where the server listens")
+        shlex.split(serve)  # raises ValueError for an open quotation
+        return serve
 
     @property
     def gpus(self) -> int:
@@ -188,17 +222,19 @@ class Plan(_Part):
         for model in self.models:
             for name in model.runs or runs:
                 job = None
-                for budget in _budgets({**model.flags, **runs[name].flags}.get("gen_kwargs")):
-                    job = Job(self, model, runs[name], budget, job)
+                settings = _lists({**model.flags, **runs[name].flags})
+                budgets = {name: sorted(values) for name, values in settings if type(values[0]) in (int, float)}
+                for values in product(*budgets.values()):
+                    job = Job(self, model, runs[name], dict(zip(budgets, values, strict=True)), job)
                     jobs.append(job)
         return jobs
 
 
-def _budgets(generation: Any) -> list[JsonObject]:
-    """Return all combinations of the values of generation settings that are lists, the smallest budget first."""
+def _lists(flags: JsonObject) -> list[tuple[str, list[Any]]]:
+    """Return the names and values of the generation settings that are lists; a list of numbers is a job for each."""
+    generation = flags.get("gen_kwargs")
     settings = generation.items() if isinstance(generation, Mapping) else ()
-    lists = {name: sorted(values) for name, values in settings if isinstance(values, list) and name != "until"}
-    return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return [(name, values) for name, values in settings if isinstance(values, list)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +307,7 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
             words.append(f"--{name}")
         elif isinstance(value, Mapping) and value:
             words.append(f"--{name}={json.dumps(value, default=str)}")
-        elif value not in (None, False, "", {}):
+        elif value not in (None, "", {}, []) and (value is not False or name in _ON_BY_DEFAULT):
             words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     return words
 

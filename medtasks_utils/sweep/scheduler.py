@@ -52,8 +52,8 @@ def job_table(records: Sequence[JsonObject]) -> str:
 
 
 def is_done(job: Job) -> bool:
-    """Return True if the last process of a job ended with exit code 0."""
-    return exit_code(job.folder) == 0
+    """Return True if the last process of a job ended with exit code 0, and its results are there."""
+    return exit_code(job.folder) == 0 and any(job.folder.glob("*/results_*.json"))
 
 
 def _answers(job: Job) -> int:
@@ -88,7 +88,7 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     try:
         with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends or crashes
             for job in jobs:
-                if exit_code(job.folder):  # it failed in an earlier sweep
+                if exit_code(job.folder) is not None and not is_done(job):  # it failed, or its results were deleted
                     (job.folder / "job.json").unlink()
             allocations = allocations_of(jobs, is_slurm)
             if all(map(is_done, jobs)):
@@ -96,7 +96,8 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
                 return []
             if address:
                 return run_all(allocations, RayExecutor(address, plan.output, environment))
-            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(allocations, machine))
+            machine.check(plan)
+            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(machine))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"

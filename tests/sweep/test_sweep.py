@@ -31,6 +31,7 @@ from medtasks_utils.sweep.local_executor import LocalExecutor, Machine
 from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, forwarded_environment, read_plan
 from medtasks_utils.sweep.ray_executor import run_on_node
 from medtasks_utils.sweep.scheduler import run_all
+from medtasks_utils.writing import write_whole
 
 TASKS = ["medmcqa_openmed", "medhallu"]
 
@@ -143,6 +144,10 @@ def test_the_dry_run_says_how_large_the_jobs_are(tmp_path, server, capsys):
     assert main(["sweep", str(tmp_path / "plan.yaml"), "--dry_run", "--json"]) == 0
     assert [job["requests"] for job in json.loads(capsys.readouterr().out)] == [6, 9]
     assert not server.requests
+    large = {"name": "large", "model": "dummy", "resources": {"cpus": 9}}
+    path = plan(tmp_path, server, models=[large], runs=runs)
+    for flag, code in {"--dry_run": 2, "--status": 0}.items():
+        assert main(["sweep", str(path), flag, "--cpus", "8"]) == code
 
 
 @pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
@@ -185,11 +190,12 @@ def test_processors_and_gpus_are_shared_out(
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
         yield
         note(output / allocation[0].path, 0, "done")
+        write_whole(output / allocation[0].path / "m" / "results_1.json", "{}", make_folder=True)
 
     monkeypatch.setattr(local_executor, "run_allocation", run)
     monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
     allocations = allocations_of(jobs, False)
-    place = LocalExecutor(allocations, machine)
+    place = LocalExecutor(machine)
     assert run_all(allocations, place) == []
     assert found == seen
 
@@ -210,6 +216,8 @@ class Scripted:
     def ended(self) -> list[Allocation]:
         (allocation,), code = self.running, self.codes.pop(0)
         note(allocation[0].folder, code, "running" if code is None else f"failed with exit code {code}")
+        if code == 0:
+            write_whole(allocation[0].folder / "m" / "results_1.json", "{}", make_folder=True)
         self.running = []
         return [allocation]
 
@@ -256,6 +264,32 @@ def test_a_run_s_flags_count_before_a_model_s(tmp_path, server):
     content["models"][0]["flags"] = {"limit": 9, "batch_size": 2}
     settings = Plan(**content).jobs()[0].settings
     assert (settings["limit"], settings["batch_size"]) == (3, 2)
+
+
+def test_zero_and_false_are_passed_where_they_are_values(tmp_path, server):
+    flags = {"seed": 0, "num_fewshot": 0, "fewshot_as_multiturn": False, "write_out": False, "device": None}
+    stop = {"gen_kwargs": {"stop": ["###", "END"]}}
+    (job,) = read_plan(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {**flags, **stop}}])).jobs()
+    passed = [word for word in job.flags() if word.split("=")[0].strip("-") in {*flags, *stop}]
+    assert sorted(passed) == [
+        "--fewshot_as_multiturn=False",
+        f"--gen_kwargs={json.dumps(stop['gen_kwargs'])}",
+        "--num_fewshot=0",
+        "--seed=0",
+    ]
+
+
+@pytest.mark.slow
+def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(tmp_path, server):
+    path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 4}}])
+    (job,) = read_plan(path).jobs()
+    assert main(["sweep", str(path)]) == 0
+    (job.folder / "job.json").unlink()
+    assert main(["sweep", str(path)]) == 0
+    for results in job.folder.glob("*/results_*.json"):
+        results.unlink()
+    assert main(["sweep", str(path)]) == 0
+    assert len(server.requests) == 4 and len([*job.folder.glob("*/results_*.json")]) == 1
 
 
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):

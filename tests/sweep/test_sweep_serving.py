@@ -75,16 +75,17 @@ def states(folder: Path) -> list[Any]:
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        ("sleep 60", r"no response at http://[\d.:]+/v1/models within 0.5 s: started"),
-        ("sh -c 'echo CUDA out of memory; exit 3'", "its server ended with exit code 3: started CUDA out of memory"),
-        ("no-such-program", "its server ended with exit code 1: started no-such-program: No such file or directory"),
+        ("sh -c 'sleep 60' {port}", r"no response at http://[\d.:]+/v1/models within 0.5 s: "),
+        ("sh -c 'echo CUDA out of memory; exit 3' {port}", "its server ended with exit code 3: CUDA out of memory"),
+        ("sh -c 'seq -s, 999; exit 3' {port}", r"its server ended with exit code 3: 1,2,[\d,]{195}…"),
+        ("no-such-program {port}", "its server ended with exit code 1: no-such-program: No such file or directory"),
     ],
 )
 def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tmp_path, server, said):
     log = tmp_path / "sweep" / "m" / "server0.log"
     log.parent.mkdir(parents=True)
     log.write_text("started\n")
-    list(steps(served(tmp_path, serve=server, ready_timeout=0.5 if server == "sleep 60" else 300)))
+    list(steps(served(tmp_path, serve=server, ready_timeout=0.5 if "sleep" in server else 300)))
     for job in states(tmp_path):
         assert job["code"] == 1 and re.fullmatch(said, job["state"])
 
@@ -137,10 +138,12 @@ def test_energy_is_what_nvidia_smi_measures(tmp_path, quick, monkeypatch):
 
 def test_a_short_form_for_vllm():
     model: Any = {"name": "q", "vllm": {"model": "org/q", "max_model_len": 8192, "enable_prefix_caching": True}}
+    model["vllm"] |= {"seed": 0, "async_scheduling": False}
     content: Any = {"output": "x", "runs": RUNS, "models": [{**model, "resources": {"gpus": 2}}]}
     job = Plan(**content).jobs()[0]
     assert " ".join(job.model.server_command(80)) == (
-        "vllm serve org/q --port=80 --tensor-parallel-size=2 --max_model_len=8192 --enable_prefix_caching"
+        "vllm serve org/q --port=80 --tensor-parallel-size=2 --max_model_len=8192 --enable_prefix_caching --seed=0 "
+        "--no-async-scheduling"
     )
     assert {"--model=local-chat-completions", "--apply_chat_template"} < {*job.flags(80)}
     arguments = {"num_concurrent": 32, "model": "org/q", "base_url": "http://127.0.0.1:80/v1/chat/completions"}
