@@ -166,7 +166,7 @@ def _row(difference: MetricDifference, label: str) -> Sequence[object]:
         f"{result.b * metric.scale:.2f}",
         f"{result.difference * metric.scale:+.2f}",
         interval,
-        "" if result.detectable is None else metric.detectable(result.detectable, decimals=2),
+        "" if result.detectable is None else metric.shown(metric.detectable(result.detectable), decimals=2),
         _p_text(result.p),
         _p_text(difference.p_adjusted),
         "*" if difference.is_significant else "",

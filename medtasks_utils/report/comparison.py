@@ -6,7 +6,7 @@ from typing import Any
 from medtasks_utils.compare import MetricDifference
 
 from .pairs import ComparedPair, Pairs
-from .report_tables import shown_value
+from .report_tables import counted, shown_value
 
 LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p refer to their row alone. "
@@ -49,6 +49,7 @@ def _line(difference: MetricDifference) -> dict[str, Any]:
         "metric": metric.name,
         "breakdown": difference.breakdown,
         "group": difference.group,
+        "counted": counted(metric),
         "cells": [*(shown_value(result, metric) or ()), *tests],
     }
 

@@ -39,7 +39,7 @@ def shown_value(result: Estimate | Contrast, metric: Metric) -> Shown | None:
     kind = UNRELIABLE if result.interval else "no interval"
     notes = [f"{kind}: {result.unreliable}" if result.unreliable else "", getattr(result, "note", "")]
     note = "; ".join(filter(None, notes))
-    low, high, detectable = map(scaled, (result.low, result.high, result.detectable))
+    low, high, detectable = map(scaled, (result.low, result.high, metric.detectable(result.detectable)))
     return Shown(round(value * metric.scale, 4), low, high, result.n, note, detectable)
 
 
@@ -54,6 +54,7 @@ class FigureRow:
         drawn: True if its values are shares or points, which can be drawn on an axis.
         filters: the settings with which the browser of samples shows the samples of this category.
         reached: the best score without the question.
+        counted: the words after n (:func:`counted`).
     """
 
     label: str
@@ -62,6 +63,7 @@ class FigureRow:
     drawn: bool = True
     filters: dict[str, str] = field(default_factory=dict)
     reached: float | None = None
+    counted: str = ""
 
 
 def figure_row(
@@ -70,7 +72,12 @@ def figure_row(
     """Return a row of a figure from the estimates of all runs of the page."""
     values = [shown_value(result, metric) for result in estimates]
     is_drawn = metric.unit in ("share", "points")
-    return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, filters or {})
+    return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, filters or {}, counted=counted(metric))
+
+
+def counted(metric: Metric) -> str:
+    """Return the word after the number of examples of a metric, such as F1, that leaves out undecided answers."""
+    return " decided" if metric.aggregation.over_decided else ""
 
 
 @dataclass

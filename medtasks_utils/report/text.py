@@ -20,7 +20,8 @@ def visible(text: object) -> str:
 
 def as_tex(text: str) -> str:
     """Escape a text for LaTeX."""
-    return re.sub(r"[&%$#_{}]", r"\\\g<0>", text)
+    named = {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    return re.sub(r"[&%$#_{}~^\\]", lambda match: named.get(match[0], rf"\{match[0]}"), text)
 
 
 def words(name: str) -> str:

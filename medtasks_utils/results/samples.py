@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
 
 Row = dict[str, Any]
@@ -195,6 +196,8 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )
+    if "refusal" in line and "answered" not in numbers:  # a prompt whose log-likelihoods were not computed
+        numbers["answered"], sample.answers[name] = 0.0, [UNANSWERED]
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):

@@ -101,9 +101,10 @@ class Estimate(ResultWithInterval):
         """The smallest true difference from another run that is detected with 80 % power.
 
         The other run is assumed to have an independent error of the same size. On the same examples, the errors of two
-        runs are correlated, so smaller differences are detected.
+        runs are correlated, so smaller differences are detected. None if the standard error is unknown, or 0 because
+        all scores are equal.
         """
-        if self.stderr is None or self.clusters < 2:
+        if not self.stderr or self.clusters < 2:
             return None
         stderr = math.sqrt(2) * self.stderr
         return Sensitivity(self.clusters, stderr, stderr, self.clusters - 1).detectable

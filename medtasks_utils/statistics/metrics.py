@@ -75,11 +75,10 @@ class Metric:
         places = decimals if self.unit in ("share", "points") else max(decimals, 2)
         return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
-    def detectable(self, difference: float | None, decimals: int = 1) -> str:
-        """Format a detectable difference for readers; a dash if it exceeds the largest possible difference."""
+    def detectable(self, difference: float | None) -> float | None:
+        """Return a detectable difference; None if it exceeds the largest possible difference."""
         highest = self.range[1]
-        is_possible = difference is not None and (highest is None or difference <= highest)
-        return self.shown(difference if is_possible else None, decimals)
+        return None if difference is None or (highest is not None and difference > highest) else difference
 
 
 ACC = Metric("acc", outcomes=RIGHT_OR_WRONG)

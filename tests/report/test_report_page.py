@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from importlib import resources
@@ -10,7 +11,7 @@ import lxml.etree
 import lxml.html
 import pytest
 from page_numbers import Page
-from saved_runs import right_in, save_run, save_two
+from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks, metric_of
@@ -23,6 +24,7 @@ from medtasks_utils.report.page import build_page, leaderboard_figure
 from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.ranking import ranks
 from medtasks_utils.report.run_settings import settings_table
+from medtasks_utils.report.text import as_tex
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.budgets import budget_curve
@@ -90,6 +92,34 @@ def test_outcomes_tell_format_from_knowledge(tmp_path):
     (ends,) = page.numbers["board"]["ends"]["medhallu"]
     assert ends["percent"] == [0, 33.33, 16.67, 16.67, 16.67, 16.67, 0] and ends["n"] == 6
     assert ends["look"] == {"never": 4, "format": 1, "cut": 0} and ends["cut"] is None
+
+
+def test_prompts_that_were_refused_are_unanswered(tmp_path):
+    name = "medexqa_clinical_psychology_logits"
+    path = save_run(tmp_path, lambda doc: "1", tasks=name)
+    log = sample_file(path, name)
+    first, *others = map(json.loads, log.read_text().splitlines())
+    first.update(acc=0.0, resps=[[""]] * 5, filtered_resps=[""] * 5, refusal=["too long"])
+    log.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)))
+    (topic,) = topics_of(read_runs(tmp_path))
+    assert outcomes(topic.results["model"])["no answer found"] == 1
+    assert topic.results["model"].samples[0].answers == {"none": [UNANSWERED]}
+
+
+def test_f1_says_that_its_examples_are_decided(runs, page):
+    """It leaves out the unsure and the unanswered; the difference that it detects lies within its range."""
+    column = page.column("medhallu")
+    n = sum(sample.answers["strict-match"][0] in "01" for sample in runs[0].tasks["medhallu"].samples)
+    assert (column["values"][0][3], column["counted"]) == (n, " decided")
+    lines = page.numbers["compared"]["pairs"][0]["lines"]
+    assert {line["counted"] for line in lines if line["metric"] == "f1"} == {" decided"}
+    figures = (block for block in page.blocks("medhallu").values() if block["kind"] == "figure")
+    shown = [value for block in figures for row in block["rows"] for value in row["values"] if value and row["drawn"]]
+    assert all(value[5] is None or 0 < value[5] <= 100 for value in shown)
+
+
+def test_names_are_escaped_for_latex():
+    assert as_tex(r"a_b~c^d\e{50%}") == r"a\_b\textasciitilde{}c\textasciicircum{}d\textbackslash{}e\{50\%\}"
 
 
 def test_the_cost_of_abstaining_is_what_the_benchmark_declares(runs, monkeypatch):

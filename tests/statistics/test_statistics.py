@@ -237,8 +237,9 @@ def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one():
-    assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == ["50.0", "–", "–"]
-    assert Metric("turns", unit="count").detectable(9.0) == "9.00"
+    assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == [0.5, None, None]
+    assert Metric("turns", unit="count").detectable(9.0) == 9.0
+    assert estimate(scores([0.0] * 24), Metric("acc")).detectable is None, "equal scores say nothing about others"
 
 
 # ---- two runs

@@ -42,11 +42,11 @@ class Comparison {
   blocks(pairs, filter) {
     const name = this.choice.runs[this.choice.baseline];
     const rows = new Map();
-    const rowOf = ({ task, metric = "", breakdown = null, group = "" }) => {
+    const rowOf = ({ task, metric = "", breakdown = null, group = "", counted = "" }) => {
       const key = JSON.stringify([breakdown, task, metric, group]);
       const label = breakdown ? `${words(group)}, ${task} ${metric}` : `${task} ${metric}`;
       const filters = breakdown ? { task, [breakdown]: group } : {};
-      if (!rows.has(key)) rows.set(key, { task, label, filters, breakdown, places: 1, drawn: true, values: [], refused: {} });
+      if (!rows.has(key)) rows.set(key, { task, label, filters, breakdown, places: 1, counted, drawn: true, values: [], refused: {} });
       return rows.get(key);
     };
     for (const { other, lines } of pairs) for (const line of lines) rowOf(line).values[other] = line.cells;

@@ -54,13 +54,13 @@ function signed(value, places) {
   return Number(value.toFixed(places)) >= 0 ? `+${text.replace("−", "")}` : text;
 }
 
-/** Describe a value in words, with its interval, n and notes. */
-function detailsOf(value, places, isSigned) {
+/** Describe a value of a row in words, with its interval, n and notes. */
+function detailsOf(value, { places, counted }, isSigned) {
   const show = (each) => (isSigned ? signed(each, places) : each.toFixed(places));
   const [, low, high, n, note, detectable, p, corrected] = value;
   return [
     low !== null && `${show(low)} to ${show(high)}`,
-    `n ${grouped(n)}`,
+    `n ${grouped(n)}${counted}`,
     note,
     detectable !== null && `MDE ${detectable.toFixed(places)}`,
     p && `p ${p}, corrected ${corrected}`,
@@ -90,7 +90,7 @@ function figureNode(figure, choice) {
   const values = (row) => runs.map((run) => {
     const value = row.values[run];
     if (!value) return el("td", {}, row.refused?.[run] ? el("span", { class: "small why" }, row.refused[run]) : "–");
-    const details = detailsOf(value, row.places, isSigned);
+    const details = detailsOf(value, row, isSigned);
     const text = `${isSigned ? signed(value[0], row.places) : value[0].toFixed(row.places)}${value[8] ? " *" : ""}`;
     const share = !isPlotted && row.drawn && !isSigned ? ` share-${Math.round(value[0] / 10)}` : "";
     return el("td", { title: details.join(", "), class: `${value[4] ? "few" : ""}${share}` }, text, choice.isFull && details.map((detail) => el("span", { class: "small" }, detail)));

@@ -3,7 +3,7 @@
 /* The first screen: a row for each run with its value on every benchmark; a row unfolds into the run's details. */
 
 const SHARES = { form: "Form", none: "None", cut: "Cut", tokens: "Tokens" };
-const LOOK = { never: "wrong in all repeats", format: "lost to form", cut: "cut at the token limit" };
+const LOOK = { never: "never right", format: "lost to form", cut: "cut at the token limit" };
 
 /** Sum up a run's losses over its benchmarks, weighted by their examples, and count the examples worth a look. */
 function totalsOf(ends) {
@@ -104,7 +104,7 @@ class Leaderboard {
     if (!value) return el("td", {}, "–");
     const reason = column.reasons[run];
     const [best, worst, letters] = column.ranks[run] ?? [];
-    const about = [...detailsOf(value, column.places), best && `rank ${best} to ${worst}`, reason && `not comparable: ${reason}`].filter(Boolean);
+    const about = [...detailsOf(value, column), best && `rank ${best} to ${worst}`, reason && `not comparable: ${reason}`].filter(Boolean);
     const marks = [[column.reached, "without-question"], [column.chance, "chance"]].filter(([at]) => at !== null).map(([at, kind]) => upright(axis, at, kind));
     const plot = column.drawn && svg("svg", { height: 20, class: "cell", "aria-hidden": "true" }, ...marks, ...dot(axis, value, number, 10, reason));
     const text = el("span", { class: "figures" }, value[0].toFixed(column.places), el("sup", {}, reason ? "≠" : (letters ?? "")));
@@ -137,7 +137,7 @@ class Leaderboard {
         el("td", {}, el("b", {}, value[0].toFixed(column.places)), el("span", { class: "small" }, interval), column.reasons[run] && el("span", { class: "small why" }, `not comparable: ${column.reasons[run]}`)),
         el("td", { class: "ends" }, ends && this.bar(ends)),
         el("td", {}, ends?.tokens ? grouped(Math.round(ends.tokens)) : "–"),
-        el("td", {}, grouped(value[3])),
+        el("td", {}, grouped(value[3]), column.counted),
       );
     });
     const heads = ["Benchmark", "Value and 95 % interval", "%", "How examples ended, %", "Tokens per example", "n"];

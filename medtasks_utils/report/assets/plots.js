@@ -50,7 +50,9 @@ function costPlot(column, ends, choice) {
   if (series.length < 2 || !column.drawn || column.ascending) return "";
   const points = series.filter(({ run }) => !column.reasons[run]).map(({ points: [point] }) => point).sort((a, b) => a[0] - b[0] || b[1] - a[1]);
   const front = points.filter(([, value], place) => points.slice(0, place).every(([, other]) => other < value));
-  return tokensPlot(series, front, { title: `${column.metric} (%) by tokens`, head: "mean tokens per example; the line connects the best values for at most that many tokens" }, choice);
+  const node = tokensPlot(series, front, { title: `${column.metric} (%) by tokens`, head: "mean tokens per example" }, choice);
+  node.append(el("p", { class: "note" }, "The line connects the best values for at most that many tokens."));
+  return node;
 }
 
 /** Plot accuracy by token budget of a reply, and list the budget with which each run reaches 99 % of its accuracy. */
@@ -60,7 +62,7 @@ function budgetsPlot(curves, choice) {
   const series = shown.map(([run, { points }]) => ({ run, points: points.map(({ tokens, acc, low, high }) => [tokens, 100 * acc, low === null ? null : 100 * low, high === null ? null : 100 * high]) }));
   const node = tokensPlot(series, [], { title: "acc (%) by token budget", head: "token budget of a reply; longer replies count as unanswered" }, choice);
   const rows = shown.map(([run, curve]) => [el("span", {}, signNode(choice.numbers.get(run)), " ", el("bdi", {}, choice.runs[run])), grouped(curve.almost_all), grouped(Math.round(curve.per_right_answer))]);
-  node.append(textTable(["Run", "tokens for 99 % of its acc", "tokens per right answer"], rows), el("p", { class: "note" }, `${sentence(shown[0][1].note)}.`));
+  node.append(scrolled(textTable(["Run", "tokens for 99 % of its acc", "tokens per right answer"], rows), { title: "Token budgets" }, 0), el("p", { class: "note" }, `${sentence(shown[0][1].note)}.`));
   return node;
 }
 

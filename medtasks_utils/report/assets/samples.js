@@ -63,7 +63,7 @@ class SampleBrowser {
     const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
     this.form.insertBefore(shown, this.form.querySelector(".search"));
     const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the listed samples as ${kind}` });
-    document.getElementById("count").after(el("p", { class: "save" }, save("CSV"), save("JSONL"), this.selection.marks.buttons()));
+    document.getElementById("count").before(el("p", { class: "save" }, save("CSV"), save("JSONL"), this.selection.marks.buttons()));
     this.selection.marks.changed = () => { if (this.state.badge === PERSON) this.apply(); };
   }
 

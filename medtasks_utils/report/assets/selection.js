@@ -6,7 +6,7 @@ const RESULTS = {
   "": "any result",
   right: "right",
   wrong: "wrong or unanswered",
-  never: "wrong in all repeats",
+  never: "never right",
   unanswered: "no answer found",
   format: "lost to format: right under flexible-extract only",
   disagree: "runs disagree",
