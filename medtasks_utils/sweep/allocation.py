@@ -133,9 +133,11 @@ class _Attempt:
         return ""
 
     def _end_of(self, log: Path) -> str:
-        """Return the last line that a server has written to its log in this attempt."""
+        """Return the last line that a server has written to its log in this attempt, and the log's path."""
         lines = last_lines(log, self.log_starts.get(log, 0)).splitlines()
-        return shortened(lines[-1].strip(), _MOST_IN_STATE) if lines else ""
+        if not lines:
+            return ""
+        return f"{shortened(lines[-1].strip(), _MOST_IN_STATE)} ({log.relative_to(self.output)})"
 
     def _wait_for_servers(self) -> Generator[None, None, str]:
         """Wait until all servers respond; return the problem if one does not respond in time, else an empty string."""

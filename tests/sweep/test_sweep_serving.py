@@ -87,7 +87,7 @@ def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tm
     log.write_text("started\n")
     list(steps(served(tmp_path, serve=server, ready_timeout=0.5 if "sleep" in server else 300)))
     for job in states(tmp_path):
-        assert job["code"] == 1 and re.fullmatch(said, job["state"])
+        assert job["code"] == 1 and re.fullmatch(rf"{said}( \(m/server0.log\))?", job["state"])
 
 
 def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, monkeypatch):
