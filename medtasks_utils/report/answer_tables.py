@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
@@ -73,7 +74,8 @@ def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, na
             estimate(_scores(topic.results[run], filter_name, row), metric) if run in samples else nothing
             for run in names
         ]
-        rows.append(figure_row(row.name, estimates, metric))
+        shown = figure_row(row.name, estimates, metric)
+        rows.append(replace(shown, counted="") if row.rescore else shown)
     reasons = topic.numbered_reasons(names, filter_name, "acc")
     return Figure("The cost of abstaining", "answers", rows, abstention.lead, folded=True, reasons=reasons)
 

@@ -104,7 +104,7 @@ class Estimate(ResultWithInterval):
         runs are correlated, so smaller differences are detected. None if the standard error is unknown, or 0 because
         all scores are equal.
         """
-        if not self.stderr or self.clusters < 2:
+        if self.stderr is None or self.stderr < 1e-9 or self.clusters < 2:  # 0 but for rounding
             return None
         stderr = math.sqrt(2) * self.stderr
         return Sensitivity(self.clusters, stderr, stderr, self.clusters - 1).detectable
