@@ -44,6 +44,7 @@ def runs(tmp_path_factory):
     edit_samples(folder / "a", "medcalc_bench", lambda line: line.update(transcript=CALLS, notes=["A note."]))
     ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."]}
     edit_samples(folder / "b", "medmcqa_openmed", lambda line: line.update(ends))
+    edit_samples(folder / "a", "medmcqa_openmed", lambda line: line.update(ended=["stop"], tokens=[600]))
     path = edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
     shares = {name: {"value": 0.1, "low": 0.05, "high": 0.2} for name in ("misread", "missed")}
     audited = {
@@ -127,8 +128,11 @@ def test_filters(browser, address, runs, size, theme):
     with opened(browser, address, size, theme) as page:
         assert shown(page) == count(runs, lambda *_: True)
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-        edges = "Math.max(...[...document.querySelectorAll('figure svg')].map((e) => e.getBoundingClientRect().right))"
-        assert page.evaluate(edges) <= size[0], "plots fit"
+        page.click("#tabs a:text-is('MedMCQA')")
+        plots = "[...document.querySelectorAll('.plot-xy, .plot-xy text')].map((e) => e.getBoundingClientRect().right)"
+        assert 0 < max(page.evaluate(plots)) <= size[0] - 16
+        buttons, total = (page.locator(name).bounding_box() for name in (".save button >> nth=0", "#count"))
+        assert total["y"] >= buttons["y"] + buttons["height"] or size == DESKTOP, "the count lies below the buttons"
         for result, wanted in BY_SECOND.items():
             choose(page, run="second", result=result)
             assert shown(page) == count(runs, lambda run, _, s, w=wanted: run.name == "second" and w(s))  # type: ignore[misc]
