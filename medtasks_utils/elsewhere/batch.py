@@ -117,7 +117,7 @@ def _line(model: Any, request: Instance, body: Row) -> Row:
 
 
 def _place(request: Instance) -> str:
-    """Return a text from the task's name and the numbers of example and generation, as services allow it in an id."""
+    """Return the task's name and the numbers of example and generation, in characters that services allow in an id."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -152,7 +152,7 @@ def import_responses(
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
-        raise MedtasksError(f"--requests {requests}: missing {run_file}, which medtasks requests writes next to it")
+        raise MedtasksError(f"--requests {requests}: {run_file} is missing: medtasks requests writes both")
     config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     config.output_path, config.log_samples = str(folder), True
     config.metadata |= {} if data is None else {DATA_KEY: data}

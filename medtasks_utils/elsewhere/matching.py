@@ -18,7 +18,7 @@ def by_prompt(
     """Group responses by the index of the document that their prompt shows, or -1 if it shows none.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
-    the one with the longest text, the first one on a tie.
+    the one with the longest text or, on a tie, to the first of these.
     """
     shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched

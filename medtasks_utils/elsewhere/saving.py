@@ -54,7 +54,7 @@ def import_run(
     documents, name = built.eval_docs, built.info.name
     if id_fields:
         matched = by_id(run.responses, documents, id_fields)
-        why = f"whose id matches no document of {name}, or several"
+        why = f"whose id matches either no document of {name} or several"
         twice = [responses[1].place for place, responses in matched.items() if place != NOWHERE and len(responses) > 1]
         if twice:
             run.problems.append(f"{path}: {named(twice, 'documents with several responses, used as generations')}")
@@ -82,7 +82,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
         known = ", ".join(benchmark.whole_task or benchmark.default_task for benchmark in benchmarks().usable())
-        raise UsageError(f"--task {name}: not a single task of this pack; use, for example, {known}")
+        raise UsageError(f"--task {name} is not one task of this pack; choose one, for example {known}")
     task.turns = None  # the conversations with tools are already over
     return task
 

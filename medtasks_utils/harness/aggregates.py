@@ -1,4 +1,4 @@
-"""Provide aggregations in the form that the harness calls, on what ``process_results`` returned for each example."""
+"""Provide aggregations as objects that the harness calls with what ``process_results`` returned for each example."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ NO_NUMBER = _NotAvailable("N/A")
 
 
 class ExampleScore(float):
-    """A metric's scores of one example, with the attributes of the example that its aggregation needs.
+    """A metric's scores for one example, with the attributes of the example that its aggregation needs.
 
     For the harness and the logged samples it is a number: the mean over the generations, or NaN if none has a score.
 

@@ -77,7 +77,7 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Return a context that tries to lock a file, and yields True if its process has ended, which releases the lock."""
+    """Return a context that tries to lock a file, and yields True if it could, since the file's process has ended."""
     try:
         with path.open("r+b") as file:
             yield lock(file)

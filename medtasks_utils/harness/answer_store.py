@@ -43,7 +43,7 @@ _WITHOUT_EFFECT = (
 _METHODS = ("generate_until", "loglikelihood")
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _FIRST_PIECE = 64  # requests
-_PIECE_SECONDS = 120.0  # maximum work lost in a crash, for a model that returns all replies of a call at once
+_PIECE_SECONDS = 120.0  # maximum time lost in a crash, for a model that returns the replies to a batch together
 
 
 class _Request(NamedTuple):
@@ -180,12 +180,12 @@ class AnswerStore:
             logger.warning("--extend: there are no answers to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
-        """Return the reason why there is no archive: no run has finished in the folder, or only with other models."""
+        """Return why there is no archive: no run has finished in the folder, or only runs of other models have."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
             head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
             changed = _changed(head["model"], self._head["model"])
             if changed:
-                return f"the answers in {self.folder} come from a model with different {', '.join(changed)}"
+                return f"the answers in {self.folder} come from a model that differs in {', '.join(changed)}"
         return f"no finished run has kept answers in {self.folder}"
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
@@ -348,7 +348,7 @@ class AnswerStore:
                 self.close()
 
     def _answering(self, model: Any, method: str, calls_hook: bool) -> Callable[..., list[Any]]:
-        """Return a replacement of a model's method that sends only requests without stored replies.
+        """Return a replacement for a model's method that sends only requests without stored replies.
 
         Args:
             model: the model.
@@ -378,10 +378,10 @@ class AnswerStore:
 
 
 def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
-    """Return why no kept answer fits a request: the settings in which the closest answer to the prompt differs."""
+    """Return why no kept answer fits a request: the settings that differ in the closest answer to the same prompt."""
     differences = [kept.differences(request) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
-    return f"with different {', '.join(names)}" if names else "with a prompt that has no answer left"
+    return f"with another value of {', '.join(names)}" if names else "with a prompt that has no answer left"
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:

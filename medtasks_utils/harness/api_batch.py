@@ -23,12 +23,12 @@ from .models import explaining_failures, refusal_of, request_body, without_thoug
 from .replies import MAX_BODY, Reply
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
-"""A function that sends a prompt with generation settings, and returns as many replies as the setting ``n``, or one."""
+"""A function that sends a prompt with generation settings, and returns ``n`` replies if they set ``n``, else one."""
 NextPrompt = Callable[[Any, Reply], Any]
 """A function of a request and its last reply that returns the next prompt, or None if the conversation is over."""
 
 spent: Counter[str] = Counter()
-"""Tokens that servers have reported to this process (``prompt``, ``completion``), and number of such ``replies``."""
+"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of ``replies`` for which they did so."""
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _MIN_THREADS = 32  # minimum number of threads for tool calls
@@ -196,7 +196,7 @@ def read_replies(
         spent.update(replies=1, **usage)
     number = body.get("n", 1)
     if len(replies) < number:
-        raise MedtasksError(f"{url} sent {len(replies)} choices, but n={number} were requested")
+        raise MedtasksError(f"{url} sent {len(replies)} of n={number} choices")
     return [without_thoughts(model, reply) for reply in replies[:number]]
 
 

@@ -41,8 +41,8 @@ def manager_for(
         metadata: the metadata with which tasks are loaded.
 
     Raises:
-        UsageError: for an unknown name, or one that is similar to one of ours, since lm_eval may have a task of that
-            name with other prompts and scores.
+        UsageError: for an unknown name, or a name similar to one of ours, since lm_eval may have a task of that name
+            with other prompts and scores.
         DataError: for a task file that cannot be read.
     """
     paths = list(map(str, task_folders()))
@@ -131,7 +131,7 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 def configurations(
     manager: TaskManager, members: Iterable[str | Configuration], overrides: Mapping[str, Any] | None = None
 ) -> Iterator[Configuration]:
-    """Yield the configuration of every task in the given tasks, groups and tags, including settings of the groups.
+    """Yield the configuration of every task in the given tasks, groups and tags, with the settings of its groups.
 
     Args:
         manager: the task manager; a task that it does not know has a configuration of only its name and settings.

@@ -46,7 +46,7 @@ class TaskRequest(NamedTuple):
     """A task of the run, with its benchmark and options, which are None for a task from outside this pack.
 
     Attributes:
-        length: maximum number of tokens of a reply that the task's YAML sets; None if it sets no limit.
+        length: the task's limit on the tokens of a reply, from its YAML; None if that sets no limit.
     """
 
     info: TaskInfo
@@ -198,7 +198,7 @@ def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: 
     set_for = {option.partition(".")[0].strip() for option in options}
     unused = set_for - {task.benchmark.name for task in tasks if task.benchmark}
     if unused:
-        yield f"--set names {', '.join(sorted(unused))}, which none of the tasks ({', '.join(names)}) belongs to"
+        yield f"--set: no task of this run ({', '.join(names)}) belongs to {' or '.join(sorted(unused))}"
     others = [str(name) for name in config.samples or () if name not in names]
     if others:
         yield (

@@ -15,7 +15,7 @@ from .task_options import DATA_KEY
 
 
 class _MergeSettings(MergeDictAction):  # type: ignore[misc]
-    """Merges the arguments of a flag, whose values may be JSON, which lm_eval takes for strings."""
+    """An action that merges the arguments of a flag. Their values may be JSON, which lm_eval would take for strings."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
@@ -46,7 +46,7 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
-    """Add all flags of ``lm_eval run`` to a parser, and set the function that runs it as the default of ``func``."""
+    """Add all flags of ``lm_eval run`` to a parser, and make the function that runs it the default of ``func``."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):

@@ -15,7 +15,7 @@ from .task_options import DATA_KEY, options_of
 
 
 def items() -> Iterator[Resource]:
-    """Yield everything that runs need; its ``load`` downloads what is not in the cache yet.
+    """Yield each resource that runs need; its ``load`` downloads what is not in the cache yet.
 
     If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
@@ -31,7 +31,7 @@ def items() -> Iterator[Resource]:
 
 
 def _rows(benchmark: Benchmark, repository: Repository) -> None:
-    """Download the files of a repository, and load every task over all of its rows."""
+    """Download the files of a repository, and load every task that evaluates all rows in them."""
     BenchmarkFiles(HUB, benchmark).folder(repository)
     manager = catalog.our_manager({DATA_KEY: HUB})
     for settings in catalog.configurations(manager, manager.all_subtasks):

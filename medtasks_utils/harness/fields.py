@@ -64,7 +64,7 @@ _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that do not extract an answer; if there are no others, the strict reader reads the whole response."""
+"""Filters that do not extract an answer. If a list has only such filters, the strict reader is put before them."""
 
 
 @register_filter("medtasks_read")
@@ -163,7 +163,7 @@ def _without_effect(
     if settings.get("dataset_name") and not ours.get("dataset_name"):
         yield "dataset_name", f"{benchmark.name} has no subsets: omit it"
     if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
-        yield "validation_split", "no effect: set test_split, which is evaluated"
+        yield "validation_split", "no effect, since test_split is evaluated: set that instead"
     metrics = settings.get("metric_list")
     names = {metric.name for metric in benchmark.metrics}
     uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
@@ -242,7 +242,7 @@ def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -
     """Return why an entry for one of the benchmark's metrics is invalid; an empty string if it is valid."""
     metric = reported.get(entry["metric"])
     if metric is None:
-        return f"the task does not report {entry['metric']} with these options, but {', '.join(reported)}"
+        return f"with these options, the task reports {', '.join(reported)}, but not {entry['metric']}"
     facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
     for field, value in entry.items():
         if facts.get(field) != value:
@@ -287,7 +287,7 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return, by filter, its text in signatures: only the name for our filters, with a hash for others."""
+    """Return the text of each filter in signatures, by its name: the name and, unless the filter is ours, a hash."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

@@ -1,7 +1,7 @@
 """Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
 
-These models return only texts. They call their cache hook with each prompt and text, in the order of generation. The
-hook attaches what the generated tokens show to each text.
+These models return only texts. They call their cache hook with each prompt and text, in the order of generation. To
+each text, the hook attaches what the generated tokens show.
 """
 
 from collections import defaultdict, deque
@@ -15,7 +15,7 @@ from .replies import Reply
 
 @contextmanager
 def knowing_ends(model: Any) -> Iterator[None]:
-    """Return a context in which such a model returns :class:`.replies.Reply` objects; others are left unchanged."""
+    """Return a context in which a transformers or vLLM model returns :class:`.replies.Reply` objects."""
     kinds = {kind.__name__ for kind in type(model).__mro__}
     read = _facts_of_transformers if "HFLM" in kinds else _facts_of_vllm if "VLLM" in kinds else None
     if read is None:
@@ -59,9 +59,9 @@ def knowing_ends(model: Any) -> Iterator[None]:
 
 
 def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the attributes of each reply in a batch. Tokens in a row after an end-of-text token have no meaning.
+    """Yield the attributes of each reply in a batch. Tokens after an end-of-text token are padding.
 
-    A stop string ends a row too; the number of tokens before it is not known.
+    A stop string also ends a reply; the number of tokens before it is not known.
     """
     if "context" not in settings:  # log-likelihoods
         return

@@ -33,7 +33,7 @@ class Name(NamedTuple):
         purpose: what this package uses it for.
         in_0_5: what replaces it in 0.5.0.dev1; empty if that version has the name too.
         parameters: for a function, class or method that is replaced, its parameters in 0.4.13; a test compares them
-            with the installed release.
+            with those in the installed release.
     """
 
     module: str

@@ -14,10 +14,10 @@ from .replies import Completion, NoReplyError, read_completion, words_of
 
 _CONNECTION_TIMEOUT = 5  # seconds
 _PROBE_TIMEOUT = 30  # seconds; a slower server is assumed to be busy
-_MAX_QUOTED = 300  # maximum characters of a server's message that are quoted
+_MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
 _BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times
 LONGEST_PAUSE = 120
-"""Maximum seconds to wait before a request is sent again, even if the server asks for more."""
+"""Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
 _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
@@ -36,7 +36,7 @@ class ServerUnavailable(MedtasksError):
     Attributes:
         words: the server's message.
         is_busy: True if the server says that it is only busy.
-        retry_after: seconds that the server asks to wait; 0 if it does not say.
+        retry_after: the time in seconds that the server asks to wait; 0 if it does not say.
     """
 
     def __init__(self, message: str, words: str = "", is_busy: bool = False, retry_after: float = 0.0) -> None:
@@ -88,7 +88,7 @@ def in_brackets(words: str) -> str:
 
 
 def pause_before(attempt: int, error: ServerUnavailable) -> float:
-    """Return the seconds to wait before a retry: what the server asks for, or else more with each attempt.
+    """Return the time in seconds to wait before a retry: as the server asks, or else longer with each attempt.
 
     Args:
         attempt: the number of the next attempt, from 2.

@@ -76,8 +76,8 @@ def number_processes(model: Any) -> None:
 def _leave_the_group() -> None:
     """Leave the process group when this process ends.
 
-    Torch may abort a process that ends inside the group. The launcher then kills the others, although the first is
-    still scoring and saving.
+    Torch may abort a process that ends inside the group. The launcher then kills the others, although the first
+    process is still scoring and saving.
     """
     from torch import distributed
 
@@ -182,7 +182,7 @@ def context_of_server(model: Any) -> int | None:
 def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
     """Return the context in tokens of a model that will run in this process, before its weights are loaded.
 
-    It is the one in the model's arguments, or else in its configuration; None if neither says it.
+    It is taken from the model's arguments, or else from its configuration; None if neither states it.
     """
     if kind not in (*HF, "vllm"):
         return None
@@ -241,7 +241,7 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
 
 
 def learn_context(model: Any) -> None:
-    """Set the context length of an API model that is sent tokens, as its server reports it; lm_eval assumes 2,047."""
+    """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = context_of_server(model) or _NO_LIMIT
 
@@ -279,7 +279,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
 
 
 def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callable[..., list[Any]]:
-    """Return a model's method that replies to prompts of these tasks that exceed the context without sending them."""
+    """Return a replacement for a model's method, which refuses prompts of these tasks that exceed the context."""
     ask = getattr(model, method)
 
     def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:

@@ -29,7 +29,7 @@ _WORDS_OF_ENDS: dict[str, str] = {
     "spii moderation guardrail_intervened",
     "error": "error abort aborted cancelled canceled failed network_error timeout insufficient_system_resource",
 }
-"""By way in which a reply ends, the words that servers use for it, in lower case."""
+"""The words that servers use for each way in which a reply can end, in lower case."""
 _ENDS = {word: end for end, words in _WORDS_OF_ENDS.items() for word in words.split()}
 
 _FIELDS_OF_END = ("finish_reason", "finishReason", "stop_reason", "done_reason", "stop_type", "finish_details")

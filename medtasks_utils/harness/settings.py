@@ -22,7 +22,7 @@ def check_generation(settings: Mapping[str, Any]) -> None:
     """
     for name, value in settings.items():
         if name in _OTHER_NAMES:
-            raise UsageError(f"--gen_kwargs: use max_gen_toks, which is sent as {name} where an engine calls it so")
+            raise UsageError(f"--gen_kwargs: use max_gen_toks, which is sent as {name} to engines that call it so")
         suggestion = "" if name in GENERATION else did_you_mean(name, GENERATION, 0.85)
         if suggestion:
             raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")

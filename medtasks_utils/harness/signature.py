@@ -54,7 +54,7 @@ _COMPARABLE_ONLY_IF_EQUAL = {
 _WORTH_A_WARNING = {
     "chat": "one run applied a chat template and the other did not",
     "gen": "the generation settings differ",
-    "repeats": "the generations per example differ",
+    "repeats": "the numbers of generations per example differ",
 }
 _IRRELEVANT = {"task", "data", "select"}  # "rows" covers what matters in these
 

@@ -32,7 +32,7 @@ _HOW_TO_GET_FILES = (
 
 
 def source_of(metadata: Mapping[str, Any]) -> str:
-    """Return ``medtasks_data`` of ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
+    """Return ``medtasks_data`` from ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
     return str(metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB)
 
 
@@ -101,7 +101,7 @@ def _download(repository: str, revision: str | None) -> Path:
     failures = OSError, HFValidationError, *HfHubHTTPError.__bases__  # errors of any HTTP library that the client uses
     settings: dict[str, Any] = {"allow_patterns": [f"*{suffix}" for suffix in SUFFIXES]}
     unreachable = None
-    try:  # a single request; without a network, snapshot_download repeats its own for half a minute
+    try:  # a single request; without a network, snapshot_download retries for half a minute
         HfApi().dataset_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)
     except failures as error:
         unreachable, settings["local_files_only"] = error, True

@@ -158,7 +158,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
-        """Return the examples of a split; for the evaluated split, put remarks on them into the results."""
+        """Return the examples of a split; if it is the evaluated one, add remarks on them to the results."""
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for reason, count in report.left_out.items():
@@ -455,7 +455,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter.
 
-        The strict reader reads the text of a filter that is not ours, as if it were the content of a box or tag.
+        If the last filter is not ours, the strict reader reads its text as if that were the content of a box or tag.
         """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""

@@ -10,7 +10,10 @@ from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""Environment variable with a server's command line, which identifies its answers, since its address changes."""
+"""Environment variable with the command line that started the server, by which kept answers are found again.
+
+A sweep sets it, since the server's address changes.
+"""
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """Names that are allowed at the top level, since lm_eval merges the model's arguments into the same object."""

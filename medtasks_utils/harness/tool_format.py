@@ -27,8 +27,8 @@ class ToolFormat:
         name: ``native`` or ``text``.
         reason: the reason for this choice.
         read: a function that reads the calls in a reply.
-        most_by_template: maximum number of calls in a reply for which the model's chat template can write them; 0 if
-            it cannot write tools and calls at all.
+        most_by_template: maximum number of calls that the model's chat template can write in one reply; 0 if it cannot
+            write tools and calls at all.
 
     Raises:
         UsageError: for ``native`` if the model does not support tools.

@@ -47,8 +47,8 @@ class ToolTurns:
     def prepare(self, chat_template: Callable[..., Any] | None) -> Callable[..., Any]:
         """Start the tools and decide how they are called, before the model runs.
 
-        The task's option ``tool_format`` becomes ``native`` or ``text``. The metadata of the results get it too, and a
-        description of the ``sandbox``.
+        The task's option ``tool_format`` becomes ``native`` or ``text``. This value and a description of the
+        ``sandbox`` are added to the metadata of the results.
 
         Args:
             chat_template: lm_eval's function that renders messages; None if there is none.

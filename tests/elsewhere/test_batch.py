@@ -157,4 +157,4 @@ def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert says in one_line(capsys.readouterr().err)
     assert exit_code(["requests", "--tasks", "medhallu"]) == 2
     assert exit_code(["import", "x", "--requests", str(tmp_path / "r.jsonl")]) == 1
-    assert "which medtasks requests writes next to it" in capsys.readouterr().err
+    assert "is missing: medtasks requests writes both" in capsys.readouterr().err

@@ -127,7 +127,7 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
         imported(path, tmp_path)
     with pytest.raises(MedtasksError, match="1 of 1 responses, whose prompt shows no document of medhallu"):
         imported(path, tmp_path, task="medhallu")
-    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "not a single task of this pack"}.items():
+    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "is not one task of this pack"}.items():
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
@@ -258,7 +258,7 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err
-    assert "responses, whose id matches no document" in errors
+    assert "responses, whose id matches either no document" in errors
     assert "1 documents with several responses, used as generations" in errors
     for kind in ("1 lines that are not JSON", "1 records without a response that is text"):
         assert (kind in errors) == (form == "jsonl")

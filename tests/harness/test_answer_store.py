@@ -230,9 +230,9 @@ GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
     "more tokens": ("medmcqa_openmed", SHORT, LONG, "max_gen_toks"),
     "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
     "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
-    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with different temperature"),
+    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with another value of temperature"),
     "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt that has no"),
-    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model with different seeds"),
+    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model that differs in seeds"),
 }
 
 

@@ -26,7 +26,7 @@ from medtasks_utils.harness.models import (
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
-"""The :class:`.evaluate.Evaluation` that is running; None outside ``medtasks eval``."""
+"""The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
 api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
 """The requests of the current run; None if its model does not send one prompt per request."""
 
@@ -82,7 +82,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
     """Return a tracker that passes results through the current evaluation, and notifies it when they are saved."""
 
     class Tracker(original):  # type: ignore[misc]
-        """Saves results as lm_eval does, but without secrets, and without leaving incomplete files."""
+        """A tracker that saves results as lm_eval does, but without secrets, and leaves no incomplete files."""
 
         output_path: Any
 
