@@ -12,7 +12,7 @@ logger = logging.getLogger("lm_eval.medtasks")
 
 _MOST_SHOWN = 1000  # maximum characters of an error's message
 
-_KEY_HINT = "is the right key in OPENAI_API_KEY (a judge's also in JUDGE_API_KEY), and may it use this model?"
+_KEY_HINT = "is the right key in OPENAI_API_KEY (for a judge, JUDGE_API_KEY if set), and may it use this model?"
 HINTS_BY_STATUS = {
     401: _KEY_HINT,
     403: _KEY_HINT,

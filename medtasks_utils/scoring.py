@@ -40,11 +40,11 @@ class Scored(NamedTuple):
 
 
 class Scorer:
-    """Scores responses to rows of a task. Creating it prepares everything that scoring needs.
+    """A scorer of responses to rows of a task; creating one prepares everything that scoring needs.
 
     Args:
         task: the name of a task, as for ``--tasks``, or of a benchmark. For a group of tasks with the same scoring, the
-            first one is used.
+            first task is used.
         options: the benchmark's options, as for ``--set``. Scores that need further files or models, such as those of
             MedExQA's explanations, are off unless an option asks for them.
 
@@ -150,7 +150,7 @@ class Scorer:
         """
         kinds = self.benchmark.kinds or ("",)
         if kind is not None and kind not in self.benchmark.kinds:
-            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "omitted: there is one kind of answer"
+            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "omitted (there is one kind of answer)"
             raise UsageError(f"{self.info.name}: kind must be {known}, not {kind!r}")
         return self.benchmark.blank_example(kinds[0] if kind is None else kind)
 
@@ -270,7 +270,7 @@ def _single_task(name: str) -> dict[str, Any]:
         raise UsageError(f"there is no task {name!r}{hint}; medtasks eval --help lists all")
     named = dict.fromkeys(settings["benchmark"] for settings in tasks)
     if len(named) > 1:
-        raise UsageError(f"{name} is a group of several benchmarks; name the one of the row: {' or '.join(named)}")
+        raise UsageError(f"{name} is a group of several benchmarks; name the row's benchmark: {' or '.join(named)}")
     if tasks[0]["output_type"] != "generate_until":
         raise UsageError(f"{name} scores log-likelihoods, not text; use {tasks[0]['task'].removesuffix('_logits')}")
     return tasks[0]

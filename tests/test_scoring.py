@@ -79,7 +79,7 @@ def test_explanations_are_scored_if_asked_for():
         (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
         (("medmcqa", {"id": 1}, None), {}, UsageError, "a response must be a text, not None"),
         (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
-        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks; name the one of the row: .*medmcqa"),
+        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks; name the row's benchmark: .*medmcqa"),
         (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, not text; use medexqa_biomedical"),
     ],
 )

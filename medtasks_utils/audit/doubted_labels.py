@@ -1,9 +1,9 @@
-"""Rank doubtful labels for review: items to which most runs give the same answer, which differs from the label.
+"""Rank doubtful labels for review: examples to which most runs give the same answer, which differs from the label.
 
 A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
-pairs of wrong answers to the same item that agree. This is the amount by which an answer increases the log odds that it
-is right. The support of an item is the support of the runs that give the answer, minus that of the runs that give the
-label. It assumes that the errors of runs are independent; for related models it is too high.
+agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
+log odds that it is right. The support listed with an example is that of the runs that give the answer, minus that of
+the runs that give the label. It assumes that the errors of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -22,7 +22,7 @@ _END = 600  # number of characters of a response that are shown, from its end
 
 
 class DoubtedItem(NamedTuple):
-    """An item with a doubtful label, as a row of the CSV. The reviewer fills in ``verdict`` and ``comment``.
+    """An example with a doubtful label, as a row of the CSV. The reviewer fills in ``verdict`` and ``comment``.
 
     Attributes:
         doc_id: the index in the task's rows.
@@ -49,11 +49,11 @@ class DoubtedItem(NamedTuple):
 
 
 class _Vote(NamedTuple):
-    """The most frequent answer of a run to an item.
+    """The most frequent answer of a run to an example.
 
     Attributes:
         run: the run's name.
-        sample: the item as the run saved it.
+        sample: the example as the run saved it.
         answer: the answer as logged.
         response: the first response with this answer.
         is_right: True if it is the label.
@@ -72,7 +72,7 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
-    """Return the items with doubtful labels, the most doubtful first, and the number of items in three or more runs.
+    """Return the examples with doubtful labels, most doubtful first, and the number of examples in three or more runs.
 
     Args:
         runs: three or more runs, preferably of unrelated models.
@@ -80,7 +80,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
 
     Raises:
         UsageError: for fewer than three runs.
-        MedtasksError: if no item has answers in three runs.
+        MedtasksError: if no example has answers in three runs.
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
@@ -118,7 +118,7 @@ def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> 
 
 
 def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
-    """Yield the items of a task to which most runs give the same answer, which differs from the label."""
+    """Yield the examples of a task to which most runs give the same answer, which differs from the label."""
     camps_of = [_camps(item, benchmark) for item in items]
     weights = _weights(items, camps_of)
 
@@ -145,7 +145,7 @@ def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterato
 
 
 def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
-    """Return, for each wrong answer to an item, the votes for answers that equal it within the label's tolerance."""
+    """Return, for each wrong answer to an example, the votes for answers that equal it within the label's tolerance."""
     wrong = [vote for vote in item if vote.values]
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
@@ -156,7 +156,7 @@ def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return, by run, the weight of its answers in the support of an item."""
+    """Return, by run, the weight of its answers in the support of an example."""
     votes = list(itertools.chain.from_iterable(items))
     asked = Counter(vote.run for vote in votes)
     right = Counter(vote.run for vote in votes if vote.is_right)

@@ -3,7 +3,7 @@
 A stratum's share is weighted by its fraction of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
 probabilities within strata this is the Horvitz–Thompson estimate). The interval combines the strata's Wilson
 intervals, which are valid near 0 and 1, by the method of variance estimates recovery (Yan & Su, *Statistics in
-Biopharmaceutical Research* 2010). A stratum that was read completely does not add to its width.
+Biopharmaceutical Research* 2010). A stratum that was read completely does not widen it.
 """
 
 import math

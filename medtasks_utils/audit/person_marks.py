@@ -10,7 +10,7 @@ from medtasks_utils.results import Run, Sample, TaskRun
 _COLUMNS = ("run", "task", "id", "length", "states")
 
 Marks = dict[tuple[str, ...], str]
-"""The answer that a person read in a sample's response, by run, task, document and length of the response."""
+"""The answer that a person read in a sample's response, by run, task, ``doc_id`` and length of the response."""
 
 
 def read_marks(path: Path) -> Marks:

@@ -28,7 +28,7 @@ class Compare(Command):
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
         filter: strict-match, flexible-extract or both (repeatable); default: strict-match
         metric: compare only this metric (repeatable); default: the benchmark's metrics
-        common: if the runs have different examples, compare the ones that both have
+        common: if the runs have different examples, compare only those that both have
         force: compare runs even if their signatures differ
         all: show every group of every breakdown
         show: number of flipped examples to show in each direction; default: 0

@@ -15,8 +15,8 @@ class Doubt(Command):
     """List examples to which most runs give the same answer, which differs from the label, for an expert to review.
 
     Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
-    label first, its support, and empty columns for a verdict and a comment. A listed example has a wrong label, or the
-    models make the same error.
+    label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
+    wrong, or the models make the same error.
 
     Attributes:
         runs: result folders or files, with samples
@@ -41,5 +41,7 @@ class Doubt(Command):
         doubted, items = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted), make_folder=True)
         data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
-        text = f"{len(doubted):,} of {items:,} items are answered alike and against the label: {self.output}"
+        text = (
+            f"{len(doubted):,} of {items:,} examples have one answer from most runs, but another label: {self.output}"
+        )
         return Printout(text, data)

@@ -84,7 +84,7 @@ class Eval(HarnessCommand):
     Attributes:
         no_keep: do not keep answers next to the output (they are reused if the run is interrupted, or extended later)
         fresh: ignore answers that an interrupted run has kept
-        extend: reuse answers of finished runs in the output folder that are still valid, and request only the others
+        extend: reuse those answers of finished runs in the output folder that are still valid; request only the others
         against: evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence
             whether the model is better or worse than this saved run (a results file, or a folder with one run) on the
             same examples, or within --within points of it

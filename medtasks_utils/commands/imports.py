@@ -18,17 +18,17 @@ class Import(Command):
 
     With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
     harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
-    the defining environments (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's scenario_state.json; with --task,
-    --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or rows cannot be identified,
-    or if replies are missing.
+    the environments that define the benchmarks (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's
+    scenario_state.json; with --task, --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or
+    rows cannot be identified, or if replies are missing.
 
     Attributes:
         paths: files with responses, or folders with results.jsonl, *.eval or scenario_state.json
         output: the folder to write into; default: imported
         task: the task of the rows; default: the benchmark's main task
         data: source of the task's rows: hub, sample, or a directory; default: as for runs
-        id: the field that identifies the row, or several, separated by commas: its id or number in the data, or the
-            question
+        id: the field with the row's id, its number in the data, or the question; or several fields that identify the
+            row together, separated by commas
         response: the field with the response
         requests: the file of requests, written by medtasks requests, to which the responses belong
         partial: score only examples for which all requests have replies, instead of stopping with an error

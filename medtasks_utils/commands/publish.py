@@ -12,7 +12,7 @@ from .flags import Command, Printout
 class Publish(Command):
     """Write a run's results as the Hub's .eval_results/*.yaml, or in the schema of every_eval_ever.
 
-    hf upload opens a pull request with the former. The latter has files for github.com/evaleval/every_eval_ever, with
+    hf upload opens a pull request with the former. The latter is for github.com/evaleval/every_eval_ever, and includes
     every sample.
 
     Attributes:

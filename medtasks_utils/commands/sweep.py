@@ -19,7 +19,7 @@ class Sweep(Command):
     Attributes:
         plan: the plan, a YAML file
         dry_run: print the jobs, their sizes and their progress, and run nothing
-        status: the same as --dry_run, also for a plan that this machine is too small for
+        status: the same as --dry_run, even if this machine is too small for the plan
         ray: address of a Ray cluster, or auto for the cluster of this machine
         cpus: number of processors of this machine to use; default: all
         gpus: number of GPUs of this machine to use; default: all

@@ -101,7 +101,7 @@ def _check_metrics(differences: Sequence[MetricDifference], pairs: TaskPairs, me
         known = dict.fromkeys(chain.from_iterable(of_pairs))
         raise MedtasksError(
             f"the runs have no common example with a value of {', '.join(missing) or 'any metric'}; "
-            f"A has {', '.join(known)}"
+            f"metrics in A: {', '.join(known)}"
         )
 
 
@@ -142,7 +142,9 @@ def _chosen_filters(a: TaskRun, b: TaskRun, names: Sequence[str]) -> Sequence[st
     unknown = [name for name in names if name not in in_both]
     if unknown or not in_both:
         shared = f"common filters: {', '.join(in_both)}" if in_both else "the runs have no filter in common"
-        raise MedtasksError(f"{a.task}: not both runs have the filters {', '.join(names) or 'of one run'}; {shared}")
+        raise MedtasksError(
+            f"{a.task}: each filter must be in both runs (named: {', '.join(names) or 'none'}); {shared}"
+        )
     return names or ([DEFAULT_FILTER] if DEFAULT_FILTER in in_both else in_both[:1])
 
 

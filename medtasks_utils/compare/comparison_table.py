@@ -207,7 +207,7 @@ def _budgets(pair: TaskPair) -> Iterator[str]:
             acc, low, high = (points.get(budget, curve["points"][-1])[name] for name in ("acc", "low", "high"))
             row += [f"{100 * acc:.2f}", "" if low is None else f"[{100 * low:.2f}, {100 * high:.2f}]"]
         rows.append(row)
-    for title, name in (("tokens for 99 % of it", "almost_all"), ("tokens per right answer", "per_right_answer")):
+    for title, name in (("tokens for 99 % of acc", "almost_all"), ("tokens per right answer", "per_right_answer")):
         rows.append([title, f"{curves[0][name]:,.0f}", "", f"{curves[1][name]:,.0f}"])
     yield f"acc by budget: {NOTE}"
     yield table(rows, ("", "A", "95 % CI", "B", "95 % CI"))

@@ -35,7 +35,7 @@ examples_of_family     like ``examples``, after Holm's correction among all whol
 repeats                number of repeats that each run needs with the present examples; null if no number is enough, or
                        if the variance within examples is unknown
 spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null if
-                       unknown, as for metrics other than accuracy, and if a run has one generation per example
+                       unknown, as for metrics other than accuracy or if a run has one generation per example
 =====================  ================================================================================================
 """
 

@@ -167,7 +167,7 @@ class TaskPair:
             if name in whole:
                 yield from self._left_out(name, whole[name], force)
             elif any(scores.recorded.any() for scores in self.scores(name)):
-                yield f"{name} is not compared: the runs have no common example with a value of it"
+                yield f"{name} is not compared: no common example has a value of it in both runs"
 
     def _unequal_cuts(self) -> Iterator[str]:
         """Yield a warning if many more replies of one run than of the other were cut at the token limit."""

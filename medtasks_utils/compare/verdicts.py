@@ -65,7 +65,7 @@ def as_text(verdicts: Sequence[Verdict], show: int) -> str:
 
     Args:
         verdicts: the result of :func:`compare_verdicts`.
-        show: the number of examples in a row; 0 for the default of three.
+        show: the number of examples to show in each row of the table; 0 for the default of three.
     """
     by_score: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
     for verdict in verdicts:

@@ -1,4 +1,4 @@
-"""Judge responses, and write one CSV file per judge: first the columns of the environment's script, then ours.
+"""Judge responses, and write one CSV file per judge: first the columns of the environment's own script, then ours.
 
 Replies of the judge are cached, so a rerun of the command repeats only calls that failed.
 """
@@ -30,12 +30,12 @@ STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skippe
 
 @dataclass(frozen=True)
 class Rescoring:
-    """The result of ``medtasks rescore``, and the paths of the files.
+    """The result of ``medtasks rescore``.
 
     Attributes:
         scores: for each judge and run, the estimated mean over the examples, from 0 to 100, in which a wrong answer
-            counts 0, and the numbers of responses that were judged, wrong, failed and skipped.
-        paths: the paths of the files.
+            counts as 0, and the numbers of responses that were judged, wrong, failed and skipped.
+        paths: the paths of the CSV files.
     """
 
     scores: list[JsonObject]

@@ -45,7 +45,7 @@ class ExplainedResponse(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """The responses, in the order of the files, and a line for each file or part of one that was left out."""
+    """The responses, in the order of the files, and a line for each file, or part of a file, that was left out."""
 
     found: list[ExplainedResponse]
     problems: list[str]
@@ -84,15 +84,15 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             responses += of_task
     tasks = ", ".join(without_explanations)
     if not responses:
-        samples = f"{', '.join(patterns)} has samples of {tasks or 'no task'} only, which have no explanations"
+        samples = f"no samples with explanations in {', '.join(patterns)} (tasks: {tasks or 'none'})"
         usable = benchmarks().usable()
         judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
         raise MedtasksError(
             f"no response to judge: {problems[0] if problems else samples}. Evaluate with --tasks {judged} "
-            "--log_samples, or convert results.jsonl of the environment with medtasks import"
+            "--log_samples, or convert the results.jsonl of vf-eval with medtasks import"
         )
     if tasks:
-        problems.append(f"samples of {tasks} are left out, since these tasks have no explanations to judge")
+        problems.append(f"samples of {tasks} are left out, since they have no explanations to judge")
     return Responses(responses, problems)
 
 

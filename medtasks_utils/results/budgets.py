@@ -36,8 +36,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
         None if the number of tokens of a right reply is not known. Otherwise a dict: ``points`` has, for each budget
         (``tokens``, a power of two), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1; the last budget
         keeps all replies. ``almost_all`` is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the
-        number of tokens of all replies divided by the number of right ones, ``note`` explains
-        the numbers.
+        number of tokens of all replies divided by the number of right ones, and ``note`` explains the numbers.
     """
     metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)

@@ -38,7 +38,7 @@ class Runs(list[Run]):
 
 
 def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
-    """Load all runs under the given paths, as :func:`read_runs` does, with the method ``to_pandas``.
+    """Load all runs under the given paths, as :func:`read_runs` does, into a list with the method ``to_pandas``.
 
     Raises:
         MedtasksError: for a path that does not exist, or if no path holds a run.

@@ -21,7 +21,7 @@ from .samples import Row, Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
-    """The value of a metric over a task, and its standard error; None for a missing one."""
+    """The value of a metric over a task, and its standard error; either is None if it is missing."""
 
     value: float
     stderr: float | None
@@ -109,7 +109,7 @@ class TaskRun:
 
         Args:
             filter_name: the filter whose answers are scored.
-            rescore: a function of a logged answer and its document that returns the score.
+            rescore: a function that returns the score of a logged answer to a logged example.
         """
         rows = []
         for sample in self.samples:
@@ -132,7 +132,7 @@ class TaskRun:
         """Remarks that readers of the results need, such as a held-out split, and numbers of rows left out."""
         metadata = mapping(self.config.get("metadata"))
         left_out = metadata.get("rows_left_out", {}).items()
-        return [*metadata.get("remarks", ()), *(f"{n} rows left out: {reason}" for reason, n in left_out)]
+        return [*metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:
@@ -144,15 +144,15 @@ class TaskRun:
 def content_keys(
     documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None, hashes: Sequence[str] = ()
 ) -> list[tuple[str, int]]:
-    """Return a key for each document: a hash, and the number of equal documents before it.
+    """Return a key for each example: a hash, and the number of equal examples before it.
 
     The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
     example has the same key in two runs.
 
     Args:
-        documents: the documents of one task, in order.
+        documents: the examples of one task, in order.
         benchmark: the benchmark of the task; None for a task outside this pack.
-        hashes: lm_eval's hash of each document, which is used if there is no benchmark.
+        hashes: lm_eval's hash of each example, which is used if there is no benchmark.
     """
     if benchmark:
         left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES}

@@ -47,8 +47,8 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
             raise MedtasksError(f"no results in {where}, only answers of an unfinished run: run its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
-            "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts results.jsonl of "
-            "the defining environments"
+            "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts the results.jsonl "
+            "of vf-eval"
         )
     runs = [_read(date, files) for (_, date), files in files_by_run.items()]
     name_apart(runs)
@@ -74,7 +74,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
     path = files.get("")
     logs = {task: log for task, log in files.items() if task}
     place = path or next(iter(logs.values())).parent
-    problem = f"{place}: no results file for the samples of {date or 'no date'}"
+    problem = f"{place}: the samples have no results file (date: {date or 'none'})"
     if path:
         try:
             return as_run(json.loads(path.read_bytes()), path, date, logs)
@@ -130,8 +130,8 @@ def _task(name: str, values: Mapping[str, Any], config: JsonObject, samples: Pat
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """Return the name of a task's benchmark; None for a task outside this pack.
 
-    The configuration states it in ``metadata.benchmark``. Only if there is no configuration, the task's name decides,
-    since the harness has tasks with the same names.
+    The configuration states it in ``metadata.benchmark``. Only if there is no configuration does the task's name
+    decide, since the harness has tasks with the same names.
     """
     if config:
         named = _named_benchmark(config)

@@ -33,7 +33,7 @@ ENDINGS = {
     "refused for length": "prompt refused for length",
     "unknown": "",
 }
-"""By way in which a reply ended, the mark of samples with such a reply."""
+"""For each way in which a reply can end, the mark of samples with such a reply."""
 
 
 @dataclass
@@ -42,8 +42,8 @@ class Sample:
 
     Attributes:
         doc_id: its index in the task's rows, from 0.
-        doc_hash: the hash of its document; equal documents have equal hashes in every run.
-        doc: the document.
+        doc_hash: the hash of its fields; equal examples have equal hashes in every run.
+        doc: its fields, as the run logged them.
         messages: the prompt, as ``{"role": …, "content": …}``; without a chat template, one message of the role
             ``prompt``.
         responses: the model's responses, one per generation; for log-likelihoods, one line per choice.
@@ -77,7 +77,7 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
-        """Return the scores of a metric, one per generation; None if it does not apply, and empty if not computed."""
+        """Return the scores of a metric, one per generation: None if it does not apply. Empty if not computed."""
         scores = self.scores.get(filter_name, {}).get(metric)
         if scores is not None:
             return scores
@@ -134,7 +134,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
 
     Args:
         path: the file.
-        fields: the document fields to use as ``cluster`` and ``stratum`` of samples that were saved without these.
+        fields: the fields of examples to use as ``cluster`` and ``stratum`` of samples that were saved without these.
     """
     by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
@@ -158,7 +158,7 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
         if lacking:
             problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")
     for metric, times in no_numbers.items():
-        problems.append(f"left out {times} of {len(samples)} values of {metric}, which are not numbers")
+        problems.append(f"values of {metric} left out because they are not numbers: {times} of {len(samples)}")
     return SampleLog(samples, [f"{path.name}: {problem}" for problem in problems])
 
 

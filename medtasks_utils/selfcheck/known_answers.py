@@ -101,7 +101,7 @@ def metric_problems(
         if name not in known:
             yield (
                 f"{task}: score() returns {name}{did_you_mean(name, known)}, which is not reported, since the "
-                f"benchmark {benchmark.name} does not declare it: add it to its metrics"
+                f"benchmark {benchmark.name} does not declare it: add it to the benchmark's metrics"
             )
     for lacking in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
         yield (

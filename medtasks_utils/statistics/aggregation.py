@@ -85,7 +85,7 @@ class Aggregation(ABC):
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
-        """Convert a value to the share of examples whose interval is computed, with its standard error.
+        """Convert a value to the share whose interval is computed, and return this share with its standard error.
 
         Args:
             value: the value, from 0 to 1.

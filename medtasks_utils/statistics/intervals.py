@@ -39,7 +39,7 @@ UNRELIABLE_MARK = "°"
 """The mark after unreliable intervals on a terminal."""
 
 UNRELIABLE = "interval unreliable"
-"""The words for such an interval in the report and in notes below tables, followed by the reason."""
+"""The words for an unreliable interval in the report and in notes below tables, followed by the reason."""
 
 TOO_FEW_EXAMPLES = "too few examples"
 
@@ -149,7 +149,7 @@ def estimate_from_results(metric: Metric, value: float, stderr: float | None, n:
     if not highest:
         return Estimate(n, value, stderr, interval, n, TOO_FEW_EXAMPLES if 0 < n < MIN_CLUSTERS else "")
     product = value / highest * (1 - value / highest)
-    informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if answers were right or wrong
+    informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if every score were the lowest or the highest
     return Estimate(n, value, stderr, interval, n, _why_unreliable(metric, value, n, informative))
 
 

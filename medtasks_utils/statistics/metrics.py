@@ -1,4 +1,4 @@
-"""Define metrics: their unit, range and direction, and the aggregation of examples' scores to one number.
+"""Define metrics: their unit, range and direction, and the aggregation of examples' scores into one number.
 
 Benchmarks declare metrics; tasks, samples, reports and comparisons get all facts about a metric from its declaration.
 
@@ -35,7 +35,7 @@ class Metric:
 
     Attributes:
         name: its name in the results.
-        aggregation: the aggregation of the examples' scores to one number.
+        aggregation: the aggregation of the examples' scores into one number.
         unit: one of the units in the module's docstring.
         higher_is_better: True or False; None if neither direction is better.
         is_of_explanations: True if it depends on the explanation metrics or the judge that a run uses.
@@ -88,14 +88,14 @@ TOOL_METRICS = (
     Metric("turns", unit="count", higher_is_better=None),
     Metric("tool_errors", unit="count", higher_is_better=False),
 )
-"""Metrics of a response with tools: number of calls, including malformed ones; of replies; of failed calls."""
+"""Metrics of a response with tools: the numbers of calls (malformed ones included), of replies and of failed calls."""
 
 REPLY_METRICS = (
     Metric("cut", higher_is_better=False, outcomes=("finished replies", "replies that were cut")),
     Metric("acc_finished", outcomes=RIGHT_OR_WRONG),
 )
 """Metrics of every generation task: the share of replies that ended at the token limit, and ``acc`` of those that
-ended by themselves. They do not apply if it is unknown how a reply ended."""
+ended by themselves. Neither applies to a reply if it is unknown how it ended."""
 
 REPEAT_METRICS = (
     *(Metric(name, outcomes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),

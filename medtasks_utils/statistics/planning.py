@@ -117,7 +117,7 @@ class VarianceComponents(NamedTuple):
         )
 
     def repeats_needed(self, stderr: float) -> int | None:
-        """Return the number of repeats with which the standard error is at most ``stderr``; None if none is enough."""
+        """Return the number of repeats with which the standard error is at most ``stderr``; None if no number is."""
         within_per_repeat = self.examples * stderr**2 - self.between
         return None if within_per_repeat <= 0 else max(1, math.ceil(self.within / within_per_repeat - 1e-9))
 

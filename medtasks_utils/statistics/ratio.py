@@ -6,7 +6,7 @@ have this form. An example's *influence* on one ratio is ``(numerator − ratio 
 influence on the metric is the mean of these. Influences are summed within clusters, such as the two examples of one
 question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive
 denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
-arXiv:2411.00640). For a mean of independent examples it is the harness's own standard error.
+arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard error.
 """
 
 import math
@@ -28,7 +28,7 @@ Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 """The standard normal quantile of a two-sided 95 % interval, 1.96."""
 
 MIN_CLUSTERS = 10
-"""Minimum number of clusters that count for an interval and a t test; of informative clusters for a reliable one."""
+"""The fewest clusters that must count for an interval or a t test; the fewest informative ones for reliable results."""
 
 
 class Interval(NamedTuple):
@@ -199,7 +199,7 @@ class Ratio:
 
 
 def informative_clusters(influence: Array) -> float:
-    """Return the number of clusters on which a standard error effectively rests, from 0 to their number G.
+    """Return the number of clusters on which a standard error effectively rests, from 0 to G, the number of all.
 
     It is twice the squared variance divided by the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``,
     which is Satterthwaite's number of degrees of freedom (*Biometrics Bulletin* 1946). It is about G for normally

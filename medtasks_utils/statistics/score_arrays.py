@@ -32,7 +32,7 @@ class MetricScores:
         clusters: shape ``(n,)``; equal for examples that are not independent.
         strata: shape ``(n,)``; equal for examples of the same stratum.
         applies: shape ``(n,)``; True if the metric applies to the example.
-        recorded: shape ``(n,)``; True if the run has a score of the example, or says that the metric does not apply.
+        recorded: shape ``(n,)``; True if the run has a score for the example, or says that the metric does not apply.
     """
 
     numerators: Array
@@ -87,7 +87,7 @@ class MetricScores:
 
     @property
     def failed(self) -> Mask:
-        """Which generations a judge failed on; shape ``(n, k)``."""
+        """True for each generation on which a judge failed; shape ``(n, k)``."""
         return np.asarray((self.right > 0) & ~self.counted)
 
     def applicable(self, by_stratum: bool = False) -> "MetricScores":

@@ -113,7 +113,7 @@ def decision(interval: Interval, within: float) -> Decision:
 
 
 def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
-    """Return the examples of each cluster, in a random order in which any first k clusters represent all strata.
+    """Return the examples of each cluster, in a random order whose first k clusters, for any k, represent all strata.
 
     The order is always the same for the same clusters and strata.
 

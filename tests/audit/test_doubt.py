@@ -102,7 +102,9 @@ def test_the_text_says_how_many(folder, tmp_path, capsys):
     run(folder, tmp_path, "one", "two", "three", "weak")
     number = len(questions(folder / "probe"))
     path = tmp_path / "doubts.csv"
-    assert capsys.readouterr().out == f"2 of {number} items are answered alike and against the label: {path}\n"
+    assert (
+        capsys.readouterr().out == f"2 of {number} examples have one answer from most runs, but another label: {path}\n"
+    )
 
 
 def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):

@@ -298,9 +298,9 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
         (
             {"filters": ["nosuch"]},
-            "not both runs have the filters nosuch; common filters: strict-match, flexible-extract",
+            r"each filter must be in both runs \(named: nosuch\); common filters: strict-match, flexible-extract",
         ),
-        ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; A has acc, "),
+        ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; metrics in A: acc, "),
     ],
 )
 def test_what_is_not_there_is_an_error(saved, settings, message):

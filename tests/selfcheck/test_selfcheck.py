@@ -82,7 +82,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     assert found["problems"] == [
         "benchmark medhallu: no YAML defines its task medhalluu (did you mean medhallu?)",
         "medhallu: score() returns rewards (did you mean reward?), which is not reported, since the benchmark medhallu "
-        "does not declare it: add it to its metrics",
+        "does not declare it: add it to the benchmark's metrics",
         "medhallu: the metric reward is declared but never computed: return it from score(), or omit it in "
         "metrics_of()",
     ]
