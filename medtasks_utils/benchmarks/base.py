@@ -156,7 +156,7 @@ def doubt_of(example: Row) -> str | None:
 
 
 BY_DOUBT = Breakdown("label", doubt_of)
-"""Divides examples by whether a known issue casts doubt on their labels."""
+"""A breakdown by whether a known issue casts doubt on an example's label."""
 
 
 class ResponseScores(NamedTuple):
@@ -181,11 +181,11 @@ class Answer(str):
         response: the whole response.
         scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
         details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
-            the same fields, and always these three. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+            the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
             right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found. ``words`` are
-            those that state the answer; empty if that is not known.
+            the words that state the answer; empty if they are not known.
     """
 
     value: Any
@@ -241,7 +241,7 @@ class Files(Protocol):
 
 @dataclass
 class LoadReport:
-    """Collects the number of rows left out, by reason, and remarks for readers of the results."""
+    """The number of rows left out, by reason, and remarks for readers of the results."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
@@ -259,7 +259,7 @@ class BatchScorer(Protocol):
     """An object that scores all answers of a task together, such as a judge or a batched model."""
 
     failure: str | None
-    """The reason why no answer could be scored; None if at least one was, or there was none to score."""
+    """The reason why no answer could be scored; None if at least one was scored, or if there were no answers."""
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -280,8 +280,8 @@ class Benchmark(ABC):
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
         default_task: the task or group to run when only the benchmark's name is given.
         whole_task: the task over all rows, if ``default_task`` is a group; None if it is ``default_task`` itself.
-        environments: substrings, in lower-case letters and digits, of the names of environments that run the
-            benchmark; if empty, its own name.
+        environments: substrings by which the names of environments that run the benchmark are recognised, in
+            lower-case letters and digits; if empty, the benchmark's own name.
         shown_fields: fields of an example that every prompt shows; they identify the example of a prompt.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         kinds: the kinds of answer that examples ask for, the most common first; empty if there is only one.
@@ -292,7 +292,7 @@ class Benchmark(ABC):
         headline_metrics: names of the metrics that a summary shows after the first one.
         compared: names of the metrics on which runs are compared.
         breakdowns: the ways in which the report divides the examples into groups.
-        cluster: the field whose value examples share that are not independent; None if all are independent.
+        cluster: the field whose value is the same in examples that are not independent; None if all are independent.
         stratum: the field whose groups enter macro averages with equal weight; None if there are no groups.
         prompt_fields: fields of an example that only the prompt uses.
         unsigned_fields: fields that the signature's hash of the rows ignores.
@@ -300,7 +300,7 @@ class Benchmark(ABC):
         shortcuts: the file with scores that are reached without the question; None if none were measured.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
         abstention: how a response abstains, and what that costs; None if responses cannot abstain.
-        marks: by metric, the label that the report puts on samples whose value is above 0.
+        marks: by metric, the words with which the report marks samples whose value is above 0.
         stated_by: the ``found_by`` of an answer outside a box, tag or key.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
         sample: the folder with sample rows, if it is outside this package.
@@ -392,7 +392,7 @@ class Benchmark(ABC):
         return {}
 
     def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options with which to read the responses of another harness's run of this benchmark.
+        """Return the options for reading the responses from a run of this benchmark in another harness.
 
         Args:
             arguments: the arguments of the environment that was run.
@@ -538,7 +538,7 @@ class ChoiceOptions(Options):
     """Options of a multiple-choice benchmark.
 
     Attributes:
-        vary_order: show each generation the choices in another order; needs repeats
+        vary_order: show the choices in a different order in each generation; needs repeats
     """
 
     needs: ClassVar = {"vary_order": "repeats above 1"}

@@ -100,9 +100,9 @@ def problems_of(benchmark: object, name: str) -> list[str]:
 
 
 def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
-    """Yield a problem for each attribute that is empty, invalid, or contradicts another."""
+    """Yield a problem for each attribute that is empty or invalid, or that contradicts another."""
     if benchmark.name != name:
-        yield f"name is {benchmark.name!r}, but it is registered as {name!r}; both must be the same"
+        yield f"name is {benchmark.name!r}, but it is registered as {name!r}; the two must be equal"
     if benchmark.written.count("%s") != 1:
         yield f"written is {benchmark.written!r}; it must contain %s once ({_MEANINGS['written']})"
     yield from _contradictions_of_metrics(benchmark)

@@ -45,7 +45,7 @@ def most_reached(path: Path, content: str, metric: str) -> Reached | None:
 
 
 def verdicts(path: Path, examples: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[bool] | None:
-    """Return, for each example, whether a reader trained without it is right; None if these rows were not measured."""
+    """Return, for each example, whether the reader trained without this example is right; None if not measured."""
     digits = measured(path)["verdicts"].get(content_hash(examples, fields))
     if digits is None:
         return None

@@ -19,7 +19,7 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a split, and the path of their file or, for shards, folder; None for a row from memory."""
+    """The rows of a split, and the path of their file, or of the folder of their shards; None if they are in memory."""
 
     rows: Sequence[Any]
     path: Path | None = None
@@ -40,7 +40,7 @@ class Table:
             except (KeyError, ValueError) as error:
                 place = "the row" if self.path is None else f"{self.path}, row {index + 1}"
                 is_missing = isinstance(error, KeyError)
-                problem = f"missing column {error}; it has {', '.join(row)}" if is_missing else error
+                problem = f"missing column {error}; the columns are {', '.join(row)}" if is_missing else error
                 raise DataError(f"{place}: {problem}") from None
         return results
 

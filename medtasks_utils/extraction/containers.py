@@ -67,7 +67,7 @@ class Container(NamedTuple):
 
 
 def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
-    """Read the parts of a response in turn by ``read``, and return the first reading that has a value."""
+    """Read the parts of a response in turn with ``read``, and return the first reading that has a value."""
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
         reading = read(part)
@@ -95,7 +95,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
 
     Args:
         text: the final text of a response.
-        keys: words that identify an answer's key if its name contains them (``final_answer`` contains ``answer``).
+        keys: words that mark a key as the answer's if its name contains one of them, as ``final_answer`` does.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)[-_MOST:]]
     containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]
@@ -104,7 +104,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield the containers that match a form; keys only if their name contains one of ``keys``."""
+    """Yield the containers that match a form; a key only if its name contains one of ``keys``."""
     for match in islice(form.finditer(text), _MOST):
         groups = match.groupdict()
         name = (groups.pop("key", "") or "").lower()

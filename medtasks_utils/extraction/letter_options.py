@@ -31,7 +31,8 @@ _MOST = 400  # maximum number of letters that are examined
 def latin_letters(text: str) -> str:
     """Return the text with the Cyrillic and Greek letters of options replaced by A to D.
 
-    Cyrillic letters are replaced by the Latin letter that looks alike; if one of them has none, by alphabetical order.
+    Cyrillic letters are replaced by the Latin letters that look like them or, if any of them looks like none, by those
+    with the same place in the alphabet.
 
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
@@ -88,7 +89,7 @@ def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
         if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
     }
     patterns = [
-        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # others have no spaces
+        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # other scripts may have no spaces
         for text in sorted(letters, key=len, reverse=True)
     ]
     return re.compile("|".join(patterns) or "(?!)"), letters

@@ -173,7 +173,7 @@ def unformatted(text: str, bold: str = "", joined: str = "") -> str:
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """Cut off a response, with its reasoning, before a further question that it invents and answers.
+    """Return a response, including its reasoning, up to a further question that it invents and answers.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')

@@ -87,7 +87,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
     Args:
         text: the final text of a response.
         kind: the kind of value, which is read as a float, a date, or a pair (weeks, days).
-        keys: words that identify the answer's key in JSON if its name contains them.
+        keys: words that mark a key in JSON as the answer's if its name contains one of them.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
@@ -104,7 +104,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
         if candidate:
             inside.append(candidate)
         elif container.cue == "key" and _SAYS_SOMETHING.search(container.content):
-            inside, denied_by_key = [], True  # the answer's key says that there is none
+            inside, denied_by_key = [], True  # the answer's key says that there is no answer
     if inside:
         return choose(inside)
     return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind)))

@@ -169,7 +169,7 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 
 
 def _settle(candidate: Candidate, reply: str) -> None:
-    """Affirm or deny a candidate in a question by the symbols after the question; without a reply, count against it."""
+    """Affirm or deny a candidate in a question by the yes or no in ``reply``; if there is neither, count against it."""
     answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
     if answered is None:
         candidate.evidence["asked"] = -60

@@ -92,7 +92,7 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
-    """Return the candidates of a text in order, with weights by the rows of a table and by retractions."""
+    """Return the candidates of a text in order, weighed by the rows of a table and by retractions."""
     candidates = {
         at: Candidate(mention.value, mention.start, mention.end, symbols.text, "mention", 0.0)
         for at, mention in symbols.mentions.items()

@@ -1,4 +1,4 @@
-"""Turn a text into a string of symbols, one for each word. All words of a notion, in any language, have one symbol.
+"""Turn a text into a string of symbols, one for each word. All words of a notion, in any language, share one symbol.
 
 A row of a reading table is a pattern over notions (``answer ~6 is the* @``). The words of each notion are listed in
 ``words.txt``; another language needs one more line for each notion, and no change to any pattern.

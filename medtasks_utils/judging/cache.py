@@ -42,7 +42,7 @@ class Cache:
             self._database.executescript(_SET_UP)
         except (OSError, sqlite3.Error) as error:
             raise JudgeError(
-                f"cannot write the judge's cache {path} ({error}): set another file with judge_cache"
+                f"cannot write the judge's cache {path} ({error}): name another file with judge_cache"
             ) from None
 
     def get(self, key: str) -> JsonObject | None:

@@ -79,7 +79,7 @@ class JudgeClient:
     async def complete(
         self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
     ) -> Value:
-        """Get a reply to messages, parse it by ``read``, and add the cost to the tally.
+        """Get a reply to messages, parse it with ``read``, and add the cost to the tally.
 
         Raises:
             CallError: if no attempt gave a readable reply.
@@ -188,7 +188,7 @@ class JudgeClient:
     def _key(self, messages: Messages, schema: Schema) -> str:
         """Return the cache key, a hash of everything that the reply depends on.
 
-        It includes two constants, the version of the format in which replies are stored. ``max_tokens`` is left out,
+        Two constants in it stand for the version of the format in which replies are stored. ``max_tokens`` is left out,
         since replies that were cut off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]

@@ -70,7 +70,7 @@ class Judgement:
 
 
 class CallError(Exception):
-    """Raised if no attempt of a call got a readable reply.
+    """Raised if no attempt at a call got a readable reply.
 
     Attributes:
         kind: the kind of failure, as in :class:`Judgement`.

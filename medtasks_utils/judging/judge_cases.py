@@ -42,8 +42,8 @@ def judge_all(
         judge: the judge.
         settings: the model, the endpoint and the limits.
         cases: n cases in the form that the judge needs.
-        on_result: a function that is called in another thread, in any order, with a case's index and its judgement as
-            soon as it is ready.
+        on_result: a function that gets each case's index and judgement as soon as the judgement is ready. It is called
+            in another thread, and cases may come in any order.
         check_first: True to check the endpoint before the first call that is not in the cache.
 
     Returns:

@@ -29,7 +29,7 @@ def most_sessions(wanted: int) -> int:
 def is_memory_short(wanted: int) -> bool:
     """Return True if free memory is below both ``wanted`` and an eighth of the total.
 
-    Checks the whole machine, and every control group that this process belongs to.
+    The whole machine is checked, and every control group that this process belongs to.
 
     Args:
         wanted: the memory needed, in bytes.

@@ -165,7 +165,7 @@ class Sandbox:
     def _evict(self) -> bool:
         """End the idle process that uses the most memory, and return True; return False if no process is idle.
 
-        The next call of its session returns an error that says so.
+        The next call of the session that loses its process returns an error that says so.
         """
         for session in sorted(self._sessions.values(), key=lambda session: session.memory, reverse=True):
             if session.connection and session.lock.acquire(blocking=False):

@@ -150,7 +150,7 @@ class Session:
         connection: the socket to the process; None before the first call and after the process has ended.
         process: the process's descriptor (pidfd); None if there is no process, and in weak mode on systems without
             pidfds, where the process ends itself on a timeout.
-        evicted: the error of the next call if the process was ended to make room; else an empty string.
+        evicted: the error that the next call returns if the process was ended to make room; else an empty string.
     """
 
     def __init__(self) -> None:

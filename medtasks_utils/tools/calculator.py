@@ -30,9 +30,9 @@ def calculate(expression: str) -> Number:
     """Return the value of an arithmetic expression.
 
     The operators are ``+ - * / // % ** ^`` (``^`` is a power, as ``**``), the functions ``sqrt sin cos tan log log10
-    exp abs round min max``, the constants ``pi`` and ``e``. ``log`` is the natural logarithm; angles are in radians.
-    ``×``, ``÷`` and ``−`` are accepted, and ``math.`` before a name is ignored. Commas separate arguments; thousands
-    separators are not accepted, since ``max(1,200)`` would be ambiguous.
+    exp abs round min max``, and the constants ``pi`` and ``e``. ``log`` is the natural logarithm; angles are in
+    radians. ``×``, ``÷`` and ``−`` are accepted, and ``math.`` before a name is ignored. Commas separate arguments;
+    thousands separators are not accepted, since ``max(1,200)`` would be ambiguous.
 
     Args:
         expression: at most :data:`MAX_EXPRESSION` characters.

@@ -24,7 +24,7 @@ from medtasks_utils.writing import printable
 from .tool import Tool
 
 MAX_CALLS = 16
-"""Maximum number of calls of one reply that are run; the rest is reported to the model as one failed call."""
+"""Maximum number of calls in one reply that are run; the rest are reported to the model as one failed call."""
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"

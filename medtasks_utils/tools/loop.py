@@ -1,9 +1,9 @@
 """Hold conversations with tools: the model replies, its calls are run, and it gets their results.
 
-A conversation ends with the first reply that contains no call, or a final answer (calls in the same reply are not run),
-and with reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role ``tool``.
-Results of calls in the text go back in one user message, each in ``<tool_response>`` tags, because every chat template
-knows the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
+A conversation ends with the first reply that contains no call or that gives a final answer (calls in it are not
+run), and with reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role
+``tool``. Results of calls in the text go back in one user message, each in ``<tool_response>`` tags, because every chat
+template knows the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ a message with results also has ``calls``."""
 MAX_RESULT = 3_000
 """Maximum number of characters of one result that the model gets."""
 MAX_RESULTS = 12_000
-"""Maximum number of characters of all results of one reply together."""
+"""Maximum number of characters in the results of all calls of one reply together."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 

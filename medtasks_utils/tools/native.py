@@ -53,7 +53,7 @@ def understand(
         tools: the available tools by name.
         most_by_template: if a text has at most this number of calls, they go back as ``tool_calls``, which the chat
             template renders; otherwise they go back as text. 0 means always as text.
-        calls_before: number of earlier calls in the conversation; ids for calls without one count on from it.
+        calls_before: number of earlier calls in the conversation; calls without an id are numbered on from it.
         read: the function that finds calls in a text.
     """
     text, native_calls = _parts(reply)

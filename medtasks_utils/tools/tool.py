@@ -66,7 +66,7 @@ class Tool(ABC):
 
     @property
     def description_of_machine(self) -> str:
-        """A description of what the results depend on in this machine; empty if they do not depend on it."""
+        """A description of what the results depend on in this machine; empty if they depend on nothing in it."""
         return ""
 
     def close(self) -> None:  # noqa: B027

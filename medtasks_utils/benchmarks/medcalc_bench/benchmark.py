@@ -72,7 +72,7 @@ class MedCalcBenchOptions(ToolOptions):
         answer_format: ask for the answer in <answer></answer>, or in a box
         use_think: ask for reasoning in a think block first
         system_prompt: system message that replaces ours; descriptions of tools are appended
-        per_calculator: number of rows per calculator, in a fixed subset
+        per_calculator: maximum number of rows per calculator, in a fixed subset
     """
 
     choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
@@ -156,7 +156,7 @@ class MedCalcBench(Benchmark):
         return []
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
-        """Return all metrics, but those of ``N/A`` only for the corrected rows, and those of tools only with tools."""
+        """Return all metrics; those on ``N/A`` only for the corrected rows, and those on tools only with tools."""
         left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else TOOL_METRICS)}
         return [metric for metric in self.metrics if metric not in left_out]
 
@@ -335,7 +335,10 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
 
 
 def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **reading: Any) -> Answer:
-    """Create the answer, which is ``N/A`` if the response may abstain and does, and score it by the other label."""
+    """Create the answer, which is ``N/A`` if the response may abstain and does.
+
+    If the example has another data set's label, the answer's details say whether the answer is right by that label.
+    """
     if abstains and options.is_corrected:
         value = NOT_AVAILABLE
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)

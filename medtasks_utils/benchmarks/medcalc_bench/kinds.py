@@ -45,8 +45,8 @@ class Kind:
 
     Attributes:
         name: the value of the field ``judgement`` in examples.
-        read: the authors' rule, a function of a content without line breaks and outer quotes; it returns None if the
-            content is not an answer.
+        read: the authors' rule: a function that takes the content of a tag or box, without line breaks and outer
+            quotes, and returns its value, or None if it is not an answer.
         form: the form in which an auditor writes such an answer, in words.
         pattern: the same form as a regular expression.
         shown: a function that formats a value for samples.

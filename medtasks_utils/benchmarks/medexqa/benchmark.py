@@ -41,7 +41,7 @@ _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage
 
 
 class MedExQA(ChoiceBenchmark):
-    """``medexqa_<specialty>``, whose YAML names it in ``dataset_name``, and ``medexqa_all``."""
+    """``medexqa_<specialty>``, whose YAML names the specialty in ``dataset_name``, and ``medexqa_all``."""
 
     name = "medexqa"
     title = "MedExQA"
@@ -77,14 +77,16 @@ class MedExQA(ChoiceBenchmark):
                 "medexqa_all to choose specialties, or name tasks such as medexqa_be"
             )
         if options.vary_order and not task.generates:
-            raise UsageError(f"{task.name}: vary_order applies only to generated answers, but this task scores logits")
+            raise UsageError(
+                f"{task.name}: vary_order applies only to generated answers, but this task compares log-likelihoods"
+            )
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []
         return [f"the weights {weights} sum to {sum(weights)}, not 1; combined uses them unchanged"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
-        """Return all metrics except a macro average of one specialty, and explanation scores that are turned off."""
+        """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""
         names = {"acc", "answered", "answer_accuracy"}
         if task.subset is None:
             names.add("macro_acc")
@@ -125,7 +127,8 @@ class MedExQA(ChoiceBenchmark):
         without = sum(not references(example) for example in examples)
         if without and _scores_explanations(options, task):
             report.remarks.append(
-                f"{without} of {len(examples)} examples have no reference explanation, and get no explanation score"
+                "examples without a reference explanation (they get no explanation score): "
+                f"{without} of {len(examples)}"
             )
         if options.seed is None:
             return list(filter(None, chain.from_iterable(zip_longest(*parts))))

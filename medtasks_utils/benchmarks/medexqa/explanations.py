@@ -19,8 +19,8 @@ JUDGED = ("combined", "explanation", "support", "coverage")
 """Metrics that depend on the judge, and are None for an example on which it failed."""
 
 _WAYS_OUT = (
-    "Run medtasks fetch on a machine with internet access and copy its caches, or choose among --set "
-    "medexqa.explanation_metrics=rougeL,bleu,meteor,bertscore"
+    "Run medtasks fetch on a machine with internet access and copy its caches, or choose others of rougeL, bleu, "
+    "meteor and bertscore with --set medexqa.explanation_metrics=A,B"
 )
 
 
@@ -38,7 +38,7 @@ def scored(options: MedExQAOptions) -> list[str]:
 
 
 class Explanations:
-    """Scores the explanations of a task. Creating it loads the metrics and tries the judge.
+    """A scorer of the explanations in a task. Creating it loads the metrics and checks the judge.
 
     Args:
         options: the benchmark's options.

@@ -42,12 +42,13 @@ from medtasks_utils.statistics.scores import Score
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The possible verdicts."""
 _VERDICTS = (FACTUAL, HALLUCINATED)
-"""The verdicts that decide, which :data:`UNSURE` does not."""
+"""The verdicts that decide: all but :data:`UNSURE`."""
 DIFFICULTIES = ("easy", "medium", "hard")
 """The difficulties of rows, in ascending order."""
 
 TELLS, MISLEADS = "style says the truth", "style misleads"
-"""The groups of examples on which a classifier of only the answer's text, not trained on the row, is right or wrong."""
+"""The groups of examples on which a classifier that sees only the answer's text is right or wrong. It was not trained
+on the row."""
 AT_CHANCE = 0.55
 """The largest accuracy of that classifier on rows that count as balanced."""
 
@@ -164,7 +165,7 @@ class MedHallu(Benchmark):
         return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
-        """Make two examples of each row, with the true and the hallucinated answer, or draw one of them by seed."""
+        """Make two examples from each row, with the true and the hallucinated answer, or draw one of them by seed."""
         pairs = table.made(_pair)
         right = verdicts(self.shortcuts, list(chain.from_iterable(pairs)), self.content_fields)
         for index, pair in enumerate(pairs):
@@ -175,8 +176,8 @@ class MedHallu(Benchmark):
         if options.style_balanced:
             if right is None:
                 raise DataError(
-                    f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, and these rows are "
-                    "others; run another MedHallu task on them"
+                    f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, but these are other "
+                    "rows; run another MedHallu task on them"
                 )
             pairs = _style_balanced(pairs)
         if not pairs:
@@ -235,7 +236,7 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
     """Return as many rows as possible on which the classifier of style has an accuracy of at most :data:`AT_CHANCE`.
 
     Rows on which it errs are chosen first, then others in a pseudo-random order that is the same on every machine. Both
-    answers of a row are kept, so the accuracy is also the mean of those on true and on hallucinated answers.
+    answers of a row are kept, so this accuracy is also the mean of its accuracies on true and on hallucinated answers.
     """
     right_in = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
 

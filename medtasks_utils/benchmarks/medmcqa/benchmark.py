@@ -113,7 +113,7 @@ class MedMCQA(ChoiceBenchmark):
         """Score ``acc``, ``answered``, ``format`` and ``one_box``.
 
         ``format`` is 1 if the response is one think block followed by some text, as the parser of the defining
-        environment checks; a box is not required. ``one_box`` is 1 if the answer has exactly one box.
+        environment checks; a box is not required. ``one_box`` is 1 if exactly one box follows the reasoning.
         """
         count = len(boxes(final_text(answer.response)))
         well_formed = float(is_one_block_then_answer(answer.response))
@@ -125,7 +125,7 @@ BENCHMARK = MedMCQA()
 
 
 def _held_out(count: int, split: str) -> list[int]:
-    """Return the row indices of a split when ``train_test_split(seed=42)`` of datasets divides train 9 to 1."""
+    """Return the row indices of a split if ``train_test_split(seed=42)`` of ``datasets`` divides train 9 to 1."""
     import numpy
 
     size = math.ceil(count * 0.1)

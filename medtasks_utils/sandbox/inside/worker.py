@@ -85,7 +85,7 @@ def forget_the_machine() -> None:
 
 
 class Interpreter:
-    """Runs the code of one session as if it were the file ``main.py``, and keeps its variables."""
+    """An interpreter that runs the code of one session as if it were the file ``main.py``, and keeps its variables."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -125,7 +125,7 @@ class Interpreter:
             problem = error
         else:
             return False
-        _show(problem)  # out of the block, during which Python 3.10 keeps the objects of the traceback alive
+        _show(problem)  # outside the block, during which Python 3.10 keeps the objects of the traceback alive
         return True
 
     compile: Any = staticmethod(compile)

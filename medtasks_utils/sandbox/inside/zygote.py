@@ -21,7 +21,7 @@ from typing import NoReturn
 from . import confine, weak, worker
 from .system import open_process
 
-# Run before the first fork, so that the interpreter specialises its bytecode once, on memory that the forks share.
+# Run before the first fork, so that the interpreter specialises its bytecode once, in memory that the forks share.
 _WARM_UP = """
 import math, re, json, statistics, decimal, fractions, datetime, itertools, functools, collections
 class A:

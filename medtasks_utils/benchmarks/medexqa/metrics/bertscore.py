@@ -110,8 +110,8 @@ def _load(model: str) -> Any:
             raise OSError("its tokenizer has no vocabulary")
     except Exception as error:  # a missing, damaged or unusual model fails in many ways, all for the user to fix
         raise MedtasksError(
-            f"bertscore needs the model {model}, which cannot be loaded ({reason_of(error)}; bertscore_model names "
-            "another)"
+            f"bertscore needs the model {model}, which cannot be loaded ({reason_of(error)}); set bertscore_model "
+            "to load another"
         ) from None
     # SciBERT's tokenizer states no maximum length. transformers then assumes 1e30, which overflows in bert-score.
     positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
