@@ -196,8 +196,10 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )
-    if "refusal" in line and "answered" not in numbers:  # a prompt whose log-likelihoods were not computed
-        numbers["answered"], sample.answers[name] = 0.0, [UNANSWERED]
+    requests = [[*request.values()] for request in line["arguments"].values()] if "refusal" in line else []
+    if requests and isinstance(requests[0][1], str):  # a prompt whose log-likelihoods were not computed
+        numbers["answered"], sample.answers[name], sample.responses = 0.0, [UNANSWERED], [""]
+        sample.target = requests[int(line["target"])][1].strip()
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):

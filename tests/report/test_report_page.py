@@ -103,7 +103,9 @@ def test_prompts_that_were_refused_are_unanswered(tmp_path):
     log.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)))
     (topic,) = topics_of(read_runs(tmp_path))
     assert outcomes(topic.results["model"])["no answer found"] == 1
-    assert topic.results["model"].samples[0].answers == {"none": [UNANSWERED]}
+    refused, answered, *_ = topic.results["model"].samples
+    assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
+    assert refused.target in "ABCD" and answered.target in "ABCD", "not an index"
 
 
 def test_f1_says_that_its_examples_are_decided(runs, page):
