@@ -100,7 +100,7 @@ class Scorer:
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
             raise UsageError(
-                f"{self.info.name}: {len(rows)} rows, but {len(responses)} responses; pass one response for each row"
+                f"{self.info.name}: pass one response for each row (rows: {len(rows)}, responses: {len(responses)})"
             )
         examples: list[Example] = []
         answers: list[tuple[Example, Answer]] = []

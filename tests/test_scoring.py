@@ -90,7 +90,7 @@ def test_mistakes_are_errors(arguments, options, kind, message):
 
 def test_each_row_needs_a_response_and_explanations_are_scored_on_request():
     row = sample_rows(FILE["medexqa"])[0]
-    with pytest.raises(UsageError, match="2 rows, but 1 responses"):
+    with pytest.raises(UsageError, match=r"one response for each row \(rows: 2, responses: 1\)"):
         Scorer("medexqa").many([row, row], ["A"])
     assert "rougeL" not in score("medexqa", row, "A")["strict-match"].metrics
     assert "rougeL" in score("medexqa", row, "A", explanation_metrics="rougeL")["strict-match"].metrics

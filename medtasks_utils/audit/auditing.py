@@ -102,7 +102,7 @@ def audit(
                 log(f"{run.name}, {task_run.task}: left out, since it has no responses with both filters' answers")
     if not audits:
         raise MedtasksError(
-            f"nothing to audit{f' in the task {task}' if task else ''}: name runs of this pack's generation tasks, "
+            f"nothing to audit{f' in the task {task}' if task else ''}: name runs of this package's generation tasks, "
             "saved with --log_samples"
         )
     return audits

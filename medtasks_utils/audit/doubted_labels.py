@@ -101,7 +101,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     if not count:
         raise MedtasksError(
             f"no example has answers of {filter_name} in {FEWEST_RUNS} of the runs; name runs of the same tasks of "
-            "this pack, saved with --log_samples"
+            "this package, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count
 

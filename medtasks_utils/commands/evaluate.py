@@ -1,4 +1,4 @@
-"""``medtasks eval``: ``lm_eval run`` with this pack's tasks and options (:mod:`medtasks_utils.harness.evaluation`)."""
+"""``medtasks eval``: ``lm_eval run`` with our tasks and options (:mod:`medtasks_utils.harness.evaluation`)."""
 
 import argparse
 import shlex
@@ -73,7 +73,7 @@ class HarnessCommand(Command):
 
 @dataclass(kw_only=True)
 class Eval(HarnessCommand):
-    """Run lm_eval on this pack's tasks, with every flag of lm_eval run and a faster start.
+    """Run lm_eval on this package's tasks, with every flag of lm_eval run and a faster start.
 
     examples:
       medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\

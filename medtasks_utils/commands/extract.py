@@ -19,7 +19,7 @@ class Extract(Command):
 
     Attributes:
         paths: saved runs with samples; default: a response on standard input
-        task: a task of this pack
+        task: a task of this package
         explain: show the candidates with the evidence for and against each
         kind: the kind of answer, if the benchmark has several; default: its first kind
     """

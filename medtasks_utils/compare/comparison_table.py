@@ -8,8 +8,8 @@ The JSON has these keys, which do not change while ``version`` is 1::
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
                   detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
                   task or group of tasks; p, low and high are null if there are too few examples
-    flips         by task and filter: both_right, both_wrong, n_gained, n_lost, which with repeats are expected
-                  numbers, and gained and lost, lists of doc_id_a, doc_id_b, doc_hash, target, answers_a, answers_b
+    flips         by task and filter: both_right, both_wrong, n_gained and n_lost (with repeats, expected numbers);
+                  gained and lost, which are lists of doc_id_a, doc_id_b, doc_hash, target, answers_a, answers_b
     warnings      sentences
 
 Values are in the metric's own unit (0–1, or 0–100 for scores of explanations); ``difference`` is ``b − a``.

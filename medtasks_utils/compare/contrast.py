@@ -65,8 +65,8 @@ class Contrast(ResultWithInterval):
         p: the two-sided p-value; None if there are too few examples to test, as ``note`` says.
         test: the name of the test.
         sensitivity: the true differences that the test detects; None if there is no ``stderr``.
-        left_out: the number of examples without a value in one of the runs, plus the number whose judgement failed and
-            is filled in from the others. Each of k generations counts as 1/k.
+        left_out: the number of examples without a value in one of the runs, plus the number with a failed
+            judgement, whose scores are filled in from the others. Each of k generations counts as 1/k.
         note: the reason why there is no p-value, or why it seems to contradict the interval; else an empty string.
         unreliable: the reason why the interval is unreliable; an empty string if it rests on at least ten informative
             clusters, which is about five examples that differ.

@@ -1,10 +1,10 @@
 """Compute how many examples or repeats are needed to detect a given difference: ``medtasks compare --plan``.
 
 The variance of an example's difference is estimated from two saved runs, so the plan holds for two models that differ
-as these do. It is for the test that compares them (:class:`~medtasks_utils.statistics.planning.Sensitivity`), both as a
-single comparison and as one of those that Holm's method corrects together. With repeats, the variance is split into the
-variance between examples, which repeats do not reduce, and the variance within examples
-(:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
+as these do. The plan is for the test that compares such models
+(:class:`~medtasks_utils.statistics.planning.Sensitivity`), both as a single comparison and as one of those that Holm's
+method corrects together. With repeats, the variance is split into the variance between examples, which repeats do not
+reduce, and the variance within examples (:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
 """
 
 import math

@@ -37,7 +37,7 @@ class TaskRun:
 
     Attributes:
         task: the task's name.
-        benchmark_name: the name of its benchmark; None for a task outside this pack.
+        benchmark_name: the name of its benchmark; None for a task outside this package.
         metrics: the values that the harness reported.
         config: the task's configuration, with its options under ``dataset_kwargs`` and further facts in ``metadata``.
         samples_path: the sample log; None if none was written.
@@ -54,7 +54,7 @@ class TaskRun:
 
     @cached_property
     def benchmark(self) -> Benchmark | None:
-        """The benchmark of the task; None for a task outside this pack."""
+        """The benchmark of the task; None for a task outside this package."""
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
     def metric(self, name: str) -> Metric:
@@ -151,7 +151,7 @@ def content_keys(
 
     Args:
         documents: the examples of one task, in order.
-        benchmark: the benchmark of the task; None for a task outside this pack.
+        benchmark: the benchmark of the task; None for a task outside this package.
         hashes: lm_eval's hash of each example, which is used if there is no benchmark.
     """
     if benchmark:

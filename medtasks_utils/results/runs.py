@@ -94,8 +94,8 @@ def as_run(
 
     Args:
         results: the content of the results file.
-        path: the file, or the folder if there is no file.
-        date: the date in its name.
+        path: the results file, or the folder if there is no file.
+        date: the date in the file's name.
         logs: sample logs by task.
         problems: problems in the run's files, as sentences.
     """
@@ -128,7 +128,7 @@ def _task(name: str, values: Mapping[str, Any], config: JsonObject, samples: Pat
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
-    """Return the name of a task's benchmark; None for a task outside this pack.
+    """Return the name of a task's benchmark; None for a task outside this package.
 
     The configuration states it in ``metadata.benchmark``. Only if there is no configuration does the task's name
     decide, since the harness has tasks with the same names.

@@ -77,7 +77,7 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
-        """Return the scores of a metric, one per generation: None if it does not apply. Empty if not computed."""
+        """Return the scores of a metric, one per generation (None if it does not apply); empty if not computed."""
         scores = self.scores.get(filter_name, {}).get(metric)
         if scores is not None:
             return scores

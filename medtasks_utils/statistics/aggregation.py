@@ -167,7 +167,7 @@ class MacroF1(Aggregation):
 
 
 class Total(Mean):
-    """The sum over examples of their means over generations, without standard error; runs are compared by the mean."""
+    """The sum of the examples' means over generations. It has no standard error; runs are compared by the mean."""
 
     name = "total"
     empty_value = 0.0

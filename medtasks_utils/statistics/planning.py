@@ -1,7 +1,7 @@
 """Compute the difference that a comparison of two runs detects, and the examples or repeats that a difference needs.
 
-Both follow from one formula (:class:`Sensitivity`): with the number of examples needed for a difference, this
-difference is just detectable.
+Both follow from one formula (:class:`Sensitivity`): with as many examples as a difference needs, this difference
+is just detectable.
 """
 
 import bisect
