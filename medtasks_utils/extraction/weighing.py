@@ -114,7 +114,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
 
 
 _ANOTHER = 20.0
-"""Minimum weight of a candidate after a hesitation that counts as another answer."""
+"""Minimum weight with which a candidate after a hesitation counts as another answer."""
 
 OUTRIGHT = 50.0
 """Minimum weight of a candidate that is stated outright."""

@@ -81,7 +81,7 @@ def summary(judgements: Sequence[Judgement]) -> str:
     calls = sum(judgement.calls for judgement in judgements)
     prompt = sum(judgement.tokens.prompt for judgement in judgements)
     completion = sum(judgement.tokens.completion for judgement in judgements)
-    return f"{counts}; {calls} calls, {prompt:,} prompt + {completion:,} completion tokens"
+    return f"{counts}; calls: {calls}; tokens: {prompt:,} in prompts, {completion:,} in completions"
 
 
 def _with_client(

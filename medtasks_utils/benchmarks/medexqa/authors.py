@@ -7,8 +7,8 @@ from thefuzz import fuzz, process, utils
 
 from medtasks_utils.extraction.letters import LETTERS
 
-# The authors' rules, restated from github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py. "Near" is a stretch
-# without the capitals A-D, so that the matched letter is the first capital A-D after the cue. Bounds and word
+# The authors' rules, restated from github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py. ``_NEAR`` excludes
+# the capitals A-D, so that the matched letter is the first capital A-D after the cue. Bounds and word
 # boundaries are those of the authors, since published numbers depend on them.
 
 _NEAR = "[^ABCD]"

@@ -118,7 +118,8 @@ class Explanations:
             )
             if all(judged.failure for judged in judgements.values()):
                 self.failure = (
-                    f"the judge judged none of {len(judgements)} explanations ({first}), so there is no score"
+                    f"the judge judged none of the explanations ({len(judgements)} in all; {first}), "
+                    "so there is no score"
                 )
 
     def _scores(

@@ -73,7 +73,7 @@ class MedHalluOptions(Options):
         allow_unsure: offer 2 (unsure) as an answer
         style_balanced: only rows on which a classifier of the answers' style is at chance
         pairing: show both answers of each row, or one of them, drawn at random
-        seed: random seed of pairing=sampled
+        seed: random seed for pairing=sampled
     """
 
     choose_rows = frozenset({"subset", "difficulty", "style_balanced", "pairing", "seed"})

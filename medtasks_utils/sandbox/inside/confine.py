@@ -121,7 +121,7 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
         finally:
             os._exit(0)
     os.close(writing)
-    reason = os.read(reading, 999).decode(errors="replace") or "it ended a process"
+    reason = os.read(reading, 999).decode(errors="replace") or "the process that tested it ended"
     os.close(reading)
     os.waitpid(child, 0)
     return reason.strip()
