@@ -119,8 +119,8 @@ class OtherRun:
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Return a text with the number of ``names``, what they are, and the first three of them."""
-    return f"{len(names)} {what}: {', '.join(names[:3])}{', …' * (len(names) > 3)}"
+    """Return a text that says what ``names`` are, how many there are, and the first three of them."""
+    return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
 def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: str = "") -> OtherRun:

@@ -63,7 +63,7 @@ def import_run(
         why = f"whose prompt shows no document of {name}"
     unmatched = [response.place for response in matched.pop(NOWHERE, [])]
     if unmatched:
-        run.problems.append(f"{path}: left out {named(unmatched, f'of {len(run.responses)} responses, {why}')}")
+        run.problems.append(f"{path}: of {len(run.responses)} responses, left out {named(unmatched, f'those {why}')}")
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
     return _save(built, matched, run, folder), run.problems

@@ -44,7 +44,7 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
         else:
             damaged += 1
     if damaged:
-        logger.warning("%s: %d damaged lines are ignored; their requests are sent again", path, damaged)
+        logger.warning("%s: damaged lines, which are ignored: %d; their requests are sent again", path, damaged)
 
 
 def _is_whole(line: bytes) -> bool:

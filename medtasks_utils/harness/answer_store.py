@@ -157,7 +157,7 @@ class AnswerStore:
         self._add(kept_before)
         if kept_before:
             times = sorted(kept.entry["at"] for kept in kept_before)
-            message = "reusing %d answers that an earlier run kept in %s, from %s to %s; use --fresh to ask again"
+            message = "reusing the answers that an earlier run kept: %d in %s, from %s to %s; use --fresh to ask again"
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
     def _unfinished(self) -> list[Path]:
@@ -294,7 +294,7 @@ class AnswerStore:
     @property
     def way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        return f"{self.kept} answers are kept in {self.folder}: run the same command again to continue where it stopped"
+        return f"answers kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
 
     def close(self) -> None:
         """Close the file."""

@@ -117,10 +117,10 @@ def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
         return
     empty = sum(reply.is_empty for reply in replies)
     if empty:
-        yield f"{empty} of {len(replies)} replies are empty, although they were neither cut nor filtered"
+        yield f"empty replies that were neither cut nor filtered: {empty} of {len(replies)}"
     filtered = sum(reply.ended == "filter" for reply in replies)
     if filtered:
-        yield f"{filtered} of {len(replies)} replies were stopped by the server's content filter"
+        yield f"replies that the server's content filter stopped: {filtered} of {len(replies)}"
 
 
 class Completion(NamedTuple):

@@ -448,9 +448,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             MedtasksError: if no prompt was answered in a task without tools.
         """
         if refusals and len(refusals) == count and self.turns is None:
-            raise MedtasksError(f"{self.info.name}: none of the {what} was answered: {refusals[0]}")
+            raise MedtasksError(f"{self.info.name}: none of the {what} got a reply: {refusals[0]}")
         if refusals:
-            self.remark(f"{len(refusals)} of {count} {what} were not answered: {refusals[0]}")
+            self.remark(f"{len(refusals)} of {count} {what} got no reply: {refusals[0]}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter.

@@ -90,14 +90,14 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     message = one_line(capsys.readouterr().err)
     for part in (
         f"{len(good)} of {len(requests)} requests have a reply",
-        f"1 requests without a response: {requests[0]['custom_id']}",
-        f"2 errors instead of a reply: {requests[1]['custom_id']}",
+        f"requests without a response: 1 ({requests[0]['custom_id']}",
+        f"errors instead of a reply: 2 ({requests[1]['custom_id']}",
         "slow down",
         "no luck",
-        f"2 lines that are not JSON with a custom_id: out.jsonl line {len(good) + 9}",
-        f"1 requests with several responses, of which the first reply is used: {good[0]['custom_id']}",
-        f"other prompts than this installation sends: {place}-00000000",
-        "1 responses that belong to no request of this run: medqa-0-0-00000000",
+        f"lines that are not JSON with a custom_id: 2 (out.jsonl line {len(good) + 9}",
+        f"requests with several responses, of which the first reply is used: 1 ({good[0]['custom_id']})",
+        f"other prompts than this installation sends: 1 ({place}-00000000",
+        "responses that belong to no request of this run: 1 (medqa-0-0-00000000)",
         "--partial",
     ):
         assert part in message

@@ -125,13 +125,13 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
     path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
     with pytest.raises(MedtasksError, match="name the task with --task"):
         imported(path, tmp_path)
-    with pytest.raises(MedtasksError, match="1 of 1 responses, whose prompt shows no document of medhallu"):
+    with pytest.raises(MedtasksError, match="left out those whose prompt shows no document of medhallu: 1"):
         imported(path, tmp_path, task="medhallu")
     for name, said in {"medhalu": "did you mean medhallu", "medexqa": "is not one task of this pack"}.items():
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
-    with pytest.raises(MedtasksError, match="left out 1 records without a response that is text: line 2"):
+    with pytest.raises(MedtasksError, match=r"left out records without a response that is text: 1 \(line 2\)"):
         imported(path, tmp_path)
 
 
@@ -186,7 +186,7 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, tmp_path, caps
     score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
     path = packed(tmp_path) if name == "log.eval" else OTHERS / name
     run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
-    assert run.model == "org/m" and "left out 1 records without a response that is text: " in problem
+    assert run.model == "org/m" and "left out records without a response that is text: 1 (" in problem
     task = run.tasks["medcalc_bench"]
     assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
     assert [sample.details[STRICT]["other_scores"][score] for sample in task.samples] == [0, 1, 1]
@@ -258,9 +258,9 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err
-    assert "responses, whose id matches either no document" in errors
-    assert "1 documents with several responses, used as generations" in errors
-    for kind in ("1 lines that are not JSON", "1 records without a response that is text"):
+    assert "responses, left out those whose id matches either no document" in errors
+    assert "documents with several responses, used as generations: 1 (" in errors
+    for kind in ("lines that are not JSON: 1 (", "records without a response that is text: 1 ("):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     metrics = run.tasks[task].metrics

@@ -108,7 +108,7 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys
         words = command(served, tmp_path, "plain", connections=1)
         _, errors = run(words, capsys, code=1)
         assert re.search(
-            r"error: .*503.*out of breath.*; 10 answers are kept in .*to continue where it stopped\n$", errors
+            r"error: .*503.*out of breath.*; answers kept in .*: 10; .*to continue where it stopped\n$", errors
         )
         assert "Traceback" not in errors
         refuses[0] = False
@@ -174,7 +174,7 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
             found[answer is not None] += 1
         assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
     assert found[True] > found[False] / 2
-    assert "damaged lines are ignored" in caplog.text
+    assert "damaged lines, which are ignored: " in caplog.text
     put(again, "later", "reply")
     again.end()
     assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"

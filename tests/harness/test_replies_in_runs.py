@@ -145,8 +145,8 @@ def test_samples_and_metrics_say_how_replies_ended(data):
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
     remarks = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
     assert remarks == [
-        "1 of 8 replies are empty, although they were neither cut nor filtered",
-        "1 of 8 replies were stopped by the server's content filter",
+        "empty replies that were neither cut nor filtered: 1 of 8",
+        "replies that the server's content filter stopped: 1 of 8",
     ]
 
 
@@ -222,7 +222,7 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
             if name == "a":
                 said = capsys.readouterr().out
     assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
-    assert "2 of 16 replies are empty" in said and "2 of 16 replies were stopped" in said
+    assert "nor filtered: 2 of 16" in said and "content filter stopped: 2 of 16" in said
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
     frame = load_runs(tmp_path / "a").to_pandas().samples
@@ -280,7 +280,7 @@ def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf, data):
     assert [bool(sample["resps"][0][0]) for sample in found] == [True, True, False, True]
     assert "more than the model's context of 2,500" in found[2]["refusal"][0]
     (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
-    assert "1 of 4 requests were not answered" in remark
+    assert "1 of 4 requests got no reply" in remark
 
 
 def scored_letters(body: Request) -> Answer:
@@ -330,9 +330,9 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
         (first, second), (remark,) = compared(tokens + ROOM[engine] - 1)
         assert first == with_room[0]
         assert second["acc"] == 0 and second["resps"] == [[""]] * 4
-        assert "1 of 2 examples were not answered" in remark and second["refusal"][0] in remark
+        assert "1 of 2 examples got no reply" in remark and second["refusal"][0] in remark
         assert f"a prompt of {tokens:,} tokens with its answer is more than the model's context" in remark
-        with pytest.raises(MedtasksError, match="none of the examples was answered"):
+        with pytest.raises(MedtasksError, match="none of the examples got a reply"):
             compared(9)
 
 
