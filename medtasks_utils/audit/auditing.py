@@ -12,7 +12,7 @@ from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.filters import FILTERS, FLEXIBLE
-from medtasks_utils.judging import JudgeSettings, judge_all
+from medtasks_utils.judging import Judgement, JudgeSettings, judge_all
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import JsonObject, write_whole
@@ -140,25 +140,9 @@ def _audit_task(
         read = sum("stated" in judgement.output for judgement in judgements)  # missing if the LLM failed
         strata[name], counted[name] = {"responses": len(members), "drawn": len(drawn), "read": read}, Counter()
         for item, judgement in zip(drawn, judgements, strict=True):
-            stated = judgement.output.get("stated")
-            person = mark_of(marks, run, task, item.sample)
-            agrees = None if person is None or stated is None else item.is_same(person, stated)
-            facts = [] if stated is None else _facts(item, stated)
+            facts = _facts(item, judgement.output.get("stated"))
             counted[name].update(facts)
-            readings.append(
-                {
-                    "doc_id": item.sample.doc_id,
-                    "generation": item.generation,
-                    "stratum": name,
-                    **{filter_name: item.read(filter_name) for filter_name in FILTERS},
-                    "stated": stated,
-                    "person": person,
-                    "person_agrees": agrees,
-                    "differs": any(fact.endswith(FILTERS) for fact in facts),
-                    "failure": judgement.failure,
-                    "end": item.sample.responses[item.generation][-_END:],
-                }
-            )
+            readings.append(_reading(item, name, judgement, facts, mark_of(marks, run, task, item.sample)))
 
     def counts(fact: str) -> list[Counts]:
         return [Counts(counted[name][fact], of["read"], of["responses"]) for name, of in strata.items()]
@@ -183,14 +167,33 @@ def _audit_task(
     return result | {"path": str(path)}
 
 
-def _facts(item: Item, stated: str) -> list[str]:
+def _reading(item: Item, stratum: str, judgement: Judgement, facts: Sequence[str], person: str | None) -> JsonObject:
+    """Return the record of a response that was drawn: what the filters, the LLM and a person read in it."""
+    stated = judgement.output.get("stated")
+    return {
+        "doc_id": item.sample.doc_id,
+        "generation": item.generation,
+        "stratum": stratum,
+        **{filter_name: item.read(filter_name) for filter_name in FILTERS},
+        "stated": stated,
+        "person": person,
+        "person_agrees": None if person is None or stated is None else item.is_same(person, stated),
+        "differs": any(fact.endswith(FILTERS) for fact in facts),
+        "failure": judgement.failure,
+        "end": item.sample.responses[item.generation][-_END:],
+    }
+
+
+def _facts(item: Item, stated: str | None) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
         The facts that apply: ``missed`` and ``misread``, each with the name of a filter; ``gained`` if only the LLM
-        read a right answer, and ``lost`` if only the flexible filter did.
+        read a right answer, and ``lost`` if only the flexible filter did. None apply if the LLM failed.
     """
-    facts = []
+    facts: list[str] = []
+    if stated is None:
+        return facts
     for name in FILTERS:
         answer = item.read(name)
         if not item.is_same(answer, stated):
