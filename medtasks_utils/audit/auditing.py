@@ -109,7 +109,7 @@ def audit(
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    """Yield the responses of a task whose samples have both filters' answers."""
+    """Yield the responses of those samples of a task that both filters have scored."""
     if task.benchmark is None:
         return
     for sample in task.samples:

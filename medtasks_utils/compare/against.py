@@ -58,7 +58,7 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """The comparison of a task in a new run with the same task in a saved run, which chooses the batches to evaluate.
+    """The comparison of a task in a new run with the same task in a saved run; it chooses the batches to evaluate.
 
     Args:
         saved: the task in the saved run.

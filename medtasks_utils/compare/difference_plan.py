@@ -103,11 +103,11 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield f"n of {need['task']} {need['metric']}: {parts}; n needed has the same proportions."
+            yield f"n of {need['task']} {need['metric']}: {parts}; n needed assumes the same proportions."
     for need in needs:
         if need["spread"]:
             yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
-    yield "of: the number in the benchmark; if more are needed, use repeats or another benchmark."
+    yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
     yield f"within {WITHIN:g} points; without --against, n needed is the number evaluated."
     yield "corrected: after Holm's correction among all whole tasks and metrics on which these runs are compared."

@@ -78,7 +78,7 @@ def write_requests(
         paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
     for path in file.parent.glob(f"{file.stem}*{file.suffix}"):
         if path not in paths and re.fullmatch(r"(_\d+)?", path.stem.removeprefix(file.stem)):
-            raise UsageError(f"{path} is left from an earlier command: remove it, or write to another file")
+            raise UsageError(f"{path} is left over from an earlier command: remove it, or write to another file")
     for path, part in zip(paths, parts, strict=True):
         write_whole(path, json_lines(part), make_folder=True)
     write_whole(_run_file(file), json.dumps({"flags": SECRETS.scrub(asdict(config))}, indent=2, default=str))

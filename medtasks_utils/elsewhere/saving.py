@@ -88,7 +88,11 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 
 
 def _task_of(run: OtherRun) -> str:
-    """Return the default task of the benchmark whose name occurs in the run's names."""
+    """Return the main task of the benchmark that the run's names name; the longest matching name decides.
+
+    Raises:
+        MedtasksError: if they name no benchmark.
+    """
     plain = _letters_and_digits(run.names)
     tasks = {}
     for benchmark in benchmarks().usable():

@@ -147,7 +147,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
 
 
 def _weigh_bold(candidate: Candidate) -> None:
-    """Count a candidate in bold as stated, unless there is evidence against it."""
+    """Raise the support of a candidate in bold to that of a stated value, unless there is evidence against it."""
     text, start, end = candidate.text, candidate.start, candidate.end
     is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
     if is_between and text.count(BOLD, 0, start) % 2 and not candidate.evidence:

@@ -11,8 +11,8 @@ model's archive (:mod:`.answer_files`)::
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses answers of unfinished runs. It uses the archive only with ``--extend``, since the
 server may meanwhile serve other weights under the same name. A reply that ended by itself also answers a request with
-another token limit, if it fits within that limit. A reply that is shorter than two budgets for thinking answers
-requests with either budget.
+another token limit, if it fits within that limit. If a reply is shorter than both of two thinking budgets, it is valid
+for a request with either one. In names of files and flags, *answers* are such replies.
 """
 
 import threading

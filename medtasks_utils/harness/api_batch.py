@@ -1,8 +1,8 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-are answered. A run replaces it by :meth:`ApiBatch.generate_until`, which sends the same requests in order over the same
-number of connections, and continues each conversation without waiting for the others.
+are answered. A run replaces it with :meth:`ApiBatch.generate_until`, which sends the same requests in order over as
+many connections, and continues each conversation without waiting for the others.
 """
 
 import asyncio

@@ -252,7 +252,8 @@ def check_model(config: EvaluatorConfig) -> None:
     """
     path = str(config.model_args.get("pretrained", ""))
     if path.startswith(("/", "~", ".")) and not Path(path).exists():
-        raise UsageError(f"--model_args: pretrained={path}: no such folder (~ is not expanded)")
+        hint = "; ~ is not expanded" * path.startswith("~")
+        raise UsageError(f"--model_args: there is no folder pretrained={path}{hint}")
     try:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:

@@ -134,7 +134,10 @@ def _malformed(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name in names:
             if name not in known:
                 field = name if kind == "task" else kind
-                yield field, f"{kind} has no such field{did_you_mean(name, known)}; it has {', '.join(known)}"
+                yield (
+                    field,
+                    f"{kind} has no field {name!r}{did_you_mean(name, known)}; its fields are {', '.join(known)}",
+                )
     for chain in settings.get("filter_list") or ():
         for step in chain["filter"]:
             name = step["function"]

@@ -77,7 +77,7 @@ class BenchmarkFiles:
         folder = benchmark.sample if self.name == "sample" and benchmark.sample else root / benchmark.name
         if not folder.is_dir():
             raise DataError(
-                f"no folder {folder}: put a snapshot of the hub data set {repository.name} or plain files there, "
+                f"no folder {folder}: put the files of the hub data set {repository.name} there, "
                 f'or set --data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} to "hub" or "sample"'
             )
         return folder

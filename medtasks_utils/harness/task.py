@@ -242,8 +242,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()
         count = len(self.eval_docs)
-        if any(not 0 <= number < count for number in kwargs.get("samples") or ()):
-            raise UsageError(f"--samples: the examples of {self.info.name} have the indices 0 to {count - 1:,}")
+        for number in kwargs.get("samples") or ():
+            if not 0 <= number < count:
+                raise UsageError(
+                    f"--samples: {self.info.name} has no example {number}; its indices run from 0 to {count - 1:,}"
+                )
         self._limit = kwargs.get("limit")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):

@@ -77,6 +77,6 @@ def without_effect(
         if name not in kind.needs or value in (None, False):
             continue
         if not generates:
-            yield f"{name} applies only to generated answers, but the tasks score logits: omit it"
+            yield f"{name} applies only to generated answers, but these tasks compare log-likelihoods: omit it"
         elif not any(of_task.has_effect(name) for of_task in options):
             yield f"{name} has no effect without {kind.needs[name]}: set that too, or omit {name}"

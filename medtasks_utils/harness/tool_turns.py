@@ -177,7 +177,7 @@ class ToolTurns:
         return self._format.read(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: Instance) -> None:
-        """Add ``tool_calls``, ``turns`` and ``tool_errors`` to the metrics, and the transcript to the sample."""
+        """Add the scores ``tool_calls``, ``turns`` and ``tool_errors``, and the transcript, to an answer."""
         conversation = instance.conversation
         answer.details["transcript"] = conversation.transcript
         for metric in TOOL_METRICS:

@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 def shown_value(result: Estimate | Contrast, metric: Metric) -> Shown | None:
-    """Convert an estimate, or the difference of a contrast, to the form of a figure; None if it has no value."""
+    """Return an estimate, or the difference of a contrast, as figures show it; None if it has no value."""
     value = result.difference if isinstance(result, Contrast) else result.value
     if value is None:
         return None
@@ -158,12 +158,12 @@ class Section:
 
 
 def samples_link(**filters: str) -> str:
-    """Return a link within the page that opens the browser of samples with the given filters."""
+    """Return a link within the page that opens the sample browser with the given filters."""
     return "#samples&" + urlencode({name: value for name, value in filters.items() if value})
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
-    """List names as in a sentence; for more than ``most``, the first ones and the number of the others."""
+    """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than ``most``."""
     shown = list(names)
     if len(shown) > most:
         shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]

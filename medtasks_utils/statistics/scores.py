@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class JudgedScore(NamedTuple):
-    """The score of a metric for which a judge reads only right answers.
+    """The score of a metric whose judge is asked only about responses with a right answer.
 
     Attributes:
         right: True if the answer is right.

@@ -193,10 +193,12 @@ class _Attempt:
     # ---- cost
 
     def _charge(self, interval: float = 0) -> None:
-        """Add the cost since the last call to the running jobs or, if none runs, to the waiting ones.
+        """Divide the cost since the last charge equally among the running jobs or, if there are none, the waiting ones.
+
+        The cost is in seconds, GPU-seconds and joules.
 
         Args:
-            interval: minimum seconds since the last call; if fewer have passed, do nothing.
+            interval: the minimum time since the last charge, in seconds; if less has passed, do nothing.
         """
         seconds = time.monotonic() - self.charged_at
         jobs = [*self.running] or self.waiting

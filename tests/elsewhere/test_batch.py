@@ -133,7 +133,7 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path, capsys):
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
     assert imported(tmp_path, str(responses)) == 0
     assert exit_code([*command[:-4], "--limit", "1", *command[-2:]]) == 2
-    assert "r_1.jsonl is left from an earlier command" in one_line(capsys.readouterr().err)
+    assert "r_1.jsonl is left over from an earlier command" in one_line(capsys.readouterr().err)
 
 
 @pytest.mark.torch
