@@ -188,8 +188,9 @@ def _facts(item: Item, stated: str | None) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        The facts that apply: ``missed`` and ``misread``, each with the name of a filter; ``gained`` if only the LLM
-        read a right answer, and ``lost`` if only the flexible filter did. None apply if the LLM failed.
+        For each filter whose answer differs from the LLM's, ``missed`` (no answer) or ``misread`` (another answer) with
+        its name; ``gained`` if the LLM's answer is right and the flexible filter's is not, ``lost`` for the reverse. An
+        empty list if the LLM failed.
     """
     facts: list[str] = []
     if stated is None:

@@ -67,7 +67,7 @@ class TaskAgainst:
         within: the largest difference that does not matter, in percentage points.
 
     Raises:
-        MedtasksError: if the saved run has no sample of these examples.
+        MedtasksError: if the saved run has samples of none of these examples.
     """
 
     def __init__(

@@ -110,7 +110,7 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
     yield f"within {WITHIN:g} points; without --against, n needed is the number evaluated."
-    yield "corrected: after Holm's correction among all whole tasks and metrics on which these runs are compared."
+    yield "corrected: n needed after Holm's correction for all metrics of all tasks on which these runs are compared."
     yield "n counts independent examples: examples that share a question or a note count once."
     if any(need["spread"] is None for need in needs):
         yield "repeats: unknown unless both runs have the same number of generations of every example, at least 2."

@@ -48,7 +48,8 @@ _OPEN_WORDS = later(
 def whole_until(text: str, shortest: int = 80) -> int:
     """Return the index up to which sentences are complete: the start of an unfinished last one, or the text's length.
 
-    A last sentence of fewer than ``shortest`` characters counts as complete without punctuation.
+    The last sentence is unfinished if it ends in an open word or sign, such as *the* or ``=``, or if it has at least
+    ``shortest`` characters and no punctuation at the end.
 
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)

@@ -252,7 +252,7 @@ class AnswerStore:
     # ---- answers of this run
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
-        """Append the replies to a request to this process's file, and flush the file.
+        """Append a request's replies to this process's file, and flush it.
 
         Raises:
             MedtasksError: if the file cannot be written.

@@ -257,14 +257,15 @@ def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -
 
 
 def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
-    """Set the reader of our filters, and build each filter once, so that errors show before the run.
+    """Give our filters the function that reads answers, and build each filter once, so that errors show before the run.
+
+    If the filters only pass responses on, the strict reading is put before them.
 
     Args:
         task: the task.
         repeats: number of generations per example.
         ensemble: the filters under one name, whose list is replaced.
-        read: a function of the reading (``strict`` or ``flexible``), a response and its document that returns the
-            answer.
+        read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for a filter that cannot work in this task.

@@ -53,10 +53,10 @@ class Column(FigureRow):
 
 
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
-    """Return the data of the first screen.
+    """Return the data of the page's first screen.
 
     ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``ends`` has
-    the outcomes of examples by topic and run.
+    the number of examples by the way in which they ended, by topic and run.
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]

@@ -1,4 +1,7 @@
-"""Judge responses, and write one CSV file per judge: first the columns of the environment's own script, then ours.
+"""Judge responses, and write one CSV file per judge.
+
+The columns are first those that the judging script of the defining environment writes (docs/environments.md), then our
+own.
 
 Replies of the judge are cached, so a rerun of the command repeats only calls that failed.
 """

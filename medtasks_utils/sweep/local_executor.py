@@ -49,7 +49,7 @@ class Machine(NamedTuple):
 
 
 class LocalExecutor:
-    """Runs allocations on this machine.
+    """An executor that runs allocations on this machine.
 
     Attributes:
         running: by running allocation, its steps and its GPUs.

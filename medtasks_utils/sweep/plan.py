@@ -243,7 +243,7 @@ class Job:
 
     Attributes:
         budget: the values of the generation settings for which the plan lists several values.
-        smaller: the job of the next smaller budget, whose replies it reuses if they ended by themselves.
+        smaller: the job of the next smaller budget, whose replies it reuses if they were not cut.
     """
 
     plan: Plan
@@ -291,7 +291,11 @@ Allocation = tuple[Job, ...]
 
 
 def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
-    """Group jobs into allocations; all jobs of a model are together if ``by_model``, or if the sweep serves it."""
+    """Group jobs into allocations.
+
+    All jobs of a model are together if ``by_model``, or if the sweep serves the model. Otherwise an allocation has the
+    jobs of one model and one run, which differ only in their budget.
+    """
     groups: dict[str, Allocation] = {}
     for job in jobs:
         key = job.model.name if by_model or job.model.serve else f"{job.model.name}/{job.run.name}"

@@ -50,7 +50,7 @@ def run_on_node(allocation: Allocation, output: Path, mark: str, environment: Ma
 
 
 class RayExecutor:
-    """Runs allocations on a Ray cluster.
+    """An executor that runs allocations on a Ray cluster.
 
     Args:
         address: the cluster's address, or ``auto`` for the cluster of this machine.

@@ -41,7 +41,7 @@ class _Task:
 
 
 class SlurmExecutor:
-    """Runs allocations under Slurm.
+    """An executor that runs allocations under Slurm.
 
     Attributes:
         running: by allocation, the number of its Slurm job.
@@ -57,7 +57,11 @@ class SlurmExecutor:
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation, unless it is still in the queue from an earlier sweep."""
+        """Submit an allocation, unless it is still in the queue from an earlier sweep; always return True.
+
+        Raises:
+            UsageError: for an option that submitit or Slurm rejects.
+        """
         path = self._output / allocation[0].model.name / "slurm_job.txt"
         number = path.read_text() if path.exists() else ""
         if number not in self._queued():
