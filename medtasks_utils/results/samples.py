@@ -199,7 +199,8 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
     requests = [[*request.values()] for request in line["arguments"].values()] if "refusal" in line else []
     if requests and isinstance(requests[0][1], str):  # a prompt whose log-likelihoods were not computed
         numbers["answered"], sample.answers[name], sample.responses = 0.0, [UNANSWERED], [""]
-        sample.target = requests[int(line["target"])][1].strip()
+        if sample.target.isdigit():
+            sample.target = requests[int(sample.target)][1].strip()
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):

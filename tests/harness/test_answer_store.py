@@ -1,6 +1,7 @@
 """Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
 
 import _thread
+import itertools
 import json
 import random
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -330,6 +332,66 @@ def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is
             if not is_again:
                 store.put("generate_until", arguments, [Reply("reply", ended, tokens)])
         store.end()
+
+
+def test_what_may_be_taken_over_is_what_asking_again_could_not_change():
+    """Against a plain model of it, for random pairs of an old run and a new one."""
+    chance = random.Random(5)
+    outcomes: Counter[str] = Counter()
+    for _ in range(150):
+        with TemporaryDirectory() as name:
+            outcomes.update(extended(Path(name), chance))
+    assert min(outcomes[outcome] for outcome in ("taken", "prompt", "seed", "temperature", "max_gen_toks")) > 20
+
+
+def extended(folder: Path, chance: random.Random) -> list[str]:
+    """Extend a run by another; return what became of each of its requests."""
+    old_limit, new_limit = chance.choice([10, 20, 30]), chance.choice([10, 20, 30])
+    old_temperature, new_temperature = (chance.choice([0.5, 0.5, 0.5, 1.0]) for _ in range(2))
+    old_examples, old_repeats = chance.randrange(1, 5), chance.randrange(1, 3)
+    replies: dict[tuple[int, int, int], Reply] = {}
+    old = AnswerStore(folder, MODEL)
+    for example, generation in itertools.product(range(old_examples), range(old_repeats)):
+        settings = {"seed": generation, "temperature": old_temperature, "max_gen_toks": old_limit}
+        for turn in range(chance.randrange(1, 4)):
+            tokens = chance.randrange(1, old_limit + 1)
+            reply = Reply(f"{example} {generation} {turn}", "length" if tokens == old_limit else "stop", tokens)
+            if chance.random() < 0.2:
+                reply = Reply(reply, chance.choice(["stop", "filter", "unknown"]), None)
+            replies[example, generation, turn] = reply
+            first = (f"{example} 0", settings)
+            assert old.take("generate_until", (f"{example} {turn}", settings), first if turn else None) is None
+            old.put("generate_until", (f"{example} {turn}", settings), [reply])
+            if reply.ended == "length":
+                break
+    old.end()
+    new = AnswerStore(folder, MODEL, extend=True)
+    outcomes = []
+    for example, generation in itertools.product(range(chance.randrange(1, 5)), range(chance.randrange(1, 3))):
+        settings = {"max_gen_toks": new_limit, "seed": generation, "temperature": new_temperature}
+        turns = [reply for key, reply in sorted(replies.items()) if key[:2] == (example, generation)]
+        could_not_change = all(
+            new_limit == old_limit
+            or (reply.ended == "stop" and (new_limit > old_limit or (reply.tokens or 99) <= new_limit))
+            for reply in turns
+        )
+        reason = "taken"
+        if example >= old_examples:
+            reason = "prompt"
+        elif new_temperature != old_temperature:
+            reason = "temperature"
+        elif generation >= old_repeats:
+            reason = "seed"
+        elif not could_not_change:
+            reason = "max_gen_toks"
+        for turn, expected in enumerate(turns or [None]):
+            first = (f"{example} 0", settings)
+            answer = new.take("generate_until", (f"{example} {turn}", settings), first if turn else None)
+            assert answer == ([expected] if reason == "taken" else None), (reason, settings, replies)
+        assert reason == "taken" or any(reason in text for text in new._missed), (reason, new._missed)
+        new._missed.clear()
+        outcomes.append(reason)
+    return outcomes
 
 
 class InProcess:

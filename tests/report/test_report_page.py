@@ -28,6 +28,7 @@ from medtasks_utils.report.text import as_tex
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.budgets import budget_curve
+from medtasks_utils.results.samples import read_samples
 
 LEXICAL = {"medexqa": {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}}
 EVERYTHING = ("medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu")
@@ -106,6 +107,8 @@ def test_prompts_that_were_refused_are_unanswered(tmp_path):
     refused, answered, *_ = topic.results["model"].samples
     assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
     assert refused.target in "ABCD" and answered.target in "ABCD", "not an index"
+    log.write_text(json.dumps({**first, "target": "B"}) + "\n")
+    assert [sample.target for sample in read_samples(log).samples] == ["B"]
 
 
 def test_f1_says_that_its_examples_are_decided(runs, page):
