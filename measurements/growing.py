@@ -1,4 +1,4 @@
-"""Runs that grow: what they lose when they are killed, how fast and large kept answers are, and budgets of tokens.
+"""Runs that grow: what they lose when they are killed, how fast and large kept replies are, and budgets of tokens.
 
 Usage: python measurements/growing.py [--part kills|files|budget] [--moments 20] [--replies 100000]
 
@@ -34,8 +34,8 @@ from scripts import draw, prompt_of
 
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main as medtasks
-from medtasks_utils.harness.answer_store import AnswerStore
 from medtasks_utils.harness.replies import Reply
+from medtasks_utils.harness.reply_store import ReplyStore
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.run import Run
 
@@ -112,13 +112,13 @@ def files(replies: int) -> None:
 
         print(f"| {replies:,} replies | processor time |\n|---|---|")
         now = time.process_time()
-        store = AnswerStore(Path(name), model)
+        store = ReplyStore(Path(name), model)
         for prompt, text in zip(prompts, texts, strict=True):
             store.put("generate_until", (prompt, settings), [Reply(text, "stop", len(text) // 4)])
         now = timed("kept, one by one", now)
         store.end()
         now = timed("moved into the archive", now)
-        store = AnswerStore(Path(name), model, extend=True)
+        store = ReplyStore(Path(name), model, extend=True)
         now = timed("read by a run that extends", now)
         assert all(store.take("generate_until", (prompt, settings)) for prompt in prompts)
         timed("taken over by its requests", now)

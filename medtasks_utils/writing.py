@@ -83,9 +83,9 @@ def plain(text: object) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with a regular noun in the singular or plural, such as ``1 run`` or ``1,200 runs``."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with a noun, such as ``1 run`` or ``1,200 runs``; an irregular noun needs its plural."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def one_line(text: str) -> str:

@@ -39,10 +39,10 @@ class CallTool(Command):
             return self._layers()
         argument = printable(sys.stdin.read())
         with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
-            (outcome,) = tool.run([("", argument)])
-        if outcome.failed and not self.json:
-            print(outcome.text, file=sys.stderr)
-        return Printout("" if outcome.failed else outcome.text, outcome._asdict(), outcome.failed)
+            (result,) = tool.run([("", argument)])
+        if result.failed and not self.json:
+            print(result.text, file=sys.stderr)
+        return Printout("" if result.failed else result.text, result._asdict(), result.failed)
 
     def _layers(self) -> Printout:
         """Return a list of the sandbox's layers, marked as failed if plain Python cannot run in the sandbox."""

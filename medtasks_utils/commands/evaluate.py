@@ -82,9 +82,9 @@ class Eval(HarnessCommand):
       accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
 
     Attributes:
-        no_keep: do not keep answers next to the output (they are reused if the run is interrupted, or extended later)
-        fresh: ignore answers that an interrupted run has kept
-        extend: reuse those answers of finished runs in the output folder that are still valid; request only the others
+        no_keep: do not keep replies next to the output (they are reused if the run is interrupted, or extended later)
+        fresh: ignore replies that an interrupted run has kept
+        extend: reuse those replies of finished runs in the output folder that are still valid; request only the others
         against: evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence
             whether the model is better or worse than this saved run (a results file, or a folder with one run) on the
             same examples, or within --within points of it
@@ -186,12 +186,12 @@ class EvalResult:
         ]
 
     def _spent(self) -> str:
-        """Return a line with the time, the tokens, the reused answers and the tool calls."""
+        """Return a line with the time, the tokens, the reused replies and the tool calls."""
         spent = self.evaluation.spent
         parts = [f"{self.evaluation.seconds:,.1f} s"]
         parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]
         if "answers_taken_over" in spent:
-            parts.append(f"{counted(spent['answers_taken_over'], 'answer')} reused")
+            parts.append(f"{counted(spent['answers_taken_over'], 'reply', 'replies')} reused")
         for line in self.scores.lines:
             if line.means["tool_calls"]:
                 parts.append(f"{line.means['tool_calls']:.2f} tool calls per example ({line.topic.name})")
@@ -210,5 +210,5 @@ class EvalResult:
             return f"only a part of the results is saved in {folder}"
         if self.evaluation.config.predict_only:
             way_on = "\nnext: run the same command with --extend instead of --predict_only to score them"
-            return f"saved in {folder}{way_on * (self.evaluation.answers is not None)}"
+            return f"saved in {folder}{way_on * (self.evaluation.store is not None)}"
         return f"saved in {folder}\nnext: medtasks report {folder} -o report.html"

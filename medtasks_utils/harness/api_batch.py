@@ -17,10 +17,10 @@ from tqdm import tqdm
 from medtasks_utils.errors import MedtasksError, logger
 
 from . import model_server
-from .answer_store import AnswerStore
 from .lm_eval_names import Instance
 from .models import explaining_failures, refusal_of, request_body, without_thoughts
 from .replies import MAX_BODY, Reply
+from .reply_store import ReplyStore
 
 Ask = Callable[[Any, dict[str, Any]], Awaitable[list[Reply]]]
 """A function that sends a prompt with generation settings, and returns ``n`` replies if they set ``n``, else one."""
@@ -40,12 +40,12 @@ class ApiBatch:
 
     Args:
         model: a model for which :func:`.models.can_be_asked_singly` returns True.
-        answers: the store of replies; None to store nothing.
+        store: the store of replies; None to store nothing.
     """
 
-    def __init__(self, model: Any, answers: AnswerStore | None) -> None:
+    def __init__(self, model: Any, store: ReplyStore | None) -> None:
         self._model = model
-        self._answers = answers
+        self._store = store
         self._cache_hook = model.cache_hook  # the hook of --use_cache
         self._conversations: dict[str, Any] = {}
         self._answered = 0
@@ -93,8 +93,8 @@ class ApiBatch:
                         bar.update()
 
                 tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
-                if self._answers is not None:
-                    loop.call_soon(self._answers.explain)  # after each conversation has looked for a kept answer
+                if self._store is not None:
+                    loop.call_soon(self._store.explain)  # after each conversation has looked for a kept reply
                 try:
                     await self._reporting_silence(asyncio.gather(*tasks))
                 finally:  # otherwise the other conversations would fail too, on closed connections
@@ -118,8 +118,8 @@ class ApiBatch:
         """Return the replies to a prompt; if the prompt is too long, an empty reply, which ends the conversation."""
         settings = request.args[1]
         arguments = (prompt, settings)
-        if self._answers is not None:
-            kept = self._answers.take("generate_until", arguments, None if prompt is request.args[0] else request.args)
+        if self._store is not None:
+            kept = self._store.take("generate_until", arguments, None if prompt is request.args[0] else request.args)
             if kept is not None:
                 return kept
         refusal = refusal_of(self._model, prompt, settings)
@@ -134,8 +134,8 @@ class ApiBatch:
             return [Reply(refusal=refusal)] * settings.get("n", 1)
         if len(replies) == 1:
             self._cache_hook.add_partial("generate_until", arguments, replies[0])
-        if self._answers is not None:
-            self._answers.put("generate_until", arguments, replies)
+        if self._store is not None:
+            self._store.put("generate_until", arguments, replies)
         return replies
 
 

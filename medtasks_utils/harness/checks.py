@@ -63,7 +63,7 @@ def check(
     Args:
         config: the flags of ``lm_eval run``.
         settings: the values of ``--set``.
-        may_be_away: True if the server may be down, since kept answers may suffice.
+        may_be_away: True if the server may be down, since kept replies may suffice.
 
     Raises:
         MedtasksError: for the first error; a UsageError if it is in the command line.
@@ -89,7 +89,7 @@ def check(
         except model_server.ServerUnavailable as error:
             if not may_be_away:
                 raise
-            logger.warning("%s; the run continues with the kept answers only", error)
+            logger.warning("%s; the run continues with the kept replies only", error)
             completion = None
         check_room(lengths, context_of_server(model))
         if completion and any(reply.reasoning for reply in completion.replies):

@@ -19,13 +19,13 @@ from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import SECRETS, table
 
 from . import patches
-from .answer_store import AnswerStore
 from .api_batch import spent
 from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
-from .stepwise import ReplayedAnswers
+from .reply_store import ReplyStore
+from .stepwise import ReplayedReplies
 from .task_options import SERVED_BY
 
 
@@ -44,7 +44,7 @@ class Evaluation:
         unsaved: errors that occurred while saving, in order.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
-        spent: the tokens that the server reported, and the number of reused answers of earlier runs.
+        spent: the tokens that the server reported, and the number of reused replies of earlier runs.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class Evaluation:
         Args:
             config: the flags of ``lm_eval run``.
             settings: the values of ``--set``.
-            keep: True to keep answers next to the output.
-            fresh: True to ignore the answers of an interrupted run.
-            extend: True to reuse answers of finished runs.
+            keep: True to keep replies next to the output.
+            fresh: True to ignore the replies of an interrupted run.
+            extend: True to reuse replies of finished runs.
             saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to evaluate all examples.
 
         Raises:
@@ -80,7 +80,7 @@ class Evaluation:
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(
-                "--extend reuses answers that are kept next to the output: add --output_path, and omit --fresh and "
+                "--extend reuses replies that are kept next to the output: add --output_path, and omit --fresh and "
                 "--no_keep"
             )
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
@@ -88,15 +88,15 @@ class Evaluation:
             model["base_url"] = served_by
         self.saved_run = saved_run
         self.against: dict[str, Any] = {}
-        self.answers: AnswerStore | None = None
+        self.store: ReplyStore | None = None
         keep = keep and bool(config.output_path)
         if saved_run is not None:
             if config.predict_only:
                 raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
-            self.answers = ReplayedAnswers(folder_of(config), model, fresh, extend, keep=keep)
+            self.store = ReplayedReplies(folder_of(config), model, fresh, extend, keep=keep)
         elif keep:
-            self.answers = AnswerStore(folder_of(config), model, fresh, extend)
-        may_be_away = extend and self.answers is not None and self.answers.kept > 0
+            self.store = ReplyStore(folder_of(config), model, fresh, extend)
+        may_be_away = extend and self.store is not None and self.store.kept > 0
         with only_results_on_standard_output():
             self.manager, tasks = check(config, settings, may_be_away)
         if saved_run is not None:
@@ -137,8 +137,8 @@ class Evaluation:
             except StoppedBeforeReplies:
                 raise
             except BaseException as error:
-                if self.answers is not None:
-                    self.answers.close()
+                if self.store is not None:
+                    self.store.close()
                 if isinstance(error, ServerUnavailable):
                     raise ServerUnavailable(f"{error}; {self._way_on}") from None
                 log.warning(self._way_on)
@@ -152,21 +152,21 @@ class Evaluation:
         self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
         if self.problem:
             self.problem += f". {self._way_on}"
-        elif self.answers is not None and self.results is not None:
-            self.answers.end()
+        elif self.store is not None and self.results is not None:
+            self.store.end()
 
     @property
     def _way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        if self.answers is None:
-            return "no answers were kept; with --output_path and without --no_keep, a run can continue where it stopped"
-        return self.answers.way_on
+        if self.store is None:
+            return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
+        return self.store.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
         """Return lm_eval's results as they are saved: with the numbers of tokens, and without secrets."""
         self.spent = {"tokens": dict(spent)} if spent else {}
-        if self.answers and self.answers.reused:
-            self.spent["answers_taken_over"] = self.answers.reused
+        if self.store and self.store.reused:
+            self.spent["answers_taken_over"] = self.store.reused
         self.seconds = time.perf_counter() - self._start
         sys.stdout = io.StringIO()  # hides lm_eval's table, whose first line shows API keys
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})

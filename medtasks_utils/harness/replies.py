@@ -124,7 +124,7 @@ def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
 
 
 class Completion(NamedTuple):
-    """The outcome of one request.
+    """The parsed response of a server to one request.
 
     Attributes:
         replies: one reply per choice.

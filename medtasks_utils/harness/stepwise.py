@@ -11,22 +11,22 @@ from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
 
-from .answer_store import AnswerStore
 from .lm_eval_names import get_sample_size
+from .reply_store import ReplyStore
 
 
-class ReplayedAnswers(AnswerStore):
-    """An answer store that can replay this run's replies, in the order in which they arrived.
+class ReplayedReplies(ReplyStore):
+    """A reply store that can replay this run's replies, in the order in which they arrived.
 
     Args:
         folder: the folder of the results.
         model: the model's kind, arguments and seeds, which identify it.
-        fresh: True to ignore the answers of earlier runs.
-        extend: True to also reuse answers of finished runs.
-        keep: True to store answers in the folder, and not only in memory.
+        fresh: True to ignore the replies of earlier runs.
+        extend: True to also reuse replies of finished runs.
+        keep: True to store replies in the folder, and not only in memory.
 
     Attributes:
-        is_whole: True if the run evaluated all examples. Otherwise its answers are not archived at the end, so that the
+        is_whole: True if the run evaluated all examples. Otherwise its replies are not archived at the end, so that the
             same command can continue the run.
     """
 
@@ -66,7 +66,7 @@ class ReplayedAnswers(AnswerStore):
 
     @property
     def way_on(self) -> str:  # noqa: D102
-        return super().way_on if self._keep else "no answers were kept"
+        return super().way_on if self._keep else "no replies were kept"
 
 
 def evaluate_in_steps(
@@ -74,7 +74,7 @@ def evaluate_in_steps(
     tasks: Mapping[str, Any],
     settings: Mapping[str, Any],
     saved: Any,
-    answers: ReplayedAnswers,
+    store: ReplayedReplies,
 ) -> tuple[Any, dict[str, Any]]:
     """Evaluate the tasks batch by batch until the comparison of each task is decided.
 
@@ -83,10 +83,10 @@ def evaluate_in_steps(
         tasks: lm_eval's ``task_dict``.
         settings: the other arguments of ``evaluate``.
         saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
-        answers: the store with the replies of this run.
+        store: the store with the replies of this run.
 
     Returns:
-        The results of ``evaluate``, and by task the outcome of the comparison.
+        The results of ``evaluate``, and by task the result of the comparison.
 
     Raises:
         MedtasksError: if the runs cannot be compared.
@@ -111,7 +111,7 @@ def evaluate_in_steps(
             asked[name] += numbers
             comparisons[name].add(results["samples"][name], by_name[name].config.metadata["signature"])
             logger.info("%s: %s", name, comparisons[name])
-    answers.rewind()
+    store.rewind()
     for name, task in by_name.items():
         standing = comparisons[name].standing
         task.with_batch_scores = True
@@ -119,7 +119,7 @@ def evaluate_in_steps(
         task.config.metadata["against"] = standing._asdict()
         if standing.asked < standing.of:
             task.remark(f"stopped early: {comparisons[name]}")
-            answers.is_whole = False
+            store.is_whole = False
     whole = {**settings, "limit": None, "samples": {name: sorted(numbers) for name, numbers in asked.items()}}
     results = evaluate(task_dict=tasks, **whole)
     return results, {name: task.standing._asdict() for name, task in comparisons.items()}

@@ -10,7 +10,7 @@ from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""Environment variable with the command line that started the server, by which kept answers are found again.
+"""Environment variable with the command line that started the server, by which kept replies are found again.
 
 A sweep sets it, since the server's address changes.
 """

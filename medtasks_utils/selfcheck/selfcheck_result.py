@@ -74,7 +74,7 @@ class SelfcheckResult:
         return bool(self.missed or self.problems)
 
     def to_data(self) -> dict[str, Any]:
-        """Return a JSON-compatible dict with the outcome, every score, and the paths of the runs and the report."""
+        """Return a JSON-compatible dict: whether it passed, every score, and the paths of runs and report."""
         return {
             "passed": not self.failed,
             "answers": self.answers,

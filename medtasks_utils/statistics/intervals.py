@@ -160,10 +160,10 @@ def _why_unreliable(metric: Metric, value: float, clusters: int, informative: fl
     if informative >= MIN_CLUSTERS:
         return ""
     highest = metric.range[1]
-    outcomes = RIGHT_OR_WRONG if metric.is_of_explanations else metric.outcomes
-    if outcomes is None or highest is None:
+    extremes = RIGHT_OR_WRONG if metric.is_of_explanations else metric.extremes
+    if extremes is None or highest is None:
         return "almost all scores are equal"
-    low_scores, high_scores = outcomes
+    low_scores, high_scores = extremes
     return f"too few {low_scores if 2 * value > highest else high_scores}"
 
 

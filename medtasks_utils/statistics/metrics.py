@@ -39,7 +39,7 @@ class Metric:
         unit: one of the units in the module's docstring.
         higher_is_better: True or False; None if neither direction is better.
         is_of_explanations: True if it depends on the explanation metrics or the judge that a run uses.
-        outcomes: the words in messages for examples with the lowest and with the highest score; None if there are none.
+        extremes: the words in messages for examples with the lowest and with the highest score; None if there are none.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Metric:
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
-    outcomes: tuple[str, str] | None = None
+    extremes: tuple[str, str] | None = None
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -81,8 +81,8 @@ class Metric:
         return None if difference is None or (highest is not None and difference > highest) else difference
 
 
-ACC = Metric("acc", outcomes=RIGHT_OR_WRONG)
-ANSWERED = Metric("answered", outcomes=("examples without an answer", "examples with an answer"))
+ACC = Metric("acc", extremes=RIGHT_OR_WRONG)
+ANSWERED = Metric("answered", extremes=("examples without an answer", "examples with an answer"))
 TOOL_METRICS = (
     Metric("tool_calls", unit="count", higher_is_better=None),
     Metric("turns", unit="count", higher_is_better=None),
@@ -91,14 +91,14 @@ TOOL_METRICS = (
 """Metrics of a response with tools: the numbers of calls (malformed ones included), of replies and of failed calls."""
 
 REPLY_METRICS = (
-    Metric("cut", higher_is_better=False, outcomes=("finished replies", "replies that were cut")),
-    Metric("acc_finished", outcomes=RIGHT_OR_WRONG),
+    Metric("cut", higher_is_better=False, extremes=("finished replies", "replies that were cut")),
+    Metric("acc_finished", extremes=RIGHT_OR_WRONG),
 )
 """Metrics of every generation task: the share of replies that ended at the token limit, and ``acc`` of those that
 ended by themselves. Neither applies to a reply if it is unknown how it ended."""
 
 REPEAT_METRICS = (
-    *(Metric(name, outcomes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),
+    *(Metric(name, extremes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),
     Metric("agreement", higher_is_better=None),
 )
 """Metrics over the k generations of an example, with one score per example."""

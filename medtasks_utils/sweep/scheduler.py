@@ -130,7 +130,7 @@ def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExec
                 far = [f"{job.name} {_answers(job)} of {size_of(job)}" for job in running]
                 _say("; ".join([f"{sum(map(is_done, shown))} of {len(shown)} jobs done", *far]))
     except KeyboardInterrupt:
-        print("re-run the same command to continue; finished answers are reused", file=sys.stderr)
+        print("re-run the same command to continue; finished replies are reused", file=sys.stderr)
         raise
     finally:
         executor.stop()

@@ -1,7 +1,7 @@
 """Run allocations under Slurm, each as a Slurm job that is submitted through submitit.
 
 The jobs continue if the sweep ends, and the next sweep finds them by their numbers, which are stored in the models'
-folders. A job that reaches its time limit or is preempted requeues itself, and continues with its kept answers.
+folders. A job that reaches its time limit or is preempted requeues itself, and continues with its kept replies.
 """
 
 import math

@@ -10,7 +10,7 @@ from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from medtasks_utils.extraction.numbers import Number, power, rounded
 
-from .tool import Outcome, Tool
+from .tool import CallResult, Tool
 
 MAX_EXPRESSION = 1_000  # characters
 _MAX_BITS = 1_024  # of an integer; a larger value does not fit into a float either
@@ -122,12 +122,12 @@ class CalculatorTool(Tool):
     example = "70 / 1.75 ** 2"
     offers = "evaluate arithmetic expressions"
 
-    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
         """Evaluate each expression, and return its value or an error message."""
-        outcomes = []
+        results = []
         for _, expression in calls:
             try:
-                outcomes.append(Outcome(written(calculate(expression)), failed=False))
+                results.append(CallResult(written(calculate(expression)), failed=False))
             except CalculatorError as error:
-                outcomes.append(Outcome(f"Error: {error}", failed=True))
-        return outcomes
+                results.append(CallResult(f"Error: {error}", failed=True))
+        return results

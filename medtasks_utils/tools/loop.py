@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .calls import MAX_CALLS, Call, ReadCalls
 from .native import understand
-from .tool import Outcome, Tool
+from .tool import CallResult, Tool
 
 Message = dict[str, Any]
 """A chat message: ``role`` and ``content``, for native calls also ``tool_calls`` or ``tool_call_id``. In a transcript,
@@ -59,31 +59,31 @@ class Conversation:
         """The messages in the form that servers and chat templates take."""
         return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
 
-    def answer(self, outcomes: Sequence[Outcome], is_last: bool) -> None:
-        """Add the outcomes of the calls to the transcript.
+    def answer(self, results: Sequence[CallResult], is_last: bool) -> None:
+        """Add the results of the calls to the transcript.
 
         Args:
-            outcomes: one outcome for each call.
+            results: one result for each call.
             is_last: True to tell the model that it must answer now.
         """
-        limit = min(MAX_RESULT, MAX_RESULTS // min(len(outcomes), MAX_CALLS + 1))
-        results = [_result_text(outcome, limit) for outcome in outcomes]
+        limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
+        texts = [_result_text(result, limit) for result in results]
         calls = [
-            {"name": call.name, "argument": call.argument, "failed": outcome.failed}
-            for call, outcome in zip(self.calls, outcomes, strict=True)
+            {"name": call.name, "argument": call.argument, "failed": result.failed}
+            for call, result in zip(self.calls, results, strict=True)
         ]
         last = f"\n{LAST_TURN}" if is_last else ""
         fields = self.transcript[-1].get("tool_calls")
         if fields:
-            results[-1] += last
-            for field, result, call in zip(fields, results, calls, strict=True):
+            texts[-1] += last
+            for field, text, call in zip(fields, texts, calls, strict=True):
                 message = {"role": "tool", "tool_call_id": field["id"], "name": field["function"]["name"]}
-                self.transcript.append({**message, "content": result, "calls": [call]})
+                self.transcript.append({**message, "content": text, "calls": [call]})
         else:
-            blocks = [f"<tool_response>\n{result}\n</tool_response>" for result in results]
+            blocks = [f"<tool_response>\n{text}\n</tool_response>" for text in texts]
             self.transcript.append({"role": "user", "content": "\n".join(blocks) + last, "calls": calls})
-        self.tool_calls += len(outcomes)
-        self.tool_errors += sum(outcome.failed for outcome in outcomes)
+        self.tool_calls += len(results)
+        self.tool_errors += sum(result.failed for result in results)
 
 
 class Dialogue(NamedTuple):
@@ -115,10 +115,10 @@ class Dialogue(NamedTuple):
             self._add_reply(conversation, reply)
         unfinished = [conversation for conversation in conversations if not conversation.is_over]
         calls = [(conversation.key, call) for conversation in unfinished for call in conversation.calls]
-        outcomes = iter(self._outcomes(calls))
+        results = iter(self._results_of(calls))
         for conversation in unfinished:
             is_last = conversation.turns + 1 == self.max_turns
-            conversation.answer(list(islice(outcomes, len(conversation.calls))), is_last)
+            conversation.answer(list(islice(results, len(conversation.calls))), is_last)
         return unfinished
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
@@ -139,20 +139,20 @@ class Dialogue(NamedTuple):
             for tool in self.tools.values():
                 tool.forget(conversation.key)
 
-    def _outcomes(self, calls: Sequence[tuple[str, Call]]) -> list[Outcome]:
+    def _results_of(self, calls: Sequence[tuple[str, Call]]) -> list[CallResult]:
         """Run calls, given as pairs of a session's key and the call; each tool runs all of its calls at once."""
-        outcomes = [Outcome(f"Error: {call.problem}", failed=True) for _, call in calls]
+        results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             indices = [i for i, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
             arguments = [(calls[i][0], calls[i][1].argument) for i in indices]
-            for i, outcome in zip(indices, tool.run(arguments), strict=True):
-                outcomes[i] = outcome
-        return outcomes
+            for i, result in zip(indices, tool.run(arguments), strict=True):
+                results[i] = result
+        return results
 
 
-def _result_text(outcome: Outcome, limit: int) -> str:
+def _result_text(result: CallResult, limit: int) -> str:
     """Return a result as the model gets it; a long one is cut in the middle, with a note of how much is left out."""
-    text = outcome.text or "(no output)"
+    text = result.text or "(no output)"
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]

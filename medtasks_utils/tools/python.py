@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from .tool import Outcome, Tool
+from .tool import CallResult, Tool
 
 
 class PythonTool(Tool):
@@ -33,9 +33,9 @@ class PythonTool(Tool):
 
         self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox)
 
-    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
         """Run each piece of code: different sessions in parallel, the calls of one session in order."""
-        return [Outcome(*result) for result in self._sandbox.run(calls)]
+        return [CallResult(*result) for result in self._sandbox.run(calls)]
 
     @property
     def description_of_machine(self) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 
-class Outcome(NamedTuple):
-    """The outcome of a call. The text is the result or, if the call failed, an error message; the model reads both."""
+class CallResult(NamedTuple):
+    """The result of a call. The text is the result or, if the call failed, an error message; the model reads both."""
 
     text: str
     failed: bool
@@ -49,8 +49,8 @@ class Tool(ABC):
         return {"type": "function", "function": function}
 
     @abstractmethod
-    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
-        """Run calls, and return their outcomes in the same order.
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
+        """Run calls, and return their results in the same order.
 
         The calls of one session run in order and share state. Different sessions share nothing.
 
@@ -58,7 +58,7 @@ class Tool(ABC):
             calls: pairs of a session's key and an argument.
 
         Raises:
-            MedtasksError: if the tool itself cannot run. A call that fails does not raise; its outcome says so.
+            MedtasksError: if the tool itself cannot run. A call that fails does not raise; its result says so.
         """
 
     def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do

@@ -216,6 +216,6 @@ def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, c
     with LocalServer(choices) as server:
         assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 3
         assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2
-        assert "12 answers reused" in capsys.readouterr().err
+        assert "12 replies reused" in capsys.readouterr().err
         assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
         assert "5 with another value of n" in capsys.readouterr().err

@@ -51,8 +51,8 @@ from .rows import (
 )
 
 OF_ABSTAINING = (
-    Metric("acc_answerable", outcomes=RIGHT_OR_WRONG),
-    Metric("acc_unanswerable", outcomes=RIGHT_OR_WRONG),
+    Metric("acc_answerable", extremes=RIGHT_OR_WRONG),
+    Metric("acc_unanswerable", extremes=RIGHT_OR_WRONG),
     Metric("na_rate", higher_is_better=None),
 )
 """Metrics of the corrected rows: accuracy if the note has the data, accuracy if it lacks them, and share of ``N/A``."""
@@ -127,11 +127,11 @@ class MedCalcBench(Benchmark):
     }
     metrics = (
         ACC,
-        Metric("acc_by_calculator", BY_STRATUM, outcomes=RIGHT_OR_WRONG),
+        Metric("acc_by_calculator", BY_STRATUM, extremes=RIGHT_OR_WRONG),
         ANSWERED,
         *OF_ABSTAINING,
         *TOOL_METRICS,
-        *(Metric(f"acc_{category}", outcomes=RIGHT_OR_WRONG) for category in CATEGORIES),
+        *(Metric(f"acc_{category}", extremes=RIGHT_OR_WRONG) for category in CATEGORIES),
     )
     breakdowns = (
         Breakdown("category", by_field("category")),

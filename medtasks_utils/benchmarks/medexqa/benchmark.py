@@ -52,11 +52,11 @@ class MedExQA(ChoiceBenchmark):
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
     metrics = (
-        Metric("macro_acc", MACRO, outcomes=RIGHT_OR_WRONG),
+        Metric("macro_acc", MACRO, extremes=RIGHT_OR_WRONG),
         ACC,
         *(Metric(name, unit="points", is_of_explanations=True) for name in _SCORES),
         ANSWERED,
-        Metric("answer_accuracy", unit="points", outcomes=RIGHT_OR_WRONG),
+        Metric("answer_accuracy", unit="points", extremes=RIGHT_OR_WRONG),
         Metric("judge_failures", TOTAL, unit="count", higher_is_better=False),
     )
     headline_metrics = ("explanation",)

@@ -115,15 +115,15 @@ class MedHallu(Benchmark):
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
     metrics = (
-        Metric("f1", F1, outcomes=RIGHT_OR_WRONG),
+        Metric("f1", F1, extremes=RIGHT_OR_WRONG),
         ACC,
-        Metric("precision", RATIO, outcomes=RIGHT_OR_WRONG),
-        Metric("recall", RATIO, outcomes=RIGHT_OR_WRONG),
-        Metric("accuracy_answered", RATIO, outcomes=RIGHT_OR_WRONG),
+        Metric("precision", RATIO, extremes=RIGHT_OR_WRONG),
+        Metric("recall", RATIO, extremes=RIGHT_OR_WRONG),
+        Metric("accuracy_answered", RATIO, extremes=RIGHT_OR_WRONG),
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", F1, outcomes=RIGHT_OR_WRONG) for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", F1, extremes=RIGHT_OR_WRONG) for level in DIFFICULTIES),
     )
     compared = ("f1", "acc")
     breakdowns = (

@@ -24,13 +24,13 @@ IN_EVERY_RUN = {
     # A variant that includes two of our tasks is skipped as an include cycle, since both include the filters.
     "load_yaml": "tasks:files_included_twice",
     # A task does not know its model: no further turns with tools (which lm_eval declined in issue 2179), no seeds for
-    # repeats, no stored answers.
+    # repeats, no stored replies.
     "evaluate": "evaluator:evaluate_with_known_model",
 }
 """Replacements that stay for the rest of the process: names of lm_eval, each with the function of this package that
 creates the replacement from the original. The comments say what would fail without it."""
 
-# The following are replaced too, but only on the model of a run (:mod:`.models`, :class:`.AnswerStore`).
+# The following are replaced too, but only on the model of a run (:mod:`.models`, :class:`.ReplyStore`).
 # TemplateAPI.generate_until: every conversation waits for the slowest one; one prompt that is too long ends the run.
 # TemplateLM.loglikelihood: a prompt that exceeds the context is cut at the beginning.
 # LM.set_cache_hook: a run that crashes has stored no answer.

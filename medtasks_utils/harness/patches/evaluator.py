@@ -39,8 +39,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         model = lm.lm if isinstance(lm, CachingLM) else lm
         number_processes(model)
         evaluation = current_evaluation.get()
-        answers = evaluation.answers if evaluation else None
-        batch = ApiBatch(model, answers) if can_be_asked_singly(model) else None
+        store = evaluation.store if evaluation else None
+        batch = ApiBatch(model, store) if can_be_asked_singly(model) else None
         with ExitStack() as stack:
             stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
             stack.callback(api_batch.reset, api_batch.set(batch))
@@ -48,8 +48,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             learn_context(model)
             read_by_ours(model)
             stack.enter_context(knowing_ends(model))
-            if answers:
-                stack.enter_context(answers.stored_for(model))
+            if store:
+                stack.enter_context(store.stored_for(model))
             tasks = task_dict.get("tasks", task_dict)
             ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
             model.generate_until = batch.generate_until if batch else asking_what_fits(model, "generate_until", tasks)
@@ -59,9 +59,9 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
-                assert answers is not None  # ReplayedAnswers, whether they are saved or not
+                assert store is not None  # ReplayedReplies, whether they are saved or not
                 ask = partial(original, lm=lm)
-                results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, answers)
+                results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, store)
                 return results
             return original(lm=lm, task_dict=task_dict, **settings)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from medtasks_utils.judging import Case
 from medtasks_utils.judging.judge import Ask, Judgement
-from medtasks_utils.tools.tool import Outcome, Tool
+from medtasks_utils.tools.tool import CallResult, Tool
 
 
 class SharedWords:
@@ -48,6 +48,6 @@ class Reverse(Tool):
     example = "abc"
     offers = "turn texts round"
 
-    def run(self, calls: Sequence[tuple[str, str]]) -> list[Outcome]:
+    def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
         """Reverse each."""
-        return [Outcome(text[::-1], failed=False) for _, text in calls]
+        return [CallResult(text[::-1], failed=False) for _, text in calls]

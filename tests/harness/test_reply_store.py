@@ -24,8 +24,8 @@ from scripts import Held, draw, prompt_of, refusal
 
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
-from medtasks_utils.harness.answer_store import AnswerStore
 from medtasks_utils.harness.replies import Reply
+from medtasks_utils.harness.reply_store import ReplyStore
 
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
@@ -110,7 +110,7 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys
         words = command(served, tmp_path, "plain", connections=1)
         _, errors = run(words, capsys, code=1)
         assert re.search(
-            r"error: .*503.*out of breath.*; answers kept in .*: 10; .*to continue where it stopped\n$", errors
+            r"error: .*503.*out of breath.*; replies kept in .*: 10; .*to continue where it stopped\n$", errors
         )
         assert "Traceback" not in errors
         refuses[0] = False
@@ -125,11 +125,11 @@ def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys
 # ---- the files
 
 
-def put(store: AnswerStore, prompt: str, reply: Any, **settings: Any) -> None:
+def put(store: ReplyStore, prompt: str, reply: Any, **settings: Any) -> None:
     store.put("generate_until", (prompt, settings), [reply])
 
 
-def take(store: AnswerStore, prompt: str, **settings: Any) -> Any:
+def take(store: ReplyStore, prompt: str, **settings: Any) -> Any:
     replies = store.take("generate_until", (prompt, settings))
     return replies and replies[0]
 
@@ -137,25 +137,25 @@ def take(store: AnswerStore, prompt: str, **settings: Any) -> Any:
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
 def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
     folder = tmp_path_factory.mktemp("kept")
-    first = AnswerStore(folder, MODEL)
+    first = ReplyStore(folder, MODEL)
     for prompt, reply in replies[:cut]:
         put(first, prompt, reply, seed=1)
     first.close()
-    second = AnswerStore(folder, MODEL)
+    second = ReplyStore(folder, MODEL)
     assert second.kept == len(replies[:cut])
-    assert take(AnswerStore(folder, {**MODEL, "pretrained": "b"}), "a", seed=1) is None
-    assert take(AnswerStore(folder, MODEL, fresh=True), "a", seed=1) is None
+    assert take(ReplyStore(folder, {**MODEL, "pretrained": "b"}), "a", seed=1) is None
+    assert take(ReplyStore(folder, MODEL, fresh=True), "a", seed=1) is None
     taken = [(prompt, take(second, prompt, seed=1)) for prompt, _ in replies]
     assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
     second.end()
     assert [path.suffix for path in folder.iterdir()] == [".gz"]
-    assert AnswerStore(folder, MODEL, extend=True).kept == len(replies[:cut])
+    assert ReplyStore(folder, MODEL, extend=True).kept == len(replies[:cut])
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
 def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
     """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
-    kept = AnswerStore(tmp_path, MODEL)
+    kept = ReplyStore(tmp_path, MODEL)
     expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
     for prompt, reply in expected.items():
         put(kept, prompt, reply, max_gen_toks=5)
@@ -169,7 +169,7 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
         start = chance.randrange(len(whole))
         end = start + chance.choice([0, 1, 1, 40, len(whole)])
         file.write_bytes(whole[:start] + chance.choice([b"", b"5\n", b"\n{}\n", chance.randbytes(1)]) + whole[end:])
-        again = AnswerStore(tmp_path, MODEL, extend=is_archived)
+        again = ReplyStore(tmp_path, MODEL, extend=is_archived)
         for prompt, reply in expected.items():
             answer = take(again, prompt, max_gen_toks=5)
             assert answer is None or (answer, answer.facts) == (reply, reply.facts)
@@ -179,13 +179,13 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
     assert "damaged lines, which are ignored: " in caplog.text
     put(again, "later", "reply")
     again.end()
-    assert take(AnswerStore(tmp_path, MODEL, extend=True), "later") == "reply"
+    assert take(ReplyStore(tmp_path, MODEL, extend=True), "later") == "reply"
 
 
-def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path, caplog):
-    one = AnswerStore(tmp_path, MODEL)
+def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
+    one = ReplyStore(tmp_path, MODEL)
     put(one, "p", "one")
-    two = AnswerStore(tmp_path, MODEL)
+    two = ReplyStore(tmp_path, MODEL)
     assert take(two, "p") is None, "the other process is running"
     assert "another run of this model" not in caplog.text
     put(two, "p", "two")
@@ -195,15 +195,15 @@ def test_runs_at_once_and_one_after_another_lose_no_answers(tmp_path, caplog):
     put(two, "r", "later")
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
     two.close()  # as if it had been killed
-    three = AnswerStore(tmp_path, MODEL)
+    three = ReplyStore(tmp_path, MODEL)
     assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
     three.end()
-    four = AnswerStore(tmp_path, MODEL, fresh=True)
+    four = ReplyStore(tmp_path, MODEL, fresh=True)
     with four.stored_for(InProcess()):
         put(four, "q", "fresh")
     four.end()
     assert not list(tmp_path.glob("*.jsonl"))
-    last = AnswerStore(tmp_path, MODEL, extend=True)
+    last = ReplyStore(tmp_path, MODEL, extend=True)
     assert [take(last, prompt) for prompt in "qqpp"] == ["fresh", "of another task", "two", "one"]
 
 
@@ -279,12 +279,12 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
         assert "next: " not in capsys.readouterr().out
         expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
-    assert "continues with the kept answers only" in errors
+    assert "continues with the kept replies only" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_while_it_extends_loses_no_answers(tmp_path, capsys):
+def test_a_run_that_is_killed_while_it_extends_loses_no_replies(tmp_path, capsys):
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", "plain"), capsys)
     with LocalServer(answer) as served:
@@ -313,18 +313,18 @@ def test_a_run_that_is_killed_while_it_extends_loses_no_answers(tmp_path, capsys
     ],
 )
 def test_a_reply_shorter_than_two_budgets_for_thinking_answers_for_both(before, now, tokens, is_taken, tmp_path):
-    kept = AnswerStore(tmp_path, MODEL)
+    kept = ReplyStore(tmp_path, MODEL)
     put(kept, "p", Reply("text", "stop", tokens), **({} if before is None else {"thinking_token_budget": before}))
     kept.end()
     settings = {} if now is None else {"thinking_token_budget": now}
-    assert (take(AnswerStore(tmp_path, MODEL, extend=True), "p", **settings) == "text") == is_taken
+    assert (take(ReplyStore(tmp_path, MODEL, extend=True), "p", **settings) == "text") == is_taken
 
 
 @pytest.mark.parametrize(("turns", "before", "now", "is_taken"), table("conversations_kept"))
 def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is_taken, tmp_path):
     for limit in (before, now):
         is_again = any(tmp_path.iterdir())
-        store = AnswerStore(tmp_path, MODEL, extend=True)
+        store = ReplyStore(tmp_path, MODEL, extend=True)
         for turn, (ended, tokens) in enumerate(turns):
             arguments: Any = str(turn), {"max_gen_toks": limit}
             taken = store.take("generate_until", arguments, ("0", arguments[1]) if turn else None)
@@ -350,7 +350,7 @@ def extended(folder: Path, chance: random.Random) -> list[str]:
     old_temperature, new_temperature = (chance.choice([0.5, 0.5, 0.5, 1.0]) for _ in range(2))
     old_examples, old_repeats = chance.randrange(1, 5), chance.randrange(1, 3)
     replies: dict[tuple[int, int, int], Reply] = {}
-    old = AnswerStore(folder, MODEL)
+    old = ReplyStore(folder, MODEL)
     for example, generation in itertools.product(range(old_examples), range(old_repeats)):
         settings = {"seed": generation, "temperature": old_temperature, "max_gen_toks": old_limit}
         for turn in range(chance.randrange(1, 4)):
@@ -365,7 +365,7 @@ def extended(folder: Path, chance: random.Random) -> list[str]:
             if reply.ended == "length":
                 break
     old.end()
-    new = AnswerStore(folder, MODEL, extend=True)
+    new = ReplyStore(folder, MODEL, extend=True)
     outcomes = []
     for example, generation in itertools.product(range(chance.randrange(1, 5)), range(chance.randrange(1, 3))):
         settings = {"max_gen_toks": new_limit, "seed": generation, "temperature": new_temperature}
@@ -416,14 +416,14 @@ class InProcess:
 
 
 def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.answer_store._FIRST_PIECE", 4)
-    monkeypatch.setattr("medtasks_utils.harness.answer_store._PIECE_SECONDS", 0.0)
+    monkeypatch.setattr("medtasks_utils.harness.reply_store._FIRST_PIECE", 4)
+    monkeypatch.setattr("medtasks_utils.harness.reply_store._PIECE_SECONDS", 0.0)
     requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
     first, second = InProcess(dies_after=3), InProcess()
     with pytest.raises(KeyboardInterrupt):
-        AnswerStore(tmp_path, MODEL)._answering(first, "generate_until", calls_hook=False)(requests)
+        ReplyStore(tmp_path, MODEL)._answering(first, "generate_until", calls_hook=False)(requests)
     assert sum(map(len, first.batches)) < 10
-    replies = AnswerStore(tmp_path, MODEL)._answering(second, "generate_until", calls_hook=False)(requests)
+    replies = ReplyStore(tmp_path, MODEL)._answering(second, "generate_until", calls_hook=False)(requests)
     assert replies == [f"P{number}" for number in range(10)]
     assert [each for model in (first, second) for batch in model.batches for each in batch] == [
         f"p{number}" for number in range(10)

@@ -1,4 +1,4 @@
-"""Read and write the files of kept answers. Damaged lines are ignored.
+"""Read and write the files of kept replies. Damaged lines are ignored.
 
 A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. Each process that sends requests appends to
 its own file and holds a lock on it, so an unlocked file belongs to a process that has ended. The lines of finished runs

@@ -1,7 +1,7 @@
-"""Keep a run's answers next to its output, so that a restarted or extended run does not request them again.
+"""Keep a run's replies next to its output, so that a restarted or extended run does not request them again.
 
 Each process of a run immediately appends each reply to its own file. When the results are saved, the lines move to the
-model's archive (:mod:`.answer_files`)::
+model's archive (:mod:`.reply_files`)::
 
     results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "settings": {"seed": 1234}, "limit": 2048,
                                                         "at": "2026-11-22 18:20:01", "replies": [{"text": "…",
@@ -9,10 +9,10 @@ model's archive (:mod:`.answer_files`)::
     results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
 
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
-repeats stay independent. A run reuses answers of unfinished runs. It uses the archive only with ``--extend``, since the
-server may meanwhile serve other weights under the same name. A reply that ended by itself also answers a request with
+repeats stay independent. A run reuses replies of unfinished runs. It uses the archive only with ``--extend``, since the
+server may meanwhile serve other weights under the same name. A reply that ended by itself also serves a request with
 another token limit, if it fits within that limit. If a reply is shorter than both of two thinking budgets, it is valid
-for a request with either one. In names of files and flags, *answers* are such replies.
+for a request with either one.
 """
 
 import threading
@@ -29,9 +29,9 @@ from typing import IO, Any, NamedTuple
 from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.writing import counted
 
-from .answer_files import archive, line_of, lock, objects_in, unlocked
 from .models import most_in_any_process, seed_of
 from .replies import Reply, as_reply
+from .reply_files import archive, line_of, lock, objects_in, unlocked
 from .signature import digest
 
 _WITHOUT_EFFECT = (
@@ -66,7 +66,7 @@ class _Kept:
 
     Attributes:
         entry: the object in the line of the file.
-        source: the file and line, if the run is unfinished; None for an answer in the archive.
+        source: the file and line, if the run is unfinished; None for a reply in the archive.
         conversation: the kept replies to all requests of its conversation, if there are several.
         is_taken: True if this run has used it.
     """
@@ -109,14 +109,14 @@ def _is_short(entry: Mapping[str, Any], *budgets: int | None) -> bool:
     return all(reply["tokens"] is not None and reply["tokens"] < least for reply in entry["replies"])
 
 
-class AnswerStore:
+class ReplyStore:
     """The kept replies of one model in a folder.
 
     Args:
         folder: the folder of the results, created with the first reply.
         model: the model's kind, arguments and seeds, which identify it.
-        fresh: True to ignore the answers of earlier runs.
-        extend: True to also reuse answers of finished runs.
+        fresh: True to ignore the replies of earlier runs.
+        extend: True to also reuse replies of finished runs.
 
     Attributes:
         reused: number of replies of earlier runs that were used.
@@ -145,10 +145,10 @@ class AnswerStore:
         if extend:
             self._load_archive()
 
-    # ---- answers of earlier runs
+    # ---- replies of earlier runs
 
     def _load_unfinished(self) -> None:
-        """Read the answers of unfinished runs whose process has ended, and log their number."""
+        """Read the replies of unfinished runs whose process has ended, and log their number."""
         kept_before: list[_Kept] = []
         for path in self._unfinished():
             with unlocked(path) as has_ended:
@@ -157,7 +157,7 @@ class AnswerStore:
         self._add(kept_before)
         if kept_before:
             times = sorted(kept.entry["at"] for kept in kept_before)
-            message = "reusing the answers that an earlier run kept: %d in %s, from %s to %s; use --fresh to ask again"
+            message = "reusing the replies that an earlier run kept: %d in %s, from %s to %s; use --fresh to ask again"
             logger.warning(message, len(times), self.folder, times[0], times[-1])
 
     def _unfinished(self) -> list[Path]:
@@ -165,7 +165,7 @@ class AnswerStore:
         return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
     def _load_archive(self) -> None:
-        """Read the answers of finished runs, starting with the latest run."""
+        """Read the replies of finished runs, starting with the latest run."""
         runs: dict[str, list[_Kept]] = {}
         run: list[_Kept] = []
         if self._archive.exists():
@@ -177,7 +177,7 @@ class AnswerStore:
         for kept_before in reversed(runs.values()):
             self._add(kept_before)
         if not runs:
-            logger.warning("--extend: there are no answers to reuse: %s", self._reason_for_no_archive())
+            logger.warning("--extend: there are no replies to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
         """Return why there is no archive: no run has finished in the folder, or only runs of other models have."""
@@ -185,11 +185,11 @@ class AnswerStore:
             head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
             changed = _changed(head["model"], self._head["model"])
             if changed:
-                return f"the answers in {self.folder} come from a model that differs in {', '.join(changed)}"
-        return f"no finished run has kept answers in {self.folder}"
+                return f"the replies in {self.folder} come from a model that differs in {', '.join(changed)}"
+        return f"no finished run has kept replies in {self.folder}"
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
-        """Add the answers of a run, or of all unfinished runs."""
+        """Add the replies of a run, or of all unfinished runs."""
         self.kept += sum(len(kept.entry["replies"]) for kept in kept_before)
         conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
@@ -243,13 +243,15 @@ class AnswerStore:
         return None
 
     def explain(self) -> None:
-        """Log, with ``--extend``, how many requests have to be sent, and why no kept answer fits them."""
+        """Log, with ``--extend``, how many requests have to be sent, and why no kept reply fits them."""
         if self._extends and self._missed and self._by_prompt:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
-            logger.warning("--extend: %s reused; requests to send: %s", counted(self.reused, "answer"), reasons)
+            logger.warning(
+                "--extend: %s reused; requests to send: %s", counted(self.reused, "reply", "replies"), reasons
+            )
         self._missed.clear()
 
-    # ---- answers of this run
+    # ---- replies of this run
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
         """Append a request's replies to this process's file, and flush it.
@@ -287,14 +289,14 @@ class AnswerStore:
             yield
         except OSError as error:
             raise MedtasksError(
-                f"cannot store answers in {self.folder} ({error.strerror or error}): free some space and run the same "
-                "command again to continue where it stopped, or add --no_keep to run without storing answers"
+                f"cannot store replies in {self.folder} ({error.strerror or error}): free some space and run the same "
+                "command again to continue where it stopped, or add --no_keep to run without storing replies"
             ) from None
 
     @property
     def way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        return f"answers kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
+        return f"replies kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
 
     def close(self) -> None:
         """Close the file."""
@@ -303,10 +305,10 @@ class AnswerStore:
         self._file = None
 
     def end(self) -> None:
-        """Move the answers that this run received or used to the archive. Call it after the results are saved."""
+        """Move the replies that this run received or used to the archive. Call it after the results are saved."""
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
-        if self._has_several_processes:  # each has used some of the answers
+        if self._has_several_processes:  # each has used some of the replies
             sources = dict.fromkeys(self._unfinished())
         self._archive_lines(self._head, sources)
 
@@ -316,7 +318,7 @@ class AnswerStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             archive(self._archive, head, sources)
 
-    # ---- a model's answers
+    # ---- a model's replies
 
     @contextmanager
     def stored_for(self, model: Any) -> Iterator[None]:
@@ -378,10 +380,10 @@ class AnswerStore:
 
 
 def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
-    """Return why no kept answer fits a request: the settings that differ in the closest answer to the same prompt."""
+    """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
     differences = [kept.differences(request) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
-    return f"with another value of {', '.join(names)}" if names else "with a prompt that has no answer left"
+    return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"
 
 
 def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
