@@ -1,6 +1,7 @@
 """What the tests notice: faults put into the code of every room, one at a time, and whether a test then fails.
 
-Usage: python measurements/mutation.py OUT [--number 600] [--jobs 1] [--minutes 60] [--seconds 240] [--whole] [--table]
+Usage: python measurements/mutation.py OUT [--number 600] [--rooms ROOM …] [--jobs 1] [--minutes 60] [--seconds 240]
+       [--whole] [--table]
 
 OUT is a folder. Each process works on a copy of the tree there, so that processes that tests start meet the fault too.
 The same number of faults is drawn from each room (a folder of the package, or a module at its top): a comparison,
@@ -135,11 +136,12 @@ def all_faults() -> list[Fault]:
     return faults
 
 
-def drawn(number: int, seed: int) -> list[Fault]:
+def drawn(number: int, seed: int, rooms: list[str]) -> list[Fault]:
     """So many faults, room by room in turn, so that any first part of them is of all rooms."""
     chance, by_room = random.Random(seed), dict[str, list[Fault]]()
     for fault in all_faults():
-        by_room.setdefault(fault.room, []).append(fault)
+        if not rooms or fault.room in rooms:
+            by_room.setdefault(fault.room, []).append(fault)
     share = -(-number // len(by_room))
     samples = [chance.sample(faults, min(share, len(faults))) for faults in by_room.values()]
     return [sample[place] for place in range(share) for sample in samples if place < len(sample)][:number]
@@ -273,6 +275,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="faults put into the code, and whether the tests notice")
     parser.add_argument("out", type=Path)
     parser.add_argument("--number", type=int, default=600)
+    parser.add_argument("--rooms", nargs="*", default=[], help="only these rooms, such as harness scoring")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=58)
     parser.add_argument("--minutes", type=float, default=60)
@@ -284,7 +287,7 @@ def main() -> None:
     out = arguments.out.resolve()
     out.mkdir(exist_ok=True)
     if arguments.part is not None:
-        faults = drawn(arguments.number, arguments.seed)[arguments.part :: arguments.jobs]
+        faults = drawn(arguments.number, arguments.seed, arguments.rooms)[arguments.part :: arguments.jobs]
         work_on(out, arguments.part, faults, arguments.minutes, arguments.seconds, arguments.whole)
         return
     if not arguments.table:
