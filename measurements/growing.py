@@ -31,6 +31,7 @@ os.environ["TQDM_DISABLE"] = "1"
 
 from local_server import LocalServer, Request
 from scripts import draw, prompt_of
+from tiny_llama import new_llama
 
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main as medtasks
@@ -133,8 +134,6 @@ def files(replies: int) -> None:
 def train(folder: Path, prompts: list[str]) -> None:
     """Save a small Llama that has learned replies to these prompts by heart: some thinking, then an answer."""
     import torch
-    import transformers
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     chance = random.Random(0)
     replies = [
@@ -142,33 +141,8 @@ def train(folder: Path, prompts: list[str]) -> None:
         + f" \\boxed{{{chance.choice('AB') if 'Choices' in prompt else chance.choice('01')}}}"
         for prompt in prompts
     ]
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=2000,
-        special_tokens=["<s>", "</s>", "<pad>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator([*prompts, *replies], trainer)
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
-    turns = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
-    fast.chat_template = turns + "{% if add_generation_prompt %}<assistant>{% endif %}"
-    fast.save_pretrained(folder)
-    torch.manual_seed(0)
-    configuration = transformers.LlamaConfig(
-        vocab_size=len(fast),
-        hidden_size=128,
-        intermediate_size=256,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        eos_token_id=fast.eos_token_id,
-    )
-    model = transformers.LlamaForCausalLM(configuration)
+    shape = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "max_position_embeddings": 2048}
+    fast, model = new_llama(folder, [*prompts, *replies], 2000, **shape)
     steps = torch.optim.AdamW(model.parameters(), lr=2e-3)
     for step in range(400):
         losses = []

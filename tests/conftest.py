@@ -15,15 +15,12 @@ os.environ["OPENAI_API_KEY"] = "none"  # local servers take any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.pop("MEDTASKS_DATA", None)
 
-if (
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # in the background of a shell; what tests start would ignore it too
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
 import pytest
 from given import BENCHMARKS, NLTK, TASKS
 from hypothesis import settings
+from lm_eval import evaluator
 from lm_eval.tasks._index import TaskIndex
+from tiny_llama import new_llama
 
 from medtasks_utils.writing import SECRETS
 
@@ -36,6 +33,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 settings.register_profile("ours", deadline=None, max_examples=50)  # machines are slow at times; no test is timed
 settings.load_profile("ours")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background of a shell, tests would inherit none
 
 
 # NLTK reads no data that another account may write to, as the files of a clone are under umask 002.
@@ -45,11 +43,9 @@ for _path in (NLTK, *NLTK.rglob("*")):
         _path.chmod(_path.stat().st_mode & ~0o022)
 
 
-@pytest.fixture(autouse=True)
-def _no_report_on_the_machine(monkeypatch):
-    """Spare every run the second in which the harness lists the machine's packages, and a process of git."""
-    monkeypatch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
-    monkeypatch.setattr("lm_eval.evaluator.get_git_commit_hash", lambda: None)
+# Spares every run the second in which the harness lists the machine's packages, and a process of git.
+for _name in ("add_env_info", "get_git_commit_hash"):
+    setattr(evaluator, _name, lambda *results: None)
 
 
 @pytest.fixture(autouse=True)
@@ -90,37 +86,12 @@ TaskIndex.build = _index
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory):
     """A random Llama of a few thousand weights with a byte-level tokenizer and a chat template."""
-    torch = pytest.importorskip("torch", reason="the hf model needs torch")
-    transformers = pytest.importorskip("transformers", reason="the hf model needs transformers")
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
-    folder = tmp_path_factory.mktemp("tiny")
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()  # type: ignore[assignment, unused-ignore]
-    tokenizer.decoder = decoders.ByteLevel()  # type: ignore[assignment, unused-ignore]
-    trainer = trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=["<s>", "</s>", "<pad>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(["the answer is A B C D \\boxed{0}"] * 5, trainer)
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
-    turns = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
-    fast.chat_template = turns + "{% if add_generation_prompt %}<assistant>{% endif %}"
-    fast.save_pretrained(folder)
-    torch.manual_seed(0)
-    configuration = transformers.LlamaConfig(
-        vocab_size=len(fast),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=4096,
-    )
-    transformers.LlamaForCausalLM(configuration).save_pretrained(folder)
+    for package in ("torch", "transformers"):
+        pytest.importorskip(package, reason=f"the hf model needs {package}")
+    folder: Path = tmp_path_factory.mktemp("tiny")
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "max_position_embeddings": 4096}
+    _, model = new_llama(folder, ["the answer is A B C D \\boxed{0}"] * 5, **shape)
+    model.save_pretrained(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow
 import pytest
 from environment_runs import ENVIRONMENTS, lines, rows, write
-from given import Row, write_rows
+from given import TASK_OF, Row, write_rows
 from running import right_answer
 from saved_runs import drawn, save_run
 
@@ -39,7 +39,7 @@ def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]
 
 @pytest.mark.parametrize("benchmark", ENVIRONMENTS)
 def test_what_is_written_is_what_the_harness_writes(benchmark, tmp_path):
-    _, function, name = ENVIRONMENTS[benchmark]
+    function, name = ENVIRONMENTS[benchmark][1], TASK_OF[benchmark]
     run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
     assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
     task = run.tasks[name]
@@ -254,7 +254,7 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     path = write_rows(written, tmp_path / f"x.{form}")
     if form == "jsonl":
         path.write_text(path.read_text() + json.dumps({**written[0], "text": 7}) + "\nno JSON\n")
-    task = ENVIRONMENTS[benchmark][2]
+    task = TASK_OF[benchmark]
     words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err

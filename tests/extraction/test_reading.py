@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from given import table
+from given import TASK_OF, table
 from hypothesis import given
 from hypothesis import strategies as st
-from judged import CORPUS, TASKS, judged, outcome
+from judged import CORPUS, judged, outcome
 from running import reader
 
 from medtasks_utils.extraction import nothing
@@ -16,7 +16,7 @@ from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.words import symbols_of
 
-LOADED = {benchmark: reader(name) for benchmark, name in TASKS.items()}
+LOADED = {benchmark: reader(name) for benchmark, name in TASK_OF.items()}
 ROWS = [*judged(), *judged(CORPUS / "later")]
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
 

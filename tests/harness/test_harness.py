@@ -7,9 +7,10 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from given import BENCHMARKS, GENERATION_TASKS, Row, plain_stderr, table, write_rows
+from given import BENCHMARKS, GENERATION_TASKS, Row, table, write_rows
 from running import Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
 from saved_runs import save_run
+from scipy.stats import sem
 from sklearn import metrics
 
 from medtasks_utils.benchmarks import benchmarks
@@ -196,7 +197,7 @@ def test_repeats_are_averaged_within_each_example(task):
         assert len(set(means)) > 2
         assert metric(result, task, "acc", filter_name) == pytest.approx(sum(means) / len(means))
         if task != "medhallu":  # its examples are clustered by row; see below
-            assert stderr(result, task, "acc", filter_name) == pytest.approx(plain_stderr(means))
+            assert stderr(result, task, "acc", filter_name) == pytest.approx(sem(means))
 
 
 # ---- groups

@@ -15,12 +15,8 @@ from medtasks_utils.results import Run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-CHROMIUM = os.environ.get("CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-needs_browser = pytest.mark.skipif(
-    not CHROMIUM, reason="no chromium, chromium-browser or google-chrome, nor CHROMIUM set"
-)
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no chromium or google-chrome, nor CHROMIUM set")
 
 ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),

@@ -9,31 +9,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from given import ROOT, Row
+from given import ROOT, TASK_OF, Row, json_lines
 from running import documents, load
 
 ENVIRONMENTS = {
-    # benchmark: the environment, its reward function, the harness's task
-    "medmcqa": ("med-mcqa", "accuracy", "medmcqa_openmed"),
-    "medexqa": ("medexqa", "combined_reward", "medexqa_all"),
-    "medcalc_bench": ("medcalc-bench", "check_correctness", "medcalc_bench"),
-    "medhallu": ("medhallu", "medhallu_reward", "medhallu"),
+    # benchmark: the environment, its reward function
+    "medmcqa": ("med-mcqa", "accuracy"),
+    "medexqa": ("medexqa", "combined_reward"),
+    "medcalc_bench": ("medcalc-bench", "check_correctness"),
+    "medhallu": ("medhallu", "medhallu_reward"),
 }
 
 
 @cache
 def rows(benchmark: str) -> list[Row]:
     """The sample's documents, as the harness has them."""
-    return documents(load(ENVIRONMENTS[benchmark][2]))
+    return documents(load(TASK_OF[benchmark]))
 
 
 def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:
     """A line for each response."""
-    environment, function, _ = ENVIRONMENTS[benchmark]
+    environment, function = ENVIRONMENTS[benchmark]
     path = ROOT / "tests" / "elsewhere" / "environments" / f"{benchmark}.jsonl"
-    asked = [json.loads(line) for line in path.read_text().split("\n") if line]
     found = []
-    for index, (doc, row) in enumerate(zip(rows(benchmark), asked, strict=True)):
+    for index, (doc, row) in enumerate(zip(rows(benchmark), json_lines(path), strict=True)):
         for rollout in range(rollouts):
             reward = float((index + rollout) % 3 > 0)
             prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]

@@ -14,7 +14,7 @@ def save_model(
 ) -> Path:
     """Save it; without ``model_max_length`` its tokenizer names none, as SciBERT's."""
     import torch
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     letters = string.ascii_lowercase + string.digits + string.punctuation + "éüß心脏сердце"
@@ -22,13 +22,7 @@ def save_model(
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *words]
     pieces += [f"##{piece}" for piece in (*letters, *words)]
     vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
-    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    backend.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])]
-    )
-    BertTokenizerFast(tokenizer_object=backend).save_pretrained(folder)
+    BertTokenizerFast(tokenizer_object=BertWordPieceTokenizer(vocabulary)._tokenizer).save_pretrained(folder)
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     settings.pop("model_max_length", None)
     if model_max_length is not None:

@@ -4,7 +4,6 @@ import importlib
 import importlib.metadata
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,36 +11,12 @@ import pytest
 from lm_eval.api.model import LM
 
 
-@dataclass
-class CompletionOutput:
-    """As vllm/outputs.py has it: ``finish_reason`` is stop, length, abort, error or repetition; None if unfinished."""
-
-    index: int
-    text: str
-    token_ids: list[int]
-    finish_reason: str | None
-    stop_reason: int | str | None = None
-    cumulative_logprob: float | None = None
-    logprobs: Any = None
-
-
-@dataclass
-class RequestOutput:
-    request_id: str
-    prompt: str | None
-    prompt_token_ids: list[int]
-    outputs: list[CompletionOutput]
-    prompt_logprobs: Any = None
-    finished: bool = True
-    metrics: Any = None
-
-
 class SamplingParams(SimpleNamespace):
     pass
 
 
 Generated = tuple[str, int, str | None]
-"""The text, how many tokens it has, and the finish reason."""
+"""The text, how many tokens it has, and why it ended: stop, length, abort, error or repetition; None if it did not."""
 
 
 class LLM:
@@ -52,18 +27,18 @@ class LLM:
         self.prompts: list[list[int]] = []
 
     def generate(self, prompts: list[dict[str, list[int]]], sampling_params: list[Any], **_: Any) -> list[Any]:
+        """Outputs as ``vllm/outputs.py`` has them, as far as they are read."""
         outputs = []
-        for number, (prompt, parameters) in enumerate(zip(prompts, sampling_params, strict=True)):
+        for prompt, parameters in zip(prompts, sampling_params, strict=True):
             tokens = prompt["prompt_token_ids"]
             self.prompts.append(tokens)
-            if getattr(parameters, "prompt_logprobs", None):
-                ranks = [None, *({token: SimpleNamespace(logprob=-1.0, rank=1)} for token in tokens[1:])]
-                generated = [CompletionOutput(0, "", [0], "length")]
-                outputs.append(RequestOutput(str(number), None, tokens, generated, ranks))
-                continue
-            text, count, reason = self._answer(self._tokenizer.decode(tokens), parameters)
-            generated = [CompletionOutput(0, text, list(range(count)), reason)]
-            outputs.append(RequestOutput(str(number), None, tokens, generated))
+            is_scored = getattr(parameters, "prompt_logprobs", None)
+            text, count, reason = (
+                ("", 1, "length") if is_scored else self._answer(self._tokenizer.decode(tokens), parameters)
+            )
+            ranks = [None, *({token: SimpleNamespace(logprob=-1.0, rank=1)} for token in tokens[1:])]
+            generated = SimpleNamespace(text=text, token_ids=[0] * count, finish_reason=reason)
+            outputs.append(SimpleNamespace(outputs=[generated], prompt_token_ids=tokens, prompt_logprobs=ranks))
         return outputs
 
 

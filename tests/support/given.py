@@ -3,7 +3,7 @@
 import datetime
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tasks"
 NLTK = Path(__file__).with_name("nltk_data")
 """A WordNet of a few words in WordNet's own format, and a Punkt model of a few sentences, written for this project."""
-BENCHMARKS = ("medmcqa", "medexqa", "medcalc_bench", "medhallu")
-GENERATION_TASKS = ("medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu")
-MEDEXQA_COLUMNS = ("question", "A", "B", "C", "D", "explanation_1", "explanation_2", "answer")
+TASK_OF = {
+    "medmcqa": "medmcqa_openmed",
+    "medexqa": "medexqa_all",
+    "medcalc_bench": "medcalc_bench",
+    "medhallu": "medhallu",
+}
+BENCHMARKS, GENERATION_TASKS = tuple(TASK_OF), tuple(TASK_OF.values())
 Row = dict[str, Any]
 
 
@@ -64,12 +68,7 @@ def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
 
 
 BY_CALCULATOR = {calculator.id: calculator.kind for calculator in CALCULATORS}
-TASK = {
-    "medmcqa": "medmcqa_openmed",
-    "medexqa": "medexqa_biomedical_engineering",
-    "medcalc_bench": "medcalc_bench",
-    "medhallu": "medhallu",
-}
+TASK = {**TASK_OF, "medexqa": "medexqa_biomedical_engineering"}
 FILE = {
     "medmcqa": "medmcqa/validation.jsonl",
     "medexqa": "medexqa/test/biomedical_engineer_test.tsv",
@@ -121,18 +120,18 @@ ROW: dict[str, Row] = {
     },
 }
 """A task, its file in a data directory and a row of it, by benchmark."""
+MEDEXQA_COLUMNS = tuple(ROW["medexqa"])
+
+
+def json_lines(path: Path) -> list[Any]:
+    """The values in a file that has one in each line."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def table(name: str) -> list[Any]:
     """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
     (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
-    return [json.loads(line) for line in path.read_text().split("\n") if line]
-
-
-def plain_stderr(values: Sequence[float]) -> float:
-    """Standard error of the mean of independent values, by the textbook."""
-    mean = sum(values) / len(values)
-    return math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
+    return json_lines(path)
 
 
 def same(read: Any, wanted: Any) -> bool:

@@ -1,6 +1,5 @@
 """Responses made to break, stall or trick the scoring, and documents that none of them is right for."""
 
-import random
 from typing import Any
 
 from given import ROOT, table
@@ -18,24 +17,12 @@ def texts(name: str) -> list[str]:
 
 
 def long(length: int) -> dict[str, str]:
-    """Texts of about so many characters."""
-    return {
-        "open boxes": r"\boxed{" * (length // 4),
-        "nested boxes": r"\boxed{" * (length // 8) + "}" * (length // 8),
-        "nested tags": "<answer>" * (length // 10) + "</answer>" * (length // 10),
-        "nested wrappers": r"\boxed{" + r"\text{" * 200 + "}" * 200 + "}",
-        "nested parentheses": r"\boxed{" + "(" * 450 + ")" * 450 + "}",
-        "unclosed thinking": "<think>" + r"The answer is \boxed{A}. " * (length // 25),
-        "thinking on and off": "<think></think>" * (length // 15) + "<think>",
-        "lone surrogates": "\ud83d\udc00" * (length // 4),
-        "random unicode": "".join(chr(random.Random(1).randrange(0x110000)) for _ in range(1_000)) * (length // 1_000),
-        "nested expression": "<answer>str(" + "(" * 900 + "1" + ")" * 900 + ")</answer>",
-        "long expression": "<answer>str(" + "1+" * (length // 2) + "1)</answer>",
-        "long digits": "<answer>" + "7" * length + "</answer>",
-        "long decimals": "<answer>7." + "7" * length + "</answer>",
-        "long leading zeros": "<answer>" + "0" * length + "7</answer>",
-        "many weeks": "<answer>" + "9" * 5_000 + " weeks, 3 days</answer>",
-    }
+    """Texts of about so many characters, unless the table says how often their unit is repeated."""
+    found = {}
+    for name, before, unit, between, closing, after, times in table("hostile_long"):
+        times = times or length // len(unit + closing)
+        found[name] = before + unit * times + between + closing * times + after
+    return found
 
 
 def cases(task: Any) -> list[dict[str, Any]]:

@@ -6,15 +6,10 @@ from typing import Any
 import pytest
 from judge_server import JudgeServer
 
+from medtasks_utils.benchmarks.medexqa import options
 from medtasks_utils.judging import Case, Judgement, JudgeSettings, judge_all, make_judge
 
-SPECIALTIES = (
-    "biomedical_engineering",
-    "clinical_laboratory_science",
-    "clinical_psychology",
-    "occupational_therapy",
-    "speech_language_pathology",
-)
+SPECIALTIES = tuple(specialty.name for specialty in options.SPECIALTIES)
 
 
 def case(number: int = 0, **changed: Any) -> Case:

@@ -37,9 +37,6 @@ def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7
             "created": 0, "model": "m", **({} if prompt_tokens is None else {"usage": usage})}  # fmt: skip
 
 
-NO_USAGE = completion(".", prompt_tokens=None)
-
-
 class LocalServer:
     """On a free port of this machine; used as ``with``.
 
@@ -57,10 +54,9 @@ class LocalServer:
         most_at_once: the most requests that were in the making at the same time.
     """
 
-    def __init__(
-        self, answer: Answering = lambda request: ".", probed: Answering = lambda request: NO_USAGE, port: int = 0
-    ) -> None:
-        self.answer, self.probed = answer, probed
+    def __init__(self, answer: Answering = lambda request: ".", probed: Answering | None = None, port: int = 0) -> None:
+        self.answer = answer
+        self.probed = probed or (lambda request: completion(".", prompt_tokens=None))
         self.page = Fault(404)
         self.requests: list[Request] = []
         self.probes: list[Request] = []

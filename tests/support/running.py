@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from given import TASKS, Row
+from given import TASKS, Row, json_lines
 from lm_eval.api.model import LM
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
@@ -111,13 +111,13 @@ def right_answer(doc: Row) -> str:
 
 def evaluate(
     tasks: str | Sequence[str],
-    answer: Answering | LM = right_answer,
+    answer: Answering | LM | str = right_answer,
     data: str | Path = "sample",
     metadata: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Run the real harness in this process."""
-    model = answer if isinstance(answer, LM) else Scripted(answer)
+    """Run the real harness in this process, with a model, the name of one, or answers."""
+    model = answer if isinstance(answer, LM | str) else Scripted(answer)
     result: dict[str, Any] = simple_evaluate(
         model=model,
         tasks=[tasks] if isinstance(tasks, str) else list(tasks),
@@ -141,4 +141,4 @@ def saved_results(folder: Path) -> dict[str, Any]:
 
 def saved_samples(folder: Path, task: str) -> list[Row]:
     (path,) = folder.glob(f"**/samples_{task}_*.jsonl")
-    return [json.loads(line) for line in path.read_text().split("\n") if line]
+    return json_lines(path)

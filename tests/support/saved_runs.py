@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from given import GENERATION_TASKS, Row
 from lm_eval.loggers import EvaluationTracker
 from running import Answering, evaluate, right_answer
@@ -47,9 +46,7 @@ def save_run(
         The results file.
     """
     tracker = EvaluationTracker(output_path=str(folder))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lm_eval.evaluator.add_env_info", lambda results: None)
-        results = evaluate(tasks, answer, metadata=metadata, log_samples=True, **settings)
+    results = evaluate(tasks, answer, metadata=metadata, log_samples=True, **settings)
     tracker.general_config_tracker.log_experiment_args(
         model_source="scripted",
         model_args={"model": model},

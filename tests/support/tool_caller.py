@@ -4,13 +4,11 @@ import itertools
 import json
 from typing import Any
 
-from lm_eval.evaluator import simple_evaluate
 from local_server import LocalServer
-from running import manager
+from running import evaluate
 from scripts import draw
 
 Chat = list[dict[str, Any]]
-Sample = dict[str, Any]
 
 
 def run(
@@ -22,16 +20,14 @@ def run(
 ) -> dict[str, Any]:
     """Conversations of a task with a server, of up to five turns unless ``options`` say otherwise."""
     arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
-    result: dict[str, Any] = simple_evaluate(
-        model="local-chat-completions",
+    return evaluate(
+        task,
+        "local-chat-completions",
         model_args={**arguments, **given.pop("model_args", {})},
-        tasks=[task],
-        task_manager=manager({"medcalc_bench": {"max_turns": 5, **(options or {})}}),
-        apply_chat_template=True,
+        metadata={"medcalc_bench": {"max_turns": 5, **(options or {})}},
         confirm_run_unsafe_code=True,
         **given,
     )
-    return result
 
 
 def tagged(name: str, argument: str) -> str:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.huggingface import HFLM
-from running import manager
+from running import evaluate, samples
 from tool_caller import tagged
 
 
@@ -33,19 +32,12 @@ class Scripted(HFLM):  # type: ignore[misc]
 
 def main(pretrained: str, out: str) -> None:
     model = Scripted(pretrained=pretrained, dtype="float32", device="cpu", batch_size=2)
-    result = simple_evaluate(
-        model=model,
-        tasks=["medcalc_bench_calculator"],
-        task_manager=manager({"medcalc_bench": {"repeats": 2}}),
-        apply_chat_template=True,
-        limit=7,
-        gen_kwargs={"max_gen_toks": 2},
-    )
+    settings: dict[str, Any] = {"limit": 7, "gen_kwargs": {"max_gen_toks": 2}}
+    result = evaluate("medcalc_bench_calculator", model, metadata={"medcalc_bench": {"repeats": 2}}, **settings)
     assert model.world_size == 2
     assert model.calls == 4, "every rank asks the model in every round"
     if result is not None:
-        (samples,) = result["samples"].values()
-        Path(out).write_text(json.dumps(samples, default=str), "utf-8")
+        Path(out).write_text(json.dumps(samples(result), default=str), "utf-8")
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def test_two_processes_have_rounds_of_their_own_in_step(tiny_model, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(out.read_text("utf-8"))
-    assert len(found) == 14
+    assert len(found) == 7
     for sample in found:
         row = int(sample["doc"]["row_number"])
         turns = 1 + row % 2 * row // 2
