@@ -100,14 +100,9 @@ class Eval(HarnessCommand):
 
     def run(self) -> "EvalResult | None":
         """Run the harness, and return its scores; None in all processes but the first."""
-        from medtasks_utils.harness.checks import check_device
         from medtasks_utils.harness.evaluation import Evaluation
 
         config = self.configured()
-        file = self.arguments.config
-        in_file = config.load_yaml_config(file) if file else {}
-        # the configuration does not show whether a device was given
-        check_device(config, self.arguments.device or in_file.get("device") or "")
         saved_run = None
         if self.against is not None:
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds

@@ -3,18 +3,19 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from yaml import MarkedYAMLError
+from yaml import YAMLError
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import place_of, task_folders
 from medtasks_utils.errors import DataError, UsageError, did_you_mean, logger, reason_of
+from medtasks_utils.writing import one_line
 
 from .lm_eval_names import TaskManager, load_yaml
-from .patches.tasks import prepare_harness
 
 Configuration = dict[str, Any]
 
@@ -49,7 +50,6 @@ def manager_for(
     if include_path:
         if not Path(include_path).is_dir():
             raise UsageError(f"--include_path {include_path}: no such folder")
-        prepare_harness()
         paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
         logging.getLogger("lm_eval.tasks._index").addFilter(lambda record: "from None" not in record.getMessage())
     manager = TaskManager(include_path=paths, include_defaults=False, metadata=metadata)
@@ -60,16 +60,12 @@ def manager_for(
         ours = our_manager().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
     unknown = [name for name in names if not _is_known(manager, name)]
+    meant = {"all": "medtasks", **{benchmark.name: benchmark.default_task for benchmark in benchmarks().usable()}}
     for name in unknown:
-        benchmark = benchmarks().get(name)
-        if name == "all":  # lm_eval has no such task either
-            raise _unknown(name, " (did you mean medtasks?)")
-        if benchmark:
-            suggestion = f" (did you mean {benchmark.default_task}?)"
-        else:
-            suggestion = did_you_mean(name.lower().replace("-", "_"), manager.all_tasks, _MISSPELT)
-        if suggestion:
-            raise _unknown(name, f"{suggestion}; to run lm_eval's task of that name, use lm_eval run --tasks {name}")
+        closest = get_close_matches(name.lower().replace("-", "_"), [*meant, *manager.all_tasks], 1, _MISSPELT)
+        if closest:
+            hint = f" (did you mean {meant.get(closest[0], closest[0])}?)"
+            raise _unknown(name, f"{hint}; to run lm_eval's task of that name, use lm_eval run --tasks {name}")
     defined_here = {"dataset_path", "custom_dataset", "class"}
     unknown += [
         settings["task"]
@@ -112,11 +108,8 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
             continue
         try:
             load_yaml(path)
-        except MarkedYAMLError as error:
-            mark, start = error.problem_mark, error.context_mark
-            place = f"{mark.name}:{mark.line + 1}" if mark else str(path)
-            context = f", {error.context} that begins in line {start.line + 1}" if start else ""
-            raise DataError(f"{place}: {error.problem}{context}") from None
+        except YAMLError as error:
+            raise DataError(f"{path} cannot be read: {one_line(str(error))}") from None
         except Exception as error:  # modules with functions may raise anything
             function = re.search("function '(.+?)'", str(error))
             place = place_of(path, f".*!function .*{function[1]}" if function else "include")

@@ -12,7 +12,6 @@ import errno
 import importlib.util
 import re
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +31,7 @@ from .lm_eval_names import (
     sanitize_model_name,
 )
 from .models import HF, check_tokenizer, context_in_process, context_of_server, is_api, model_to_probe, probe_of
-from .settings import SAMPLING, check_arguments, check_generation, check_room, warn_of_cut_reasoning
+from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import defaults_of, info_of, options_of, without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -110,10 +109,8 @@ def check_request(config: EvaluatorConfig, settings: Sequence[str] = ()) -> tupl
     """
     manager = manager_for(config.tasks, config.include_path, config.metadata)
     tasks = requested(manager, config.tasks, config.metadata)
-    for mistake in _mistakes_in_model_flags(config):
-        raise UsageError(mistake)
     check_generation(config.gen_kwargs)
-    for mistake in _mistakes_for_tasks(config, settings, tasks):
+    for mistake in _mistakes(config, settings, tasks):
         raise UsageError(mistake)
     return manager, tasks
 
@@ -124,31 +121,35 @@ def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str,
     Raises:
         UsageError: for an invalid option, or one that has no effect in any of the tasks.
     """
-    requests: list[TaskRequest] = []
-    by_benchmark: dict[str, list[TaskRequest]] = defaultdict(list)
+    requests = []
     for task in configurations(manager, manager.match_tasks(list(names))):
-        length = (task.get("generation_kwargs") or {}).get("max_gen_toks")
-        request = TaskRequest(info_of(task), None, None, length)
+        benchmark = options = None
         if "benchmark" in task:
             benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark")
             options = options_of(benchmark, defaults_of(task, benchmark), metadata)
-            request = request._replace(benchmark=benchmark, options=options)
-            by_benchmark[benchmark.name].append(request)
-        requests.append(request)
-    for name, of_benchmark in by_benchmark.items():
+        length = (task.get("generation_kwargs") or {}).get("max_gen_toks")
+        requests.append(TaskRequest(info_of(task), benchmark, options, length))
+    for benchmark in dict.fromkeys(request.benchmark for request in requests if request.benchmark):
+        of_benchmark = [request for request in requests if request.benchmark is benchmark]
         generates = any(request.info.generates for request in of_benchmark)
-        options_of_tasks = [request.options for request in of_benchmark]
-        for line in without_effect(options_of_tasks, metadata.get(name) or {}, generates):
-            raise UsageError(f"{name}: {line}")
+        given = metadata.get(benchmark.name) or {}
+        for line in without_effect([request.options for request in of_benchmark], given, generates):
+            raise UsageError(f"{benchmark.name}: {line}")
     return requests
 
 
 # ---- flags
 
 
-def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield errors in ``--model_args``: no model or server is named, or a setting belongs elsewhere."""
-    arguments = config.model_args
+def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:
+    """Yield errors in flags: no model or server is named, another flag is needed, or a flag has no effect.
+
+    Args:
+        config: the flags of ``lm_eval run``.
+        options: the values of ``--set``.
+        tasks: the tasks of the run.
+    """
+    arguments, settings = config.model_args, config.gen_kwargs
     if config.model in HF and "pretrained" not in arguments:
         yield (
             f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
@@ -161,14 +162,6 @@ def _mistakes_in_model_flags(config: EvaluatorConfig) -> Iterator[str]:
             "--model_args: base_url must look like http://localhost:8000/v1/chat/completions, without user and "
             "password, since results contain it; put a key into OPENAI_API_KEY"
         )
-    misplaced = " and ".join(name for name in SAMPLING if name in arguments)
-    if misplaced:
-        yield f"--model_args does not take {misplaced}; use --gen_kwargs instead"
-
-
-def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:
-    """Yield errors in other flags: the model or the tasks need another flag, or a flag has no effect."""
-    arguments, settings = config.model_args, config.gen_kwargs
     if settings.get("temperature") and not (settings.get("do_sample") or "completions" in config.model):
         yield "--gen_kwargs: temperature has no effect without do_sample=true"
     sends_text = arguments.get("tokenized_requests") is False or arguments.get("tokenizer_backend") in ("None", "none")
@@ -187,8 +180,6 @@ def _mistakes_for_tasks(config: EvaluatorConfig, options: Sequence[str], tasks: 
             "--model local-completions, vllm or hf, or omit these tasks"
         )
     tools = [tool for task in tasks for tool in getattr(task.options, "tools", ())]
-    if tools and not config.apply_chat_template:
-        yield "tools need a conversation with the model: add --apply_chat_template"
     if any(tool.runs_code for tool in tools) and not config.confirm_run_unsafe_code:
         yield (
             "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
@@ -244,16 +235,12 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """Check that the kind of model exists, its package is installed, and the model's folder, if named, exists.
+    """Check that the kind of model exists, and that its package and the requested device do.
 
     Raises:
-        UsageError: for an unknown kind, or a path that does not exist.
+        UsageError: for an unknown kind or argument, and for a CUDA device if torch finds none.
         MedtasksError: for a missing package.
     """
-    path = str(config.model_args.get("pretrained", ""))
-    if path.startswith(("/", "~", ".")) and not Path(path).exists():
-        hint = "; ~ is not expanded" * path.startswith("~")
-        raise UsageError(f"--model_args: there is no folder pretrained={path}{hint}")
     try:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:
@@ -265,23 +252,13 @@ def check_model(config: EvaluatorConfig) -> None:
         closest = difflib.get_close_matches(config.model, beginnings, n=1)
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    device = "" if config.device == _DEFAULT_DEVICE else config.device
-    check_device(config, str(config.model_args.get("device") or device or ""))
+    device = str(config.model_args.get("device") or config.device)
+    if config.model in HF and device.startswith("cuda") and device != _DEFAULT_DEVICE:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:
         raise MedtasksError("--wandb_args needs wandb: pip install wandb")
-
-
-def check_device(config: EvaluatorConfig, device: str) -> None:
-    """Check that the requested device exists; an empty string means that none was requested.
-
-    Raises:
-        UsageError: for a CUDA device if torch finds none; lm_eval would use the CPU instead, or fail.
-    """
-    if not (config.model in HF and device.startswith("cuda") and importlib.util.find_spec("torch")):
-        return  # if torch is missing, check_model says how to install it
-    import torch
-
-    if not torch.cuda.is_available():
-        raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")

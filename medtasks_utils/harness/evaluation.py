@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -25,7 +26,6 @@ from .lm_eval_names import EvaluatorConfig
 from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
 from .reply_store import ReplyStore
-from .stepwise import ReplayedReplies
 from .task_options import SERVED_BY
 
 
@@ -88,14 +88,15 @@ class Evaluation:
             model["base_url"] = served_by
         self.saved_run = saved_run
         self.against: dict[str, Any] = {}
+        if saved_run is not None and config.predict_only:
+            raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
         self.store: ReplyStore | None = None
-        keep = keep and bool(config.output_path)
-        if saved_run is not None:
-            if config.predict_only:
-                raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
-            self.store = ReplayedReplies(folder_of(config), model, fresh, extend, keep=keep)
-        elif keep:
+        self._keeps = keep and bool(config.output_path)
+        if self._keeps:
             self.store = ReplyStore(folder_of(config), model, fresh, extend)
+        elif saved_run is not None:  # each batch is evaluated twice
+            self._temporary = TemporaryDirectory()
+            self.store = ReplyStore(Path(self._temporary.name), model)
         may_be_away = extend and self.store is not None and self.store.kept > 0
         with only_results_on_standard_output():
             self.manager, tasks = check(config, settings, may_be_away)
@@ -137,8 +138,7 @@ class Evaluation:
             except StoppedBeforeReplies:
                 raise
             except BaseException as error:
-                if self.store is not None:
-                    self.store.close()
+                self._close()
                 if isinstance(error, ServerUnavailable):
                     raise ServerUnavailable(f"{error}; {self._way_on}") from None
                 log.warning(self._way_on)
@@ -152,13 +152,19 @@ class Evaluation:
         self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
         if self.problem:
             self.problem += f". {self._way_on}"
+        elif any(standing["asked"] < standing["of"] for standing in self.against.values()):
+            self._close()  # the same command without --against continues the run
         elif self.store is not None and self.results is not None:
             self.store.end()
+
+    def _close(self) -> None:
+        if self.store is not None:
+            self.store.close()
 
     @property
     def _way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        if self.store is None:
+        if self.store is None or not self._keeps:
             return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.store.way_on
 

@@ -3,7 +3,6 @@
 Fields that tasks of this pack do not support are errors of one line, raised before the model runs.
 """
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,6 @@ from medtasks_utils.writing import one_line
 
 from .lm_eval_names import (
     METRIC_REGISTRY,
-    FewshotConfig,
     Filter,
     FilterEnsemble,
     MajorityVoteFilter,
@@ -48,15 +46,6 @@ _UNSUPPORTED = {
     "doc_to_audio": "the benchmarks are text only",
     "should_decontaminate": _NO_EFFECT,
     "doc_to_decontamination_query": _NO_EFFECT,
-}
-_TYPES = {
-    "filter_list": list,
-    "metric_list": list,
-    "generation_kwargs": dict,
-    "dataset_kwargs": dict,
-    "fewshot_config": dict,
-    "metadata": dict,
-    "num_fewshot": int,
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
 _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
@@ -112,7 +101,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
             field, its line, and what to do instead.
     """
     ours = tasks_named(benchmark.default_task)[0]
-    for field, problem in itertools.chain(_malformed(settings), _without_effect(task, benchmark, settings, ours)):
+    for field, problem in _problems(task, benchmark, settings, ours):
         raise field_error(task, settings, field, problem)
     if not task.generates:
         return {**settings}
@@ -122,34 +111,10 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
     return {**settings, "generation_kwargs": {**default, **generation}}
 
 
-def _malformed(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each field that does not exist in lm_eval or whose value has the wrong type, with the problem."""
-    for field, expected in _TYPES.items():
-        if not isinstance(settings.get(field), expected | None):
-            yield field, f"takes a value of type {expected.__name__}, not {settings[field]!r}"
-    for kind, known, names in (
-        ("task", [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE], settings),
-        ("fewshot_config", FewshotConfig.__dataclass_fields__, settings.get("fewshot_config") or {}),
-    ):
-        for name in names:
-            if name not in known:
-                field = name if kind == "task" else kind
-                yield (
-                    field,
-                    f"{kind} has no field {name!r}{did_you_mean(name, known)}; its fields are {', '.join(known)}",
-                )
-    for chain in settings.get("filter_list") or ():
-        for step in chain["filter"]:
-            name = step["function"]
-            if name not in filter_registry:
-                suggestion, known = did_you_mean(str(name), filter_registry), ", ".join(sorted(filter_registry))
-                yield "filter_list", f"there is no filter {name!r}{suggestion}; the filters are {known}"
-
-
-def _without_effect(
+def _problems(
     task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each field that tasks of this pack do not support, with advice on what to do instead.
+    """Yield each field that does not exist or that tasks of this pack do not support, with what to do instead.
 
     Args:
         task: the task.
@@ -157,6 +122,17 @@ def _without_effect(
         settings: the fields of the task's YAML.
         ours: the fields of the benchmark's own task.
     """
+    fields = [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE]
+    for name in settings:
+        if name not in fields:
+            yield name, f"there is no such field{did_you_mean(name, fields)}; the fields are {', '.join(fields)}"
+    for chain in settings.get("filter_list") or ():
+        for step in chain["filter"]:
+            name = step["function"]
+            if name not in filter_registry:
+                known = sorted(filter_registry)
+                suggestion = did_you_mean(str(name), known)
+                yield "filter_list", f"there is no filter {name!r}{suggestion}; the filters are {', '.join(known)}"
     for field, instead in _UNSUPPORTED.items():
         if settings.get(field):
             yield field, f"the tasks of this pack do not support it: {instead}"
@@ -213,47 +189,35 @@ def metrics_of(
         DataError: for a metric that is unknown or that the task does not report, and for one of the benchmark's metrics
             with another aggregation or direction.
     """
-    reported = [*benchmark.metrics_of(task, options)]
-    reported += REPLY_METRICS if task.generates else ()
-    reported += REPEAT_METRICS if options.repeats > 1 else ()
+    metrics = [*benchmark.metrics_of(task, options)]
+    metrics += REPLY_METRICS if task.generates else ()
+    metrics += REPEAT_METRICS if options.repeats > 1 else ()
     entries = settings.get("metric_list")
     if entries is None:
-        return reported, []
+        return metrics, []
     defines_metrics = callable(settings.get("process_results"))
     ours = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-    by_name = {metric.name: metric for metric in reported}
+    reported = {metric.name: metric for metric in metrics}
     chosen, others = [], []
     for entry in entries:
         name = entry["metric"]
         problem = ""
-        if name in ours and not (defines_metrics and "aggregation" in entry):
-            problem = _problem_of_ours(entry, by_name)
-            chosen.append(name)
-        elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY:
+        if name in reported and not (defines_metrics and "aggregation" in entry):
+            metric = reported[name]
+            facts = {"aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
+            chosen.append(metric)
+            if not entry.items() <= {"metric": name, **facts}.items():
+                problem = f"{name} has {facts}: omit other settings, or define a metric of your own by process_results"
+        elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY.keys() - ours:
             others.append(entry)
         else:
             problem = (
-                f"{name} is neither a metric of {benchmark.name} ({', '.join(by_name)}) nor one of lm_eval; to define "
-                "a metric of your own, set process_results too"
+                f"{name} is neither a metric that this task reports with these options ({', '.join(reported)}) nor one "
+                "of lm_eval; to define a metric of your own, set process_results too"
             )
         if problem:
             raise field_error(task, settings, "metric_list", problem)
-    return [by_name[name] for name in chosen], others
-
-
-def _problem_of_ours(entry: Mapping[str, Any], reported: Mapping[str, Metric]) -> str:
-    """Return why an entry for one of the benchmark's metrics is invalid; an empty string if it is valid."""
-    metric = reported.get(entry["metric"])
-    if metric is None:
-        return f"with these options, the task reports {', '.join(reported)}, but not {entry['metric']}"
-    facts = {"metric": metric.name, "aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
-    for field, value in entry.items():
-        if facts.get(field) != value:
-            return (
-                f"{field} of {metric.name} is {facts.get(field)} and cannot be {value}: omit it, or define a metric of "
-                "your own with process_results"
-            )
-    return ""
+    return chosen, others
 
 
 def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:

@@ -22,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
@@ -270,6 +271,13 @@ class ReplyStore:
             self._file.write(line_of(entry) + b"\n")
             self._file.flush()
             self.kept += len(replies)
+
+    def rewind(self) -> None:
+        """Make all replies that this run has used or received available again."""
+        for kept in chain.from_iterable(self._by_prompt.values()):
+            kept.is_taken = False
+        if self._file is not None:
+            self._add([_Kept(entry, None) for _, entry in objects_in(self._path)])
 
     def _open(self) -> IO[bytes]:
         """Create and lock the file of this process; warn if another run of the model is using the folder."""

@@ -49,7 +49,6 @@ def _here(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     Path("a_file").write_text("")
     Path("odd.yaml").write_text("taks: medhallu\n")
-    Path("cuda.yaml").write_text("device: cuda:0\n")
     Path("list.yaml").write_text("- tasks\n")
 
 

@@ -55,20 +55,20 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path, benchmark
     assert [text for text in said if text not in str(caught.value)] == []
 
 
-@pytest.mark.parametrize(("text", "message"), table("variants_unreadable"))
-def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path, text, message):
+@pytest.mark.parametrize(("text", "says"), table("variants_unreadable"))
+def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path, text, says):
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     (tmp_path / "variant.yaml").write_text(text.replace("BASE", str(TASKS / "medmcqa")) + "\n")
     with pytest.raises(MedtasksError) as caught:
         manager_for(["varian*"], str(tmp_path))
-    assert f"{tmp_path}/{message}" in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "variant.yaml"))
+    assert [text for text in says if text not in str(caught.value)] == []
 
 
-def test_a_variant_of_two_tasks_leaves_our_tags_alone(tmp_path, caplog):
-    files = [TASKS / "medexqa" / "medexqa_biomedical_engineering.yaml", BASES["medhallu"]]
-    (tmp_path / "variant.yaml").write_text(f"include: [{files[0]}, {files[1]}]\ntask: variant\n")
+def test_a_variant_of_a_task_with_a_tag_leaves_our_tags_alone(tmp_path, caplog):
+    file = TASKS / "medexqa" / "medexqa_biomedical_engineering.yaml"
+    (tmp_path / "variant.yaml").write_text(f"include: {file}\ntask: variant\n")
     manager = manager_for(["variant"], str(tmp_path))
-    assert manager.task_index["variant"].cfg["benchmark"] == "medhallu"
     assert manager.task_index["medexqa_be"].tags == {"medexqa_biomedical_engineering"}
     assert "from None" not in caplog.text
 

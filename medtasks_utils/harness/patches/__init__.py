@@ -5,7 +5,7 @@ Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_
 from lm_eval, and the parameters of the replaced functions.
 
 :mod:`.tasks`
-    Replacements that tasks need: standard errors, samples, prompts, included files.
+    Replacements that tasks need: standard errors, samples, prompts.
 :mod:`.evaluator`
     Replacements that the evaluator and ``medtasks eval`` need.
 """
@@ -21,8 +21,6 @@ IN_EVERY_RUN = {
     "stderr_for_metric": "tasks:standard_errors_of_aggregations",
     # Prompts take several times as long, since each template is compiled for every example.
     "apply_template": "tasks:templates_compiled_once",
-    # A variant that includes two of our tasks is skipped as an include cycle, since both include the filters.
-    "load_yaml": "tasks:files_included_twice",
     # A task does not know its model: no further turns with tools (which lm_eval declined in issue 2179), no seeds for
     # repeats, no stored replies.
     "evaluate": "evaluator:evaluate_with_known_model",

@@ -59,7 +59,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
-                assert store is not None  # ReplayedReplies, whether they are saved or not
+                assert store is not None  # with --no_keep, in a temporary folder
                 ask = partial(original, lm=lm)
                 results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, store)
                 return results

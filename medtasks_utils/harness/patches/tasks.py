@@ -1,15 +1,12 @@
-"""Define replacements that tasks need, for standard errors, samples, prompts and included files."""
+"""Define replacements that tasks need, for standard errors, samples and prompts."""
 
 from collections.abc import Callable, ItemsView, KeysView, Mapping
-from functools import cache, lru_cache, wraps
+from functools import cache, lru_cache
 from typing import Any
 
-from jinja2 import TemplateError
-
-from medtasks_utils.errors import DataError, show_errors_as_one_line
+from medtasks_utils.errors import show_errors_as_one_line
 from medtasks_utils.harness import patches
 from medtasks_utils.harness.lm_eval_names import env
-from medtasks_utils.writing import one_line
 
 
 @cache
@@ -55,28 +52,6 @@ class ScoresAndDetails(dict[str, Any]):
 
 
 def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``apply_template`` that compiles each template once, and whose errors quote the template.
-
-    Raises:
-        DataError: for a template that is malformed or names a field that does not exist; the message lists the fields.
-    """
+    """Return an ``apply_template`` that compiles each template once."""
     compiled = lru_cache(maxsize=256)(env.from_string)
-
-    def apply_template(template: str, doc: Mapping[str, Any]) -> str:
-        try:
-            return str(compiled(template).render(**doc))
-        except TemplateError as error:
-            place = one_line(template)[:200]
-            raise DataError(f"the template {place!r}: {error}; the fields are {', '.join(doc)}") from None
-
-    return apply_template
-
-
-def files_included_twice(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a ``load_yaml`` that rejects a file only if it includes itself, not if two other files include it."""
-
-    @wraps(original)
-    def load_yaml(path: Any, *, _seen: set[Any] | None = None, **settings: Any) -> Any:
-        return original(path, _seen=set(_seen or ()), **settings)
-
-    return load_yaml
+    return lambda template, doc: compiled(template).render(**doc)
