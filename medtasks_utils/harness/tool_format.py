@@ -1,12 +1,11 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.tools.calls import MAX_CALLS, Call, ReadCalls, read_calls
-from medtasks_utils.tools.template import CallForm
+from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.tool import Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
@@ -26,7 +25,6 @@ class ToolFormat:
     Attributes:
         name: ``native`` or ``text``.
         reason: the reason for this choice.
-        read: a function that reads the calls in a reply.
         most_by_template: maximum number of calls that the model's chat template can write in one reply; 0 if it cannot
             write tools and calls at all.
 
@@ -38,7 +36,6 @@ class ToolFormat:
         self._model: Any = model
         self._tools = tools
         self.most_by_template = 0
-        self.read: ReadCalls = read_calls
         refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
         if option == "native" and refusal:
             raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set it to text")
@@ -71,13 +68,10 @@ class ToolFormat:
             if all(self._template_writes(tool, number) for tool in self._tools.values()):
                 self.most_by_template = most
                 return ""
-        self.read = read_calls
         return "the model's chat template does not write tool calls in a form that can be read"
 
     def _template_writes(self, tool: Tool, number: int) -> bool:
         """Return whether the chat template writes the tool, its calls in a readable form, and their results.
-
-        If the usual reader cannot read the calls, set :attr:`read` to a reader of the template's own form.
 
         Args:
             tool: the tool.
@@ -104,10 +98,7 @@ class ToolFormat:
         reply = text.removeprefix(first).partition("2.25")[0]
         if hasattr(self._model, "tok_decode"):  # some models drop special tokens from replies
             reply = str(self._model.tok_decode(self._model.tok_encode(reply, add_special_tokens=False)))
-        if self.read(reply, self._tools)[0] != trial_calls and self.read is read_calls:
-            with suppress(ValueError):
-                self.read = CallForm(reply, tool.name, tool.argument, trial_calls[0].argument, "call00000").read
-        return self.read(reply, self._tools)[0] == trial_calls
+        return read_calls(reply, self._tools)[0] == trial_calls
 
     def _refusal_of_server(self, settings: Mapping[str, Any]) -> str:
         """Return the reason why a server does not support tools; an empty string if it does.

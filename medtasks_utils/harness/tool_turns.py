@@ -9,6 +9,7 @@ from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.options import switch_of
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.statistics.metrics import TOOL_METRICS
+from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import printable
@@ -167,14 +168,13 @@ class ToolTurns:
                 partial(self._task.benchmark.has_final_answer, options=self._task.options),
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
-                read=self._format.read,
             )
 
     # ---- answers and samples
 
     def without_calls(self, response: str) -> str:
         """Return a response without the text of its calls, which cannot contain the answer."""
-        return self._format.read(response, self._tools)[1]
+        return read_calls(response, self._tools)[1]
 
     def annotate(self, answer: Answer, instance: Instance) -> None:
         """Add the scores ``tool_calls``, ``turns`` and ``tool_errors``, and the transcript, to an answer."""

@@ -5,7 +5,6 @@
 :mod:`.calculator`  arithmetic expressions, evaluated by simpleeval
 :mod:`.python`      Python code, in the sandbox
 :mod:`.calls`       calls that a reply contains as text
-:mod:`.template`    calls in the form of a chat template, which is learned from the template
 :mod:`.native`      native calls, in a separate field of a message
 :mod:`.loop`        conversations of replies, calls and results, advanced for all examples at once
 ==================  =======================================================================================

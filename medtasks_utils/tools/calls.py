@@ -15,7 +15,7 @@ reply, and does not evaluate any of it.
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from medtasks_utils.extraction.think import final_span
@@ -64,24 +64,13 @@ class Call(NamedTuple):
     problem: str | None = None
 
 
-ReadCalls = Callable[[str, Tools], tuple[list[Call], str]]
-"""The type of :func:`read_calls`."""
-LocatedCalls = tuple[list[Call], int, int]
-"""Adjacent calls in a text, with the positions where they start and end."""
-
-
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
-    """Return the calls in a reply, in order, and the reply without them, but with its reasoning."""
-    return take_out(reply, lambda text: _located(text, tools))
-
-
-def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tuple[list[Call], str]:
-    """Return the calls that ``locate`` finds in a reply after its reasoning, and the reply without them."""
+    """Return the calls in a reply after its reasoning, in order, and the reply without them."""
     begin, end = final_span(reply)
     text, done = reply[begin:end], 0
     calls: list[Call] = []
     rest = [reply[:begin]]
-    for located, start, stop in locate(text):
+    for located, start, stop in _located(text, tools):
         calls += located
         rest.append(text[done:start])
         done = stop
@@ -91,8 +80,8 @@ def take_out(reply: str, locate: Callable[[str], Iterable[LocatedCalls]]) -> tup
     return calls, "".join([*rest, text[done:], reply[end:]])
 
 
-def _located(text: str, tools: Tools) -> Iterator[LocatedCalls]:
-    """Yield the calls of each tag, code block and object, with their position."""
+def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
+    """Yield the calls of each tag, code block and object, with the positions where it starts and ends."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
@@ -158,7 +147,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
         value, end = _literal(content[start:].strip()), len(content)
         if value is None:
             paragraph = _PARAGRAPH.match(content)
-            return [Call("", problem=not_json(error))], paragraph.end() if paragraph else end
+            return [Call("", problem=_not_json(error))], paragraph.end() if paragraph else end
         values = value if isinstance(value, list) else [value]
     return [understood(value, tools) for value in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
 
@@ -185,7 +174,7 @@ def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
             parsed = JSON.decode(arguments)
         except (ValueError, RecursionError) as error:
             if arguments.lstrip().startswith("{"):  # otherwise it is the bare argument
-                return arguments, not_json(error)
+                return arguments, _not_json(error)
             parsed = None
         arguments = parsed if isinstance(parsed, dict) else {name: arguments}
     if not isinstance(arguments, dict) or name not in arguments:
@@ -208,7 +197,7 @@ def _literal(content: str) -> Any:
         return None
 
 
-def not_json(error: Exception) -> str:
+def _not_json(error: Exception) -> str:
     """Return the message to the model for a call that is not valid JSON."""
     why = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a number too long"
     return f"the call is not valid JSON ({why}); write {_FORM}, with quotes and backslashes in strings escaped"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from .calls import MAX_CALLS, Call, ReadCalls
+from .calls import MAX_CALLS, Call
 from .native import understand
 from .tool import CallResult, Tool
 
@@ -94,14 +94,12 @@ class Dialogue(NamedTuple):
         has_answer: returns True if a reply, without its calls, contains a final answer.
         max_turns: maximum number of replies in a conversation.
         most_by_template: see :func:`medtasks_utils.tools.native.understand`.
-        read: see :func:`medtasks_utils.tools.native.understand`.
     """
 
     tools: Mapping[str, Tool]
     has_answer: Callable[[str], bool]
     max_turns: int
     most_by_template: int
-    read: ReadCalls
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
         """Add a reply to each conversation, run all calls in the replies, and add their results.
@@ -123,13 +121,7 @@ class Dialogue(NamedTuple):
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
         """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""
-        understood = understand(
-            reply,
-            self.tools,
-            most_by_template=self.most_by_template,
-            calls_before=conversation.tool_calls,
-            read=self.read,
-        )
+        understood = understand(reply, self.tools, self.most_by_template, conversation.tool_calls)
         conversation.reply = understood.text
         conversation.turns += 1
         conversation.transcript.append(understood.message)

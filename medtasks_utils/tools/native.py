@@ -1,7 +1,7 @@
 """Convert between replies as text and native function calls, which a message holds in the field ``tool_calls``.
 
 Servers return native calls in this field. For a model in this process, the chat template accepts them in this field,
-but the model's reply is a single text that contains the calls in the template's form.
+but the model's reply is a single text that contains the calls.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.writing import JsonObject, printable
 
-from .calls import JSON, MAX_CALLS, Call, ReadCalls, Tools, read_calls, understood
+from .calls import JSON, MAX_CALLS, Call, Tools, read_calls, understood
 
 _START, _END = "<tool_calls>", "</tool_calls>"
 
@@ -43,9 +43,7 @@ def as_one_text(text: str, calls: Sequence[Any]) -> str:
     return f"{text}{_START}{encoded}{_END}"
 
 
-def understand(
-    reply: str, tools: Tools, *, most_by_template: int, calls_before: int, read: ReadCalls = read_calls
-) -> ParsedReply:
+def understand(reply: str, tools: Tools, most_by_template: int, calls_before: int) -> ParsedReply:
     """Split a reply into text and calls.
 
     Args:
@@ -54,10 +52,9 @@ def understand(
         most_by_template: if a text has at most this number of calls, they go back as ``tool_calls``, which the chat
             template renders; otherwise they go back as text. 0 means always as text.
         calls_before: number of earlier calls in the conversation; calls without an id are numbered on from it.
-        read: the function that finds calls in a text.
     """
     text, native_calls = _parts(reply)
-    calls, rest = read(text, tools)
+    calls, rest = read_calls(text, tools)
     content: str | None
     if native_calls:
         calls, fields = [], []

@@ -11,13 +11,11 @@ from given import table
 from local_server import Fault, LocalServer, completion
 from running import Chat, Scripted, evaluate, load, samples
 from scripts import in_turn, refusal
-from tool_caller import run, tagged, turn
+from tool_caller import run, turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
-from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.native import as_one_text, understand
-from medtasks_utils.tools.template import CallForm
 
 BOTH: Any = TOOLS_BY_NAME
 ANSWER = "<answer>42</answer>"
@@ -174,25 +172,6 @@ MISTRAL = """{% for m in messages %}{% if m.role == 'tool' %}[TOOL_RESULTS] {"co
 DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] %}
 <｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
 {{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
-QWEN = """{{(tools or []) | tojson}}{% for m in messages %}<|im_start|>{{m.role}}
-{{m.content}}{% for c in m.tool_calls or [] %}
-<tool_call>
-<function={{c.function.name}}>
-{% for name, value in c.function.arguments.items() %}
-<parameter={{name}}>
-{{value}}
-</parameter>
-{% endfor %}
-</function>
-</tool_call>{% endfor %}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-<think>
-{% endif %}"""
-MISTRAL_WITH_IDS = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
-[TOOL_CALLS]{{c.function.name}}[CALL_ID]{{c.id}}[ARGS]{{c.function.arguments | tojson}}
-{%- endfor %}[{{m.role}}]{{m.content}}{% endfor %}"""
-PYTHONIC = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.tool_calls or [] -%}
-[{{c.function.name}}(code='{{c.function.arguments.code}}')]{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
 PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
 DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
@@ -238,15 +217,6 @@ FORMS = {
     "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>"),
     "llama": (LLAMA, CALL.replace("arguments", "parameters")),
     "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}]"),
-    "deepseek": (
-        DEEPSEEK,
-        '<｜tool▁call▁begin｜>function<｜tool▁sep｜>calculator\n{"expression": "6 * 7"}<｜tool▁call▁end｜>',
-    ),
-    "mistral with ids": (MISTRAL_WITH_IDS, '[TOOL_CALLS]calculator[CALL_ID]a1B2-[ARGS]{"expression": "6 * 7"}'),
-    "qwen": (
-        QWEN,
-        "<tool_call>\n<function=calculator>\n<parameter=expression>\n6 * 7\n</parameter>\n</function>\n</tool_call>",
-    ),
 }
 
 
@@ -268,7 +238,7 @@ def test_a_tool_template_is_given_tools_calls_and_results(form):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
 
 
-@pytest.mark.parametrize("template", [PYTHONIC, PLAIN, DEAF, "{{raise_exception('no')}}"])
+@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
     with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
@@ -281,20 +251,3 @@ def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
         result = evaluate("medcalc_bench_calculator", model, limit=1)
         assert config(result)["tool_format"] == "text"
         assert "<tool_response>\n42\n</tool_response>" in model.batches[1][0]
-
-
-def test_a_form_that_was_learned_reads_what_models_make_of_it():
-    written = "<tool_call>\n<function=python>\n<parameter=code>\nx\n</parameter>\n</function>\n</tool_call>"
-    read = CallForm(written, "python", "code", "x", "call00000").read
-    code = "for i in range(2):\n    print(i)"
-    assert read(f"<think>Hm.</think>So:\n{written.replace('x', code, 1)}", BOTH)[0] == [Call("python", code)]
-    for text, problem in [
-        (written.partition("</parameter>")[0], "not closed"),
-        (written.replace("python", "abacus"), "no tool 'abacus'"),
-        (written.replace("=code", "=kode"), '"code" is missing'),
-    ]:
-        (call,) = read(text, BOTH)[0]
-        assert problem in str(call.problem)
-    other = tagged("python", "x")
-    assert read(other, BOTH) == read_calls(other, BOTH)
-    assert read("x" + written * (MAX_CALLS + 1), BOTH)[0][MAX_CALLS].problem
