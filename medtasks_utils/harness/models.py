@@ -3,7 +3,6 @@
 import asyncio
 import atexit
 import json
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -97,10 +96,24 @@ def most_in_any_process(model: Any, count: int) -> int:
     return int(model.all_gather(torch.tensor(count, device=model.device)).max().item())
 
 
+def ask_in_step(
+    model: Any, ask: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence[Any], others: Sequence[Any]
+) -> list[Any]:
+    """Return the replies to requests, with equally many requests in every process; every process must call this.
+
+    Args:
+        model: the model.
+        ask: the function that returns the replies to requests.
+        requests: the requests of this process.
+        others: requests of which the last is repeated, and its replies dropped, if only other processes have requests.
+    """
+    size = most_in_any_process(model, len(requests))
+    padding = [(requests or others)[-1]] * (size - len(requests))
+    replies = ask([*requests, *padding]) if size else ()
+    return list(replies)[: len(requests)]
+
+
 # ---- tools in chat templates
-
-
-_rendering = threading.RLock()
 
 
 @contextmanager
@@ -112,13 +125,12 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
         schemas: the JSON schemas of the tools.
     """
     tokenizer = model.tokenizer
-    with _rendering:
-        before = tokenizer.apply_chat_template
-        tokenizer.apply_chat_template = partial(before, tools=list(schemas))
-        try:
-            yield
-        finally:
-            tokenizer.apply_chat_template = before
+    before = tokenizer.apply_chat_template
+    tokenizer.apply_chat_template = partial(before, tools=list(schemas))
+    try:
+        yield
+    finally:
+        tokenizer.apply_chat_template = before
 
 
 # ---- what API models send
@@ -285,9 +297,7 @@ def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callabl
     def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
         refusals = [refusal_of(model, *each.args[:2]) if each.task_name in tasks else None for each in requests]
         fitting = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
-        most = most_in_any_process(model, len(fitting))
-        padding = [(fitting or requests)[-1]] * (most - len(fitting))
-        replies = iter(ask([*fitting, *padding], **settings) if most else ())
+        replies = iter(ask_in_step(model, partial(ask, **settings), fitting, requests))
         return [Reply(refusal=refusal) if refusal else next(replies) for refusal in refusals]
 
     return answer

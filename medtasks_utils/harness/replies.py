@@ -32,15 +32,13 @@ _WORDS_OF_ENDS: dict[str, str] = {
 """The words that servers use for each way in which a reply can end, in lower case."""
 _ENDS = {word: end for end, words in _WORDS_OF_ENDS.items() for word in words.split()}
 
-_FIELDS_OF_END = ("finish_reason", "finishReason", "stop_reason", "done_reason", "stop_type", "finish_details")
-_PROMPT_TOKENS = ("prompt_tokens", "input_tokens", "prompt_eval_count", "tokens_evaluated")
-_COMPLETION_TOKENS = ("completion_tokens", "output_tokens", "eval_count", "tokens_predicted")
+_FIELDS_OF_END = ("finish_reason", "stop_reason")
+_FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
 _FIELDS_OF_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _FIELDS_OF_TEXT = ("text", "value", "content", "summary", "thinking", "reasoning", "refusal", "response")
 _FIELDS_OF_ERROR = ("error", "errors", "error_message")
 _FIELDS_OF_WORDS = ("error", "message", "detail", "msg", "type", "code")
 _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
-_NOT_AN_ERROR = (0, "0", 200, "200", "success", "ok")
 
 
 class NoReplyError(Exception):
@@ -138,9 +136,8 @@ class Completion(NamedTuple):
 def read_completion(body: str, limit: int | None = None) -> Completion:
     """Parse the body of a completion into replies, in the order of its choices.
 
-    Two forms are known: chat and plain completions in OpenAI's format, and a message in the body itself, without
-    ``choices``, as Anthropic, Ollama and llama.cpp send it. Native tool calls are put into the text
-    (:func:`.native.as_one_text`).
+    Two forms are known: chat and plain completions in OpenAI's format, and Anthropic's messages. Native tool calls are
+    put into the text (:func:`.native.as_one_text`).
 
     Args:
         body: the body of the response.
@@ -161,83 +158,61 @@ def _completion(body: Any, limit: int | None) -> Completion:
     if not isinstance(body, dict):
         raise NoReplyError(_words(body))
     _raise_error(body)
-    choices = _choices(body)
+    choices = [body] if body.get("type") == "message" else body.get("choices")
+    if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
+        raise NoReplyError(_words(body.get("message") or body.get("detail")))
     for choice in choices:
-        if isinstance(choice, dict):
-            _raise_error(choice)
-            _raise_error(_message(choice))
-    places = [place for place in (body.get("usage"), body) if isinstance(place, dict)]
-    counts = {"prompt": _first_count(places, _PROMPT_TOKENS), "completion": _first_count(places, _COMPLETION_TOKENS)}
+        _raise_error(choice)
+        _raise_error(_message(choice))
+    usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
+    counts = {kind: _first_count(usage, names) for kind, names in _FIELDS_OF_TOKENS.items()}
     tokens = counts["completion"] if len(choices) == 1 else None
     replies = [_reply(choice, tokens, limit) for choice in choices]
     return Completion(replies, {name: count for name, count in counts.items() if count is not None})
 
 
-def _choices(body: _Json) -> list[Any]:
-    """Return the choices in a body; a body without ``choices`` may itself be a choice.
-
-    Raises:
-        NoReplyError: if there is no choice.
-    """
-    choices = body.get("choices")
-    if isinstance(choices, dict):
-        choices = [choices] if _is_choice(choices) else list(choices.values())
-    if choices is None and not isinstance(body.get("message"), str):  # the message of an error
-        choices = [body]
-    if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
-        raise NoReplyError(_words(body.get("message") or body.get("detail")))
-    return choices
-
-
 def _is_choice(choice: Any) -> bool:
     """Return whether an object is a choice with a reply, even if the reply has no text."""
-    if not isinstance(choice, dict):
-        return isinstance(choice, str)
-    has_message = any(isinstance(choice.get(name), dict | str) for name in ("message", "delta"))
-    has_text = any(isinstance(choice.get(name), str | list) for name in ("text", "content", "response"))
-    return has_message or has_text or any(choice.get(name) for name in _FIELDS_OF_END)
+    if not isinstance(choice, dict) or isinstance(choice.get("message"), str):
+        return False
+    has_text = any(isinstance(choice.get(name), str | list) for name in ("text", "content"))
+    return bool(has_text or _message(choice) or any(choice.get(name) for name in _FIELDS_OF_END))
 
 
 def _message(choice: _Json) -> _Json:
-    """Return the part of a choice that contains the text: its message or, in plain completions, the choice itself."""
-    message = next((choice[name] for name in ("message", "delta") if choice.get(name)), None)
-    if isinstance(message, dict):
-        holds_nothing = message.get("content") is None and isinstance(choice.get("text"), str)
-        return {**message, "content": choice["text"]} if holds_nothing else message
-    return choice if message is None else {"content": message}
+    """Return the message of a choice; an empty dict if it has none, as in plain completions."""
+    message = choice.get("message") or choice.get("delta")
+    return message if isinstance(message, dict) else {}
 
 
-def _reply(choice: Any, tokens: int | None, limit: int | None) -> Reply:
+def _reply(choice: _Json, tokens: int | None, limit: int | None) -> Reply:
     """Convert a choice to a reply.
 
     Args:
-        choice: the choice, an object or a text.
+        choice: the choice.
         tokens: the number of tokens in the reply; None if unknown.
         limit: the maximum number of tokens of the reply; None if unknown.
     """
-    if isinstance(choice, str):
-        return Reply(printable(choice), tokens=tokens)
-    message = _message(choice)
-    content = _first_filled(message, ("content", "text", "response", "refusal"))
+    fields = {**choice, **_message(choice)}
+    content = _first_filled(fields, ("content", "text", "refusal"))
     text, thoughts = "", ""
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, dict) and part.get("type") in _THOUGHT:
             thoughts += _text(part)
         else:
             text += _text(part)
-    reasoning = next(filter(None, (_reasoning(message.get(name)) for name in _FIELDS_OF_REASONING)), "")
-    calls = message.get("tool_calls")
-    if not calls and message.get("function_call"):
-        calls = [{"type": "function", "function": message["function_call"]}]
-    if calls:
-        text = as_one_text(text, calls if isinstance(calls, list) else [calls])
+    reasoning = _first_filled(fields, _FIELDS_OF_REASONING)
+    if isinstance(reasoning, str | list):  # some servers repeat settings under this name
+        thoughts = _text(reasoning) or thoughts
+    if fields.get("tool_calls"):
+        text = as_one_text(text, fields["tool_calls"])
     ends = (_end(choice.get(name)) for name in _FIELDS_OF_END)
     ended: Any = next((end for end in ends if end != "unknown"), "unknown")
     if ended == "unknown" and limit and tokens is not None and tokens >= limit:
         ended = "length"
     if ended == "stop" and not text.strip():
         ended = "unknown"
-    return Reply(printable(text), ended, tokens, printable(reasoning or thoughts) or None)
+    return Reply(printable(text), ended, tokens, printable(thoughts) or None)
 
 
 def _first_filled(fields: _Json, names: Iterable[str]) -> Any:
@@ -258,21 +233,14 @@ def _text(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def _reasoning(value: Any) -> str:
-    """Return the text of a ``reasoning`` field; an empty string if the server repeats settings under that name."""
-    return _text(value) if isinstance(value, str | list) else ""
-
-
 def _end(value: Any) -> str:
     """Convert a server's word for how a reply ended to one of ours, or to ``unknown``."""
-    word = value.get("type") if isinstance(value, dict) else value
-    return _ENDS.get(word.lower(), "unknown") if isinstance(word, str) else "unknown"
+    return _ENDS.get(str(value).lower(), "unknown")
 
 
-def _first_count(places: Sequence[_Json], names: Iterable[str]) -> int | None:
+def _first_count(usage: _Json, names: Iterable[str]) -> int | None:
     """Return the first number of tokens under any of the names, or None."""
-    value: Any
-    for value in (place.get(name) for place in places for name in names):
+    for value in map(usage.get, names):
         if type(value) in (int, float) and 0 <= value < 1 << 40 and value == int(value):
             return int(value)
     return None
@@ -285,21 +253,16 @@ def _raise_error(part: _Json) -> None:
     """Raise the error in a body, choice or message, if there is one; ``"error": null`` is no error."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
-        if error and not _says_nothing(error):
+        if any(error.values()) if isinstance(error, dict) else error:  # "error": {"message": ""} is no error
             raise NoReplyError(_words(error), _status(error if isinstance(error, dict) else part))
     for name in ("object", "type", "status", *_FIELDS_OF_END):
         if _end(part.get(name)) == "error":
             raise NoReplyError(_words(part) or f"{name}: {part[name]}", _status(part))
 
 
-def _says_nothing(error: Any) -> bool:
-    """Return True if the value of ``error`` means that there was no error."""
-    return isinstance(error, dict) and (not any(error.values()) or error.get("code") in _NOT_AN_ERROR)
-
-
 def _status(error: _Json) -> int | None:
     """Return the HTTP status in an error, or None."""
-    for name in ("code", "status", "status_code", "http_status"):
+    for name in ("code", "status"):
         value: Any = error.get(name)
         if re.fullmatch("[45][0-9][0-9]", str(value)):
             return int(value)
@@ -318,9 +281,8 @@ def words_of(body: str) -> str:
 
 def _words(value: Any) -> str:
     """Return the message in nested error objects; an empty string if there is none."""
-    for _ in range(9):
-        if isinstance(value, dict):
-            value = next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), "")
-        elif isinstance(value, list):
-            value = value[0] if value else ""
-    return "" if value is None or isinstance(value, dict | list | bool) else str(value)
+    if isinstance(value, dict):
+        return _words(next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), ""))
+    if isinstance(value, list):
+        return _words(value[0]) if value else ""
+    return "" if value is None or isinstance(value, bool) else str(value)

@@ -12,7 +12,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,8 +25,7 @@ _CHECKSUM = slice(2, 10)  # the checksum's position in a line
 _OBJECT = slice(13, -1)
 _GZIP = b"\x1f\x8b\x08"
 """The first bytes of each member of an archive."""
-_MEMBER_LINES = 2_000
-_CHUNK = 256  # bytes decompressed at once; damage can also lose this many bytes before it
+_MEMBER_LINES = 2_000  # that damage in one place can lose
 
 
 def line_of(value: Any) -> bytes:
@@ -60,19 +59,16 @@ def _lines_in(path: Path) -> Iterator[bytes]:
 
 
 def _members(content: bytes) -> Iterator[bytes]:
-    """Yield the decompressed content of each member of an archive; for a damaged member, up to the damage."""
-    start = content.find(_GZIP)
-    while start >= 0:
-        stream, end = zlib.decompressobj(zlib.MAX_WBITS | 16), start
-        parts = []
-        with suppress(zlib.error):
-            while not stream.eof and end < len(content):
-                chunk = content[end : end + _CHUNK]
-                parts.append(stream.decompress(chunk))
-                end += len(chunk)
-        yield b"".join(parts)
-        next_search = end - len(stream.unused_data) if stream.eof else start + 1
-        start = content.find(_GZIP, next_search)
+    """Yield the decompressed content of each member of an archive; a damaged member is yielded as it is."""
+    while content:
+        stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            yield stream.decompress(content)
+            content = stream.unused_data
+        except zlib.error:
+            end = content.find(_GZIP, 1)
+            yield content[:end]
+            content = content[end:] if end > 0 else b""
 
 
 @contextmanager
@@ -104,6 +100,7 @@ def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | No
         head: an object that is written before the lines in each member.
         sources: by file, the lines to move, or None for all lines. A file with no lines left is deleted.
     """
+    target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("ab") as file:
         lock(file, wait=True)
         for source, lines_to_move in sources.items():

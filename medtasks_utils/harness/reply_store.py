@@ -3,9 +3,9 @@
 Each process of a run immediately appends each reply to its own file. When the results are saved, the lines move to the
 model's archive (:mod:`.reply_files`)::
 
-    results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "settings": {"seed": 1234}, "limit": 2048,
-                                                        "at": "2026-11-22 18:20:01", "replies": [{"text": "…",
-                                                        "ended": "stop", "tokens": 312, …}]}
+    results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "replies": [{"text": "…", "ended": "stop",
+                                                        "tokens": 312, …}],
+                                                        "settings": {"seed": 1234, "max_gen_toks": 2048}}
     results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
 
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
@@ -22,15 +22,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
-from medtasks_utils.errors import MedtasksError, logger
+from medtasks_utils.errors import logger
 from medtasks_utils.writing import counted
 
-from .models import most_in_any_process, seed_of
+from .models import ask_in_step, seed_of
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
 from .signature import digest
@@ -43,6 +44,7 @@ _WITHOUT_EFFECT = (
 """Model arguments that are left out of the model's identity, since they do not change replies or are secrets."""
 _METHODS = ("generate_until", "loglikelihood")
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
+_LIMITS = ("max_gen_toks", _THINKING)
 _FIRST_PIECE = 64  # requests
 _PIECE_SECONDS = 120.0  # maximum time lost in a crash, for a model that returns the replies to a batch together
 
@@ -52,13 +54,11 @@ class _Request(NamedTuple):
 
     Attributes:
         prompt: a hash of the method and the prompt.
-        settings: generation settings by name, except the limit; lists and objects are replaced by hashes.
-        limit: maximum number of tokens of the reply; None for no limit.
+        settings: generation settings by name; lists and objects are replaced by hashes.
     """
 
     prompt: str
     settings: dict[str, Any]
-    limit: int | None
 
 
 @dataclass(eq=False, slots=True)
@@ -80,12 +80,14 @@ class _Kept:
     def differences(self, request: _Request) -> list[str]:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
         before, now = self.entry["settings"], request.settings
-        names = _changed(before, now)
-        entries = [kept.entry for kept in (self, *self.conversation)]
-        if _THINKING in names and all(_is_short(entry, before.get(_THINKING), now.get(_THINKING)) for entry in entries):
-            names.remove(_THINKING)
-        does_fit = all(_fits(entry, request.limit) for entry in entries)
-        return names if does_fit else [*names, "max_gen_toks"]
+        replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
+        return [
+            name
+            for name in _changed(before, now)
+            if not (
+                name in _LIMITS and all(_is_within(reply, name, before.get(name), now.get(name)) for reply in replies)
+            )
+        ]
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -93,21 +95,21 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 
-def _fits(entry: Mapping[str, Any], limit: int | None) -> bool:
-    """Return whether replies are valid for a token limit: it is unchanged, or they ended by themselves within it."""
-    before = entry["limit"]
-    if limit == before or limit is None or before is None:
-        return bool(limit == before)
-    return all(
-        reply["ended"] == "stop" and (limit > before or (reply["tokens"] or limit + 1) <= limit)
-        for reply in entry["replies"]
-    )
+def _is_within(reply: Mapping[str, Any], name: str, before: int | None, now: int | None) -> bool:
+    """Return whether a reply would be the same with another limit on tokens.
 
-
-def _is_short(entry: Mapping[str, Any], *budgets: int | None) -> bool:
-    """Return whether replies are shorter than all budgets for thinking, so that no budget had an effect."""
-    least = min(budget or 0 for budget in budgets)
-    return all(reply["tokens"] is not None and reply["tokens"] < least for reply in entry["replies"])
+    Args:
+        reply: the reply's text, end and number of tokens.
+        name: the name of the limit; ``thinking_token_budget`` ends only the reasoning, not the reply.
+        before: the limit of the reply; None for none.
+        now: another limit; None for none.
+    """
+    tokens = reply["tokens"]
+    if not before or not now:
+        return False
+    if name == _THINKING:
+        return tokens is not None and bool(tokens < min(before, now))
+    return reply["ended"] == "stop" and bool((tokens or before) <= now)
 
 
 class ReplyStore:
@@ -127,11 +129,10 @@ class ReplyStore:
     def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
         self.folder = folder
         self.reused = self.kept = 0
-        identity = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
-        self._head: dict[str, Any] = {"model": identity, "run": uuid.uuid4().hex[:8]}
-        self._name = f"answers_{digest(identity)}"
+        self._model = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
+        self._name = f"answers_{digest(self._model)}"
         self._archive = folder / f"{self._name}.jsonl.gz"
-        self._path = folder / f"{self._name}_{self._head['run']}.jsonl"
+        self._path = folder / f"{self._name}_{uuid.uuid4().hex[:8]}.jsonl"
         self._by_prompt: dict[str, list[_Kept]] = defaultdict(list)
         self._used: dict[Path, list[bytes]] = defaultdict(list)
         self._first_prompts: dict[str, str] = {}  # the first prompt of each conversation, by the hash of a later prompt
@@ -157,34 +158,26 @@ class ReplyStore:
                 kept_before += [_Kept(entry, (path, line)) for line, entry in lines]
         self._add(kept_before)
         if kept_before:
-            times = sorted(kept.entry["at"] for kept in kept_before)
-            message = "reusing the replies that an earlier run kept: %d in %s, from %s to %s; use --fresh to ask again"
-            logger.warning(message, len(times), self.folder, times[0], times[-1])
+            message = "reusing the replies that an earlier run kept: %d in %s; use --fresh to ask again"
+            logger.warning(message, len(kept_before), self.folder)
 
     def _unfinished(self) -> list[Path]:
         """Return the files of the model's unfinished runs, including those that are still running."""
         return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
     def _load_archive(self) -> None:
-        """Read the replies of finished runs, starting with the latest run."""
-        runs: dict[str, list[_Kept]] = {}
-        run: list[_Kept] = []
-        if self._archive.exists():
-            for _, entry in objects_in(self._archive):
-                if "run" in entry:
-                    run = runs.setdefault(entry["run"], [])
-                else:
-                    run.append(_Kept(entry, None))
-        for kept_before in reversed(runs.values()):
-            self._add(kept_before)
-        if not runs:
+        """Read the replies of finished runs; the latest are used first."""
+        objects = objects_in(self._archive) if self._archive.exists() else ()
+        entries = [entry for _, entry in objects if "replies" in entry]
+        self._add([_Kept(entry, None) for entry in reversed(entries)])
+        if not entries:
             logger.warning("--extend: there are no replies to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
         """Return why there is no archive: no run has finished in the folder, or only runs of other models have."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
-            head = next((entry for _, entry in objects_in(path) if "model" in entry), self._head)
-            changed = _changed(head["model"], self._head["model"])
+            model = next((entry["model"] for _, entry in objects_in(path) if "model" in entry), self._model)
+            changed = _changed(model, self._model)
             if changed:
                 return f"the replies in {self.folder} come from a model that differs in {', '.join(changed)}"
         return f"no finished run has kept replies in {self.folder}"
@@ -208,7 +201,6 @@ class ReplyStore:
         prompt, settings = arguments, {}
         if method == "generate_until":
             prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
-        limit = settings.pop("max_gen_toks", None)
         if self._seed is not None:
             settings.setdefault("seed", self._seed)
             if settings.get("do_sample") is True:  # models that add a seed themselves do not send do_sample
@@ -216,7 +208,7 @@ class ReplyStore:
         for name, value in settings.items():
             if value and isinstance(value, list | dict):
                 settings[name] = digest(value)
-        return _Request(digest([method, prompt], 32), settings, limit)
+        return _Request(digest([method, prompt], 32), settings)
 
     def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
         """Return the kept replies to a request, and mark them as used; None if no unused ones are left.
@@ -255,18 +247,14 @@ class ReplyStore:
     # ---- replies of this run
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
-        """Append a request's replies to this process's file, and flush it.
-
-        Raises:
-            MedtasksError: if the file cannot be written.
-        """
+        """Append a request's replies to this process's file, and flush it."""
         request = self._request(method, arguments)
-        entry = {**request._asdict(), "at": time.strftime("%Y-%m-%d %H:%M:%S"), "replies": replies}
+        entry = {**request._asdict(), "replies": replies}
         if method == "generate_until":
             entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
         if request.prompt in self._first_prompts:
             entry["first_prompt"] = self._first_prompts.pop(request.prompt)
-        with self._lock, self._explaining_errors():
+        with self._lock:
             self._file = self._file or self._open()
             self._file.write(line_of(entry) + b"\n")
             self._file.flush()
@@ -291,16 +279,6 @@ class ReplyStore:
         lock(file, wait=True)
         return file
 
-    @contextmanager
-    def _explaining_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise MedtasksError(
-                f"cannot store replies in {self.folder} ({error.strerror or error}): free some space and run the same "
-                "command again to continue where it stopped, or add --no_keep to run without storing replies"
-            ) from None
-
     @property
     def way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
@@ -318,13 +296,11 @@ class ReplyStore:
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
         if self._has_several_processes:  # each has used some of the replies
             sources = dict.fromkeys(self._unfinished())
-        self._archive_lines(self._head, sources)
+        self._move_to_archive(sources)
 
-    def _archive_lines(self, head: Mapping[str, Any], sources: Mapping[Path, list[bytes] | None]) -> None:
-        """Move lines of files to the archive as a member with the given head; None means all lines of a file."""
-        with self._explaining_errors():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            archive(self._archive, head, sources)
+    def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None]) -> None:
+        """Move lines of files to the archive; None means all lines of a file."""
+        archive(self._archive, {"model": self._model}, sources)
 
     # ---- a model's replies
 
@@ -343,7 +319,7 @@ class ReplyStore:
         self._has_several_processes = model.world_size > 1
         self._seed = seed_of(model, {})
         if self._is_fresh:
-            self._archive_lines({**self._head, "run": uuid.uuid4().hex[:8]}, dict.fromkeys(self._unfinished()))
+            self._move_to_archive(dict.fromkeys(self._unfinished()))
         for method in _METHODS:
             setattr(model, method, self._answering(model, method, calls_hook))
         if calls_hook:
@@ -375,10 +351,8 @@ class ReplyStore:
             unanswered = [place for place, reply in enumerate(replies) if reply is None]
             for piece in [unanswered] if calls_hook else _pieces(unanswered):
                 batch = [requests[place] for place in piece]
-                size = most_in_any_process(model, len(batch)) if calls_hook else len(batch)
-                padding = [(batch or requests)[-1]] * (size - len(batch))
-                new_replies = ask([*batch, *padding], **settings) if size else []
-                for place, reply in zip(piece, new_replies, strict=False):  # replies to padding are dropped
+                new_replies = ask_in_step(model, partial(ask, **settings), batch, requests)
+                for place, reply in zip(piece, new_replies, strict=True):
                     replies[place] = reply
                     if not calls_hook:
                         self.put(method, requests[place].args, [reply])

@@ -153,8 +153,9 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
-def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog):
+def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, monkeypatch):
     """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
+    monkeypatch.setattr("medtasks_utils.harness.reply_files._MEMBER_LINES", 4)
     kept = ReplyStore(tmp_path, MODEL)
     expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
     for prompt, reply in expected.items():
