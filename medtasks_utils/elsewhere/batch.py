@@ -30,7 +30,7 @@ from medtasks_utils.harness.settings import check_arguments
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.results.samples import Row, numbered_lines
+from medtasks_utils.results.samples import Row, mapping, numbered_lines
 from medtasks_utils.writing import SECRETS, json_lines, write_whole
 
 from .other_runs import named
@@ -50,7 +50,7 @@ def write_requests(
         max_requests: the maximum number of lines in a file.
 
     Raises:
-        UsageError: for tasks with tools, which need the model between turns, and tasks that need log-likelihoods.
+        UsageError: for tasks with tools, which need the model between turns.
         MedtasksError: for any other error that ``medtasks eval`` detects before a run.
     """
     config.model = FORMS[form]
@@ -62,8 +62,6 @@ def write_requests(
                 f"{task.info.name} has tools, whose results the model needs during a conversation; a file of requests "
                 "cannot provide them, so use medtasks eval"
             )
-        if not task.info.generates:
-            raise UsageError(f"{task.info.name} compares log-likelihoods, which batch endpoints do not return; omit it")
     config.metadata = {**config.metadata, DATA_KEY: source_of(config.metadata)}
     lines: list[Row] = []
 
@@ -76,9 +74,6 @@ def write_requests(
     paths = [file]
     if len(parts) > 1:
         paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
-    for path in file.parent.glob(f"{file.stem}*{file.suffix}"):
-        if path not in paths and re.fullmatch(r"(_\d+)?", path.stem.removeprefix(file.stem)):
-            raise UsageError(f"{path} is left over from an earlier command: remove it, or write to another file")
     for path, part in zip(paths, parts, strict=True):
         write_whole(path, json_lines(part), make_folder=True)
     write_whole(_run_file(file), json.dumps({"flags": SECRETS.scrub(asdict(config))}, indent=2, default=str))
@@ -179,7 +174,7 @@ class BatchResponses:
 
     Args:
         paths: the files. Each line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and
-            vLLM write it, or ``{"custom_id", "result"}``, as Anthropic writes it.
+            vLLM write it.
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
@@ -234,16 +229,13 @@ class BatchResponses:
         """Parse the responses to a request like a server's, and return the first reply; None if there is none."""
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
-            response = line.get("response") or line.get("result")
-            if not isinstance(response, dict):
-                response = {"error": line.get("error") or "no response"}
-            sent = response.get("body") or response.get("message") or response
+            response = mapping(line.get("response"))
+            sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
             try:
-                status = int(response.get("status_code") or 200)
-                reply, *_ = read_replies(model, custom_id, status, json.dumps(sent), body)
+                reply, *_ = read_replies(model, custom_id, int(response.get("status_code", 200)), sent, body)
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
-            except (MedtasksError, ValueError) as error:
+            except (MedtasksError, TypeError, ValueError) as error:
                 self._errors[custom_id] = str(error)
             else:
                 if number < len(lines):

@@ -15,7 +15,6 @@ any JSON lines or CSV
 
 import csv
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +46,6 @@ _NO_SCORES_OF_HELM = (
 )
 _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d[:-]\d\d[:-]\d\d")
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -57,15 +55,13 @@ class Response(NamedTuple):
     Attributes:
         place: its place in the file, such as ``line 3``.
         prompt: the messages that were sent to the model.
-        completion: the messages that followed, including tool results.
-        reply: the text that is scored, which is the model's last message.
+        reply: the model's last message.
         scores: the other harness's scores, by name.
         id: the values of the fields that identify the document; empty if the prompt identifies it.
     """
 
     place: str
     prompt: list[Message]
-    completion: list[Message]
     reply: Reply
     scores: dict[str, float]
     id: tuple[str, ...] = ()
@@ -157,10 +153,11 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
 
 def _date(path: Path, date: Any = None) -> str:
     """Format a date for file names; if ``date`` is not a valid date, use the file's modification time."""
-    text = str(date)[:19]
-    if not _DATE.fullmatch(text):
-        text = str(datetime.fromtimestamp(path.stat().st_mtime))[:19]
-    return text.replace(" ", "T").replace(":", "-")
+    try:
+        time = datetime.fromisoformat(str(date))
+    except ValueError:
+        time = datetime.fromtimestamp(path.stat().st_mtime)
+    return f"{time:%Y-%m-%dT%H-%M-%S}"
 
 
 # ---- lines with an id
@@ -175,7 +172,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
             raise TypeError("the response is not text")
         scores = {f"their_{name}": float(line[name]) for name in _SCORES_OF_LINES if name in line}
         identity = tuple(str(line[name]).strip() for name in id_fields)
-        return Response(place, [], [], Reply(line[response_field]), scores, identity)
+        return Response(place, [], Reply(line[response_field]), scores, identity)
 
     if path.suffix == ".csv":
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -211,15 +208,14 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
     def convert(place: str, sample: Row) -> Response:
         """Return the response in a sample; its prompt consists of all messages before the model's first message."""
         messages = _chat(sample["messages"])
-        roles = [message["role"] for message in messages]
-        first, end = roles.index("assistant"), len(roles) - roles[::-1].index("assistant")
+        first = [message["role"] for message in messages].index("assistant")
         (reply, *_) = read_completion(json.dumps(sample["output"])).replies
         scores = {}
         for name, score in (sample.get("scores") or {}).items():
             value = number(_INSPECT_VALUES.get(str(score["value"]), score["value"]))
             if value is not None:
                 scores[f"inspect_{name}"] = value
-        return Response(place, messages[:first], messages[first:end], reply, scores)
+        return Response(place, messages[:first], reply, scores)
 
     run.read("sample", samples, convert)
     return run
@@ -246,7 +242,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
         (reply,) = read_completion(json.dumps(body)).replies
         prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
-        return Response(place, prompt, [], reply, scores[instance["id"]])
+        return Response(place, prompt, reply, scores[instance["id"]])
 
     run.read("request", enumerate(state["request_states"], 1), convert)
     return run
@@ -260,32 +256,25 @@ def _environment_run(path: Path) -> OtherRun:
     metadata_path = path.parent / "metadata.json"
     metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
-    model = str(metadata.get("model") or of_folder.replace("--", "/") or path.parent.name)
-    names = f"{metadata.get('env_id')} {environment}"
+    model, names = str(metadata.get("model") or of_folder), str(metadata.get("env_id") or environment)
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:
         """Return the response in a line, whose numeric fields are scores."""
-        completion = _chat(line["completion"])
-        response = [message["content"] for message in completion if message["role"] in ("assistant", "prompt")][-1]
+        replies = [each["content"] for each in _chat(line["completion"]) if each["role"] in ("assistant", "prompt")]
         scores = {
             f"env_{name}": float(value)
             for name, value in (line | line.get("metrics", {})).items()
             if name not in _NO_SCORES and number(value) is not None and not isinstance(value, bool)
         }
-        run.names += f" {line.get('task')}" * (not run.responses)
-        return Response(place, _chat(line["prompt"]), completion, Reply(response), scores)
+        return Response(place, _chat(line["prompt"]), Reply(replies[-1]), scores)
 
     run.read("line", numbered_lines(path), convert)
     return run
 
 
 def _chat(messages: Any) -> list[Message]:
-    """Return messages with the tool calls added to their text; a string becomes a single message."""
+    """Return messages with their text only; a string becomes a single message."""
     if isinstance(messages, str):
         return [{"role": "prompt", "content": messages}]
-    chat = []
-    for message in messages:
-        parts = [content_of(message.get("content")), *map(str, message.get("tool_calls") or ())]
-        chat.append({"role": message["role"], "content": "\n".join(part for part in parts if part)})
-    return chat
+    return [{"role": message["role"], "content": content_of(message.get("content"))} for message in messages]

@@ -81,8 +81,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
         metadata[benchmark.name] = {**benchmark.options.without_costly(), **options}
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
-        known = ", ".join(benchmark.whole_task or benchmark.default_task for benchmark in benchmarks().usable())
-        raise UsageError(f"--task {name} is not one task of this pack; choose one, for example {known}")
+        raise UsageError(f"--task {name} is not one task of this pack")
     task.turns = None  # the conversations with tools are already over
     return task
 
@@ -93,19 +92,15 @@ def _task_of(run: OtherRun) -> str:
     Raises:
         MedtasksError: if they name no benchmark.
     """
-    plain = _letters_and_digits(run.names)
+    plain = re.sub(r"[\W_]", "", run.names.lower())
     tasks = {}
     for benchmark in benchmarks().usable():
-        for name in benchmark.environments or (_letters_and_digits(benchmark.name),):
+        for name in benchmark.environments or (benchmark.name.replace("_", ""),):
             if name in plain:
                 tasks[name] = benchmark.whole_task or benchmark.default_task
     if not tasks:
         raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
     return tasks[max(tasks, key=len)]
-
-
-def _letters_and_digits(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))
 
 
 # ---- scores and files
@@ -153,9 +148,9 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
 
 def _score_example(task: MedTask, generations: Sequence[Response], instances: Sequence[Instance]) -> list[Row]:
     """Score the generations of an example, and return its sample for each filter."""
-    first, doc = generations[0], instances[0].doc
+    doc = instances[0].doc
     # The other harness's scores are means over generations, without scores that a generation lacks.
-    names = set(first.scores).intersection(*(response.scores for response in generations))
+    names = set.intersection(*(set(response.scores) for response in generations))
     their_scores = {name: fmean(response.scores[name] for response in generations) for name in sorted(names)}
     sample = {
         "doc_id": instances[0].doc_id,
@@ -165,8 +160,6 @@ def _score_example(task: MedTask, generations: Sequence[Response], instances: Se
         "arguments": {"gen_args_0": {"arg_0": instances[0].args[0]}},
         "resps": [[response.reply] for response in generations],
     }
-    if len(first.completion) > 1:
-        sample["transcript"] = [*first.prompt, *first.completion]
     if their_scores:
         sample["other_scores"] = their_scores
     samples = []

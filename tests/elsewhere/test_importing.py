@@ -135,7 +135,7 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
         imported(path, tmp_path)
 
 
-def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path):
+def test_turns_with_tools_end_in_the_last_reply(tmp_path):
     (line, *_) = lines("medcalc_bench", right_answer)
     final = line["completion"][-1]
     call = {"role": "assistant", "content": None, "tool_calls": ['{"name": "calculator"}']}
@@ -143,15 +143,11 @@ def test_turns_with_tools_end_in_the_last_reply_and_all_are_kept(tmp_path):
     run, _ = imported(write(tmp_path, "medcalc_bench", [line]), tmp_path / "out")
     (sample,) = run.tasks["medcalc_bench"].samples
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
-    transcript = sample.details[STRICT]["transcript"]
-    assert [turn["role"] for turn in transcript] == ["system", "user", "assistant", "tool", "assistant"]
 
 
 def test_of_two_questions_in_a_prompt_the_longer_is_asked():
     documents = [{"q": text} for text in ("Is it so?", "Is it so, or not at all?", "Is it?")]
-    response = Response(
-        "line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], [], Reply("Yes."), {}
-    )
+    response = Response("line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], Reply("Yes."), {})
     assert by_prompt([response], documents, ["q"]) == {1: [response]}
 
 
