@@ -86,7 +86,7 @@ def simulated(examples: list[Example], accuracies: list[float], alike: float, ch
             samples.append(sample)
         task = TaskRun(TASK, TASK, {}, {})
         task.__dict__["_log"] = SampleLog(samples, [])
-        runs.append(Run(f"run {number}", f"run {number}", Path(), "", {}, {TASK: task}, {}, []))
+        runs.append(Run(f"run {number}", f"run {number}", Path(), "", {}, {TASK: task}, {}))
     return runs
 
 

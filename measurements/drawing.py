@@ -89,7 +89,7 @@ def saved(name: str, tasks: Mapping[str, Rows], metric: str, clusters: Sequence[
             sample.cluster = None if clusters is None else str(clusters[place])
         own[task] = TaskRun(task, BENCHMARKS[task], {}, {})
         own[task].__dict__["_log"] = SampleLog(samples, [])
-    return Run(name, name, Path(name), "", {}, own, {}, [])
+    return Run(name, name, Path(name), "", {}, own, {})
 
 
 def compared(

@@ -83,7 +83,7 @@ def audit(
         marks: a person's readings, which are compared with the LLM's.
 
     Returns:
-        The contents of the files, as ``results.runs.read_audit`` returns them, each with its ``path``.
+        The contents of the files, each with its ``path``.
 
     Raises:
         MedtasksError: if there is nothing to audit.

@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -18,7 +17,7 @@ from .flags import Command, print_error
 if TYPE_CHECKING:
     from medtasks_utils.harness.evaluation import Evaluation
     from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
-    from medtasks_utils.report.score_table import ScoreTable
+    from medtasks_utils.report.score_table import ScoreLine
     from medtasks_utils.results import Run
 
 
@@ -123,7 +122,7 @@ class EvalResult:
 
     evaluation: "Evaluation"
     saved: "Run"
-    scores: "ScoreTable"
+    lines: "list[ScoreLine]"
 
     @classmethod
     def of(cls, evaluation: "Evaluation") -> "EvalResult | None":
@@ -132,13 +131,12 @@ class EvalResult:
             return None
         if evaluation.problem:
             print_error(evaluation.problem)
-        from medtasks_utils.report.score_table import ScoreTable, lines_of  # imported late: it takes seconds
+        from medtasks_utils.report.score_table import lines_of  # imported late: it takes seconds
         from medtasks_utils.results import as_run, read_runs
 
         path = evaluation.path
         run = read_runs(path)[0] if path else as_run(evaluation.results, Path("run"))
-        width = shutil.get_terminal_size((120, 24)).columns
-        return cls(evaluation, run, ScoreTable(lines_of(run), width))
+        return cls(evaluation, run, lines_of(run))
 
     @property
     def failed(self) -> bool:
@@ -148,11 +146,12 @@ class EvalResult:
     def to_data(self) -> dict[str, Any]:
         """Return a JSON-compatible dict with the scores, the time and tokens, and the path of the results."""
         from medtasks_utils.harness.checks import model_name
+        from medtasks_utils.report.score_table import score_data
 
         evaluation = self.evaluation
         return {
             "model": model_name(evaluation.config),
-            "scores": self.scores.to_data(),
+            "scores": score_data(self.lines),
             "limit": evaluation.config.limit,
             "seconds": round(evaluation.seconds, 3),
             "tokens": None,
@@ -165,9 +164,11 @@ class EvalResult:
 
     def to_text(self) -> str:
         """Return a text with the scores, remarks on the tasks, the time and tokens, and the path of the results."""
+        from medtasks_utils.report.score_table import score_table
+
         no_scores = "no scores (--predict_only keeps responses without scoring them)"
         remarks = [f"{task.task}: {remark}" for task in self.saved.tasks.values() for remark in task.remarks]
-        scores = self.scores.to_text() or no_scores
+        scores = score_table(self.lines) or no_scores
         return "\n".join([scores, *remarks, *self._shares(), "", self._spent(), self._next()])
 
     def _shares(self) -> list[str]:
@@ -187,7 +188,7 @@ class EvalResult:
         parts += [f"{count:,} {kind} tokens" for kind, count in spent.get("tokens", {}).items() if kind != "replies"]
         if "answers_taken_over" in spent:
             parts.append(f"{counted(spent['answers_taken_over'], 'reply', 'replies')} reused")
-        for line in self.scores.lines:
+        for line in self.lines:
             if line.means["tool_calls"]:
                 parts.append(f"{line.means['tool_calls']:.2f} tool calls per example ({line.topic.name})")
         return ", ".join(parts)

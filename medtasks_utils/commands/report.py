@@ -25,7 +25,7 @@ class Report(Command):
         compare: with more than eight runs, the runs to draw and compare at first, named as for --baseline; default: the
             first eight (readers can choose others in the page)
         baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
-            the first path's run, or the oldest run if there is one path (readers can choose another in the page)
+            the first run (readers can choose another in the page)
     """
 
     paths: tuple[Path, ...]
@@ -52,10 +52,8 @@ class Report(Command):
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
         name_apart(runs)
-        for name in reversed(self.compare):
+        for name in reversed([*filter(None, [self.baseline]), *self.compare]):
             runs = with_baseline_first(runs, name)
-        oldest = len(self.paths) == 1 and not self.compare
-        runs = with_baseline_first(runs, self.baseline, oldest=oldest)
         page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
         warnings = problems(runs)
         warn(*warnings)

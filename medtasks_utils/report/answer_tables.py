@@ -8,7 +8,7 @@ from itertools import chain
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.results.samples import number
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 from .report_tables import Cell, Figure, ReportTable, figure_row, samples_link
 from .text import words
@@ -45,10 +45,9 @@ def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
     for run, samples in topic.samples().items():
         by_run[run], right[run] = Counter(), defaultdict(float)
         for sample in samples:
-            ways, scores = sample.found_by.get(filter_name, ()), sample.scores_of(filter_name, "acc")
-            if len(scores) != len(ways):  # older logs have only the mean
-                scores = [sample.metrics[filter_name].get("acc")] * len(ways)
-            for way, score in zip(ways, scores, strict=True):
+            ways = sample.found_by.get(filter_name, ())
+            scores = sample.scores_of(filter_name, "acc") or [None] * len(ways)
+            for way, score in zip(ways, scores, strict=False):
                 by_run[run][way] += 1
                 right[run][way] += number(score) or 0.0
     ways = sorted(set().union(*by_run.values()), key=lambda way: (way == "none", way))
@@ -83,4 +82,4 @@ def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, na
 def _scores(result: RunResult, filter_name: str, row: AbstentionRow) -> MetricScores:
     if row.rescore is None:
         return result.scores(filter_name, row.metric)
-    return result.rescored(filter_name, row.rescore)
+    return concatenate([task.rescored(filter_name, row.rescore) for task in result.tasks])

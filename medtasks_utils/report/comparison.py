@@ -1,12 +1,14 @@
-"""Prepare the comparison of runs on the same examples: all pairs as data, from which the page draws the chosen ones."""
+"""Compare each pair of runs once, as ``medtasks compare`` does; the page draws the pairs that a reader chooses."""
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain, combinations, islice, product
+from typing import Any, NamedTuple
 
-from medtasks_utils.compare import MetricDifference
+from medtasks_utils.compare import MetricDifference, compare_runs, corrected
+from medtasks_utils.results import Run, TaskRun
 
-from .pairs import ComparedPair, Pairs
 from .report_tables import counted, shown_value
+from .topics import incompatibility
 
 LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p refer to their row alone. "
@@ -16,28 +18,71 @@ LEAD = (
 )
 
 
-def comparison_data(pairs: Pairs, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return all pairs in the form that ``assets/comparison.js`` reads; an empty list if no runs share a task."""
-    return [
-        {"filter": filter_name, "runs": [names.index(a), names.index(b)], **_pair(pair)}
-        for (a, b, filter_name), pair in pairs.items()
-        if pair.differences or pair.refused
+class _ComparedPair(NamedTuple):
+    """Two runs compared under one filter; differences are the second run's value minus the first's.
+
+    Attributes:
+        differences: groups of tasks first, then tasks, each followed by its breakdowns.
+        refused: by task or group that is not compared, the reason.
+        warnings: sentences that readers of the differences need.
+    """
+
+    differences: list[MetricDifference]
+    refused: dict[str, str]
+    warnings: list[str]
+
+
+def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[str, Any]]:
+    """Return all pairs of runs, compared on the examples of the tasks that both have, as ``comparison.js`` reads them.
+
+    Since readers may look at any comparison on the page, p-values are corrected by Holm's method over all pairs of
+    runs, metrics and filters; whole tasks are one family of tests, and parts of tasks another. Pairs of runs without a
+    common task are left out.
+    """
+    keys = list(product(combinations(range(len(runs)), 2), filters))
+    pairs = [_compared(runs[a], runs[b], filter_name) for (a, b), filter_name in keys]
+    differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs))))
+    data = []
+    for (numbers, filter_name), pair in zip(keys, pairs, strict=True):
+        lines = [_line(difference) for difference in islice(differences, len(pair.differences))]
+        if lines or pair.refused:
+            about = {"filter": filter_name, "runs": numbers, "refused": pair.refused, "warnings": pair.warnings}
+            data.append({**about, "lines": lines})
+    return data
+
+
+def _compared(a: Run, b: Run, filter_name: str) -> _ComparedPair:
+    """Compare two runs under one filter, on the tasks and groups that both have."""
+
+    def tasks_of(run: Run, name: str) -> list[TaskRun]:
+        names = run.groups[name].tasks if name in run.groups else [name]
+        return [run.tasks[task] for task in names if task in run.tasks]
+
+    def reason(name: str, of_explanations: bool = False) -> str:
+        """Return the reason why a group or task must not be compared; an empty string if it may be."""
+        members = tasks_of(a, name), tasks_of(b, name)
+        for task in chain(*members):
+            if not any(filter_name in sample.answers for sample in task.samples):
+                return "no samples in one of the runs"
+        text = incompatibility(*members, filter_name, of_explanations)
+        return text.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
+
+    shared = [name for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
+    tasks = [name for name in shared if all(filter_name in run.tasks[name].filters for run in (a, b))]
+    groups = [name for name in a.groups if name in b.groups]
+    reasons = {name: reason(name) for name in (*groups, *tasks)}
+    refused = {name: text for name, text in reasons.items() if text}
+    compared = [(name, name) for name in tasks if name not in refused]
+    if not compared:
+        return _ComparedPair([], refused, [])
+    groups = [name for name in groups if name not in refused]  # compared only if all of their tasks are compared
+    result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
+    differences = [
+        difference
+        for difference in result.differences
+        if not (difference.metric.is_of_explanations and reason(difference.task, of_explanations=True))
     ]
-
-
-def _pair(pair: ComparedPair) -> dict[str, Any]:
-    """Convert a compared pair to a JSON-compatible dict, with the clearest differences first."""
-
-    def clearest_first(difference: MetricDifference) -> tuple[bool, float, float]:
-        """Return a sort key: whole tasks in their order, then parts of tasks by p-value and size of the difference."""
-        p = 1.0 if difference.p_adjusted is None else difference.p_adjusted
-        return (True, p, -abs(difference.contrast.difference)) if difference.breakdown else (False, 0.0, 0.0)
-
-    return {
-        "lines": [_line(difference) for difference in sorted(pair.differences, key=clearest_first)],
-        "refused": pair.refused,
-        "warnings": pair.warnings,
-    }
+    return _ComparedPair(differences, refused, result.warnings)
 
 
 def _line(difference: MetricDifference) -> dict[str, Any]:

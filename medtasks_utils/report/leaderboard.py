@@ -148,7 +148,7 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     for column in columns:
         title = "the mean of all benchmarks" if column.is_overall else column.label
         for run_number, reason in column.reasons.items():
-            incomparable[names[run_number], reason.split(" (")[0]].append(title + _would_lead(column, run_number))
+            incomparable[names[run_number], reason].append(title + _would_lead(column, run_number))
         first = tuple(names[run_number] for run_number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
         if len(first) == 1:
             led[first[0]].append(title)

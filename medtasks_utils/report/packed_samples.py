@@ -17,23 +17,21 @@ from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import ENDINGS, Row, number
 from medtasks_utils.writing import one_line, shortened
 
-from .audits import AGREES, DIFFERS, readings_of
 from .packing import pack, pack_one
 from .text import visible
 
 _SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # maximum characters in the list of samples
-_RIGHT_OR_WRONG = ("acc", "exact_match", "acc_norm")  # the first metric that a task has decides
 
 
 @dataclass
 class _Entry:
-    """A document with its samples and an auditor's readings, both by run number."""
+    """A document with its samples by run number."""
 
     task: TaskRun
     labels: Mapping[str, str]
     place: int
     shown: Sample
-    samples: dict[int, tuple[Sample, Sequence[Row]]] = field(default_factory=dict)
+    samples: dict[int, Sample] = field(default_factory=dict)
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
@@ -45,7 +43,7 @@ def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
     if not entries:
         return {}
     documents, of_documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
-    samples, of_samples = pack(_record(entry, *sample) for entry in entries for sample in entry.samples.values())
+    samples, of_samples = pack(_record(entry, sample) for entry in entries for sample in entry.samples.values())
     index = _index(runs, entries) | {"starts": {"documents": of_documents, "samples": of_samples}}
     return {"index": [pack_one(index)], "documents": documents, "samples": samples}
 
@@ -56,11 +54,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
             labels = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
-            readings, of_task = readings_of(task), by_task[task.task]
+            of_task = by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
                 entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels, place, sample))
-                entry.samples[run_number] = sample, readings.get(sample.doc_id, ())
+                entry.samples[run_number] = sample
     entries = (sorted(of_task.values(), key=lambda entry: entry.shown.doc_id) for of_task in by_task.values())
     return list(chain.from_iterable(entries))
 
@@ -68,7 +66,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 # ---- records
 
 
-def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
+def _record(entry: _Entry, sample: Sample) -> Row:
     """Return the record for the detail view of a sample; it has a prompt only if that differs from the document's."""
     details: Row = {}
     for of_filter in sample.details.values():
@@ -76,33 +74,20 @@ def _record(entry: _Entry, sample: Sample, audits: Sequence[Row]) -> Row:
     answers = {
         name: [entry.labels.get(answer, answer) for answer in of_filter] for name, of_filter in sample.answers.items()
     }
-    notes = [*_texts(details.get("notes")), *(f"An LLM reads {row['stated']}." for row in audits)]
     record = {
         "responses": sample.responses,
         "answers": answers,
-        "right": {name: sample.scores_of(name, _metric_of(values)) for name, values in sample.metrics.items()},
+        "right": {name: sample.scores_of(name, "acc") for name in sample.metrics},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: value for name, value in details.items() if name not in ("found_by", "badges", "notes")},
-        "notes": list(dict.fromkeys(notes)),
+        "notes": list(dict.fromkeys(_texts(details.get("notes")))),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
-def _metric_of(values: Mapping[str, float | None]) -> str:
-    """Return the name of the metric that decides right or wrong."""
-    return next((name for name in _RIGHT_OR_WRONG if values.get(name) is not None), _RIGHT_OR_WRONG[0])
-
-
-def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) -> list[str]:
-    """Return the badges of a sample, beginning with those of its task.
-
-    Args:
-        sample: the sample.
-        audits: the auditor's readings of the sample.
-        marked: the benchmark's badges, by metric.
-    """
-    differs = [row["differs"] for row in audits]
+def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
+    """Return the badges of a sample, beginning with those of its task; ``marked`` has the benchmark's by metric."""
     marks = {
         "generations disagree": len(sample.responses) > 1
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),
@@ -110,8 +95,6 @@ def _badges(sample: Sample, audits: Sequence[Row], marked: Mapping[str, str]) ->
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         "empty response": not all(map(str.strip, sample.responses)),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words and ending != "empty"},
-        DIFFERS: any(differs),
-        AGREES: bool(differs) and not any(differs),
     }
     details = next(iter(sample.details.values()), {})
     return [*dict.fromkeys(_texts(details.get("badges"))), *(name for name, holds in marks.items() if holds)]
@@ -131,10 +114,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []
     samples: list[Row] = []
-    read: dict[str, list[Row]] = {}
-    for entry in entries:
-        for sample, _ in entry.samples.values():
-            read |= {name: [] for name in sample.answers}
+    labelled: list[tuple[Sample, Mapping[str, str]]] = []
     for place, entry in enumerate(entries):
         shown = entry.shown
         document = {
@@ -144,24 +124,24 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             "target": _answer_text([shown.target], entry.labels),
         }
         documents.append(document | {name: groups[entry.place] for name, groups in entry.task.groups.items()})
-        for run, (sample, audits) in entry.samples.items():
+        for run, sample in entry.samples.items():
             marked = entry.task.benchmark.marks if entry.task.benchmark else {}
             details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(details.get("certainty"))}
-            samples.append({"document": place, "run": run, "badges": _badges(sample, audits, marked), **numbers})
-            for name, rows in read.items():
-                rows.append(_read(sample, name, entry.labels) if name in sample.answers else {})
-    of_filters = {name: _columns(("acc", "unanswered", "answer", "found_by"), rows) for name, rows in read.items()}
+            samples.append({"document": place, "run": run, "badges": _badges(sample, marked), **numbers})
+            labelled.append((sample, entry.labels))
+    filters = list(dict.fromkeys(chain.from_iterable(sample.answers for sample, _ in labelled)))
+    read = ("acc", "unanswered", "answer", "found_by")
     return {
         "runs": [visible(run.name) for run in runs],
-        "filters": list(read),
+        "filters": filters,
         "tasks": [{"name": name, "facets": of_task} for name, of_task in facets.items()],
         "facets": all_facets,
         "documents": _columns(("task", "id", "snippet", "target", *all_facets), documents),
         "samples": {
             **_columns(("document", "run", "badges"), samples),
             "columns": _columns(("length", "certainty"), samples),
-            "read": of_filters,
+            "read": {name: _columns(read, [_read(*each, name) for each in labelled]) for name in filters},
         },
     }
 
@@ -171,11 +151,13 @@ def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _read(sample: Sample, filter_name: str, labels: Mapping[str, str]) -> Row:
-    """Return the index fields for a filter's answer to a sample."""
+def _read(sample: Sample, labels: Mapping[str, str], filter_name: str) -> Row:
+    """Return the index fields for a filter's answer to a sample; empty if the sample lacks the filter."""
+    if filter_name not in sample.answers:
+        return {}
     metrics = sample.metrics[filter_name]
     return {
-        "acc": metrics.get(_metric_of(metrics)),
+        "acc": metrics.get("acc"),
         "unanswered": metrics.get("answered") == 0,
         "answer": _answer_text(sample.answers[filter_name], labels),
         "found_by": sample.way_found(filter_name),

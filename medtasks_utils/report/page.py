@@ -21,12 +21,10 @@ from medtasks_utils.filters import DEFAULT_FILTER, FILTERS, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
-from .audits import audit_tables
 from .comparison import LEAD, comparison_data
 from .leaderboard import leaderboard
 from .packed_samples import pack_samples
 from .packing import pack_one
-from .pairs import all_pairs
 from .reply_endings import replies_table
 from .run_settings import settings_table
 from .sections import topic_section
@@ -75,13 +73,13 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    about = [*audit_tables(runs), replies_table(topics), settings_table(runs), signature_table(runs, topics)]
+    about = [replies_table(topics), settings_table(runs), signature_table(runs, topics)]
     numbers: dict[str, Any] = {
         "runs": names,
         "filters": filters,
         "board": leaderboard(topics, runs, choices or filters[:1]),
         "topics": [topic_section(topic, runs) for topic in topics if not topic.is_overall],
-        "compared": {"lead": LEAD, "pairs": comparison_data(all_pairs(runs, filters), names)},
+        "compared": {"lead": LEAD, "pairs": comparison_data(runs, filters)},
         "about": [table for table in about if table.rows],
     }
     stores["numbers"] = [pack_one(numbers)]

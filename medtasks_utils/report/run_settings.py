@@ -12,32 +12,24 @@ from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import Secrets
 
 from .report_tables import Cell, ReportTable
-from .text import to_the_minute
 
 
-def with_baseline_first(runs: Sequence[Run], name: str | None, *, oldest: bool = False) -> list[Run]:
+def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     """Return the runs with the baseline first, and the others in their order.
 
     Args:
         runs: one or more runs.
-        name: the baseline's name, model, results file, or folder of that file; None for the first run.
-        oldest: True to use the oldest run instead of the first if ``name`` is None.
+        name: the baseline's name, model, results file, or folder of that file.
 
     Raises:
         MedtasksError: if no run matches the name, or more than one.
     """
-    if name is None:
-        matching = [min(runs, key=lambda run: run.date) if oldest else runs[0]]
-    else:
-        place = Path(name).resolve()
-        matching = [run for run in runs if run.name == name] or [
-            run for run in runs if run.model == name or run.path.resolve().is_relative_to(place)
-        ]
-        if len(matching) != 1:
-            problem = f"{len(matching)} runs match" if matching else "no run matches"
-            names = ", ".join(run.name for run in runs)
-            raise MedtasksError(f"{problem} {name!r}; --baseline must be one of {names}")
-    return [matching[0], *(run for run in runs if run is not matching[0])]
+    place = Path(name).resolve()
+    matching = [run for run in runs if name in (run.name, run.model) or run.path.resolve().is_relative_to(place)]
+    if len(matching) != 1:
+        names = ", ".join(run.name for run in runs)
+        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline must be one of {names}")
+    return [*matching, *(run for run in runs if run is not matching[0])]
 
 
 def settings_table(runs: Sequence[Run]) -> ReportTable:
@@ -55,29 +47,22 @@ def _settings(run: Run) -> dict[str, str]:
     backend = str(run.setting("model") or "")
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
-    started = (
-        datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else to_the_minute(run.date)
-    )
-    tokens = mapping(mapping(run.results.get("medtasks")).get("tokens"))
+    tokens = run.spent("tokens")
     labels = {"prompt": "in", "completion": "out"}
-    limit = run.setting("limit")
     return {
         "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
         "Model arguments": _arguments(run.setting("model_args")),
         "Generation settings": _arguments(run.setting("gen_kwargs")),
-        "Started": started,
+        "Started": datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else "",
         "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
         "GPUs": _cost(run),
         "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name)),
-        "Examples": f"{sum(len(task.samples) for task in run.tasks.values()):,}",
-        "Limit": f"{limit:g}" if isinstance(limit, int | float) else "",
-        "lm_eval": str(run.results.get("lm_eval_version") or ""),
     }
 
 
 def _cost(run: Run) -> str:
     """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as text."""
-    cost = mapping(mapping(run.results.get("medtasks")).get("cost"))
+    cost = run.spent("cost")
     seconds, joules = (float(cost.get(name) or 0) for name in ("gpu_seconds", "joules"))
     right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())
     parts = {

@@ -1,7 +1,6 @@
 """Summarise a run in a few lines of text or as JSON, as ``medtasks eval`` prints it at the end."""
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -76,20 +75,16 @@ def lines_of(run: Run) -> list[ScoreLine]:
     """Return a line for each headline metric of each task or group of tasks; means over benchmarks come first."""
     lines = []
     for topic in topics_of([run]):
-        metrics = [*topic.headline, *_without_value(topic, run)]
-        lines += [_line(topic, metric, run) for metric in metrics if metric != "bypass"]  # of --predict_only
+        reported = run.results["results"].get(topic.name, {})
+        names = {key.partition(",")[0] for key in reported}
+        headline = topic.benchmark.headline_metrics if topic.benchmark else ()
+        # A metric may have no value, for example after failures of a judge; a remark says why.
+        metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
+        lines += [_line(topic, metric, run, reported) for metric in metrics if metric != "bypass"]  # of --predict_only
     return lines
 
 
-def _without_value(topic: Topic, run: Run) -> list[str]:
-    """Return the headline metrics without a value, for example after failures of a judge; a remark says why."""
-    by_topic = mapping(run.results.get("results"))
-    reported = {key.partition(",")[0] for key in mapping(by_topic.get(topic.name))}
-    headline = topic.benchmark.headline_metrics if topic.benchmark else ()
-    return [metric for metric in headline if metric in reported - set(topic.headline)]
-
-
-def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
+def _line(topic: Topic, metric: str, run: Run, reported: Mapping[str, Any]) -> ScoreLine:
     """Return the line of a metric in a run, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
 
@@ -99,8 +94,8 @@ def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
     def value_of(of_metric: str) -> float | None:
         return next((result.value for result in estimates(of_metric).values()), None)
 
-    counts = mapping(mapping(mapping(run.results.get("results")).get(topic.name)).get("sample_count"))
-    counted = [n for key, n in counts.items() if key.partition(",")[0] == metric]  # in the tasks that report it
+    counts = mapping(reported.get("sample_count")).items()
+    counted = [n for key, n in counts if key.partition(",")[0] == metric]  # in the tasks that report it
     return ScoreLine(
         topic,
         metric,
@@ -112,57 +107,43 @@ def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
     )
 
 
-@dataclass(frozen=True)
-class ScoreTable:
-    """The lines of a run as a table or as JSON; if the table is wider than ``width``, each line becomes a block."""
+def score_table(lines: Sequence[ScoreLine]) -> str:
+    """Return the lines as a table, with explanations of its marks; an empty string if there are no lines."""
+    if not lines:
+        return ""
+    rows = [["", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered", "no question"]]
+    for line in lines:
+        first = next((name for name in line.scores if name != FLEXIBLE), "")
+        scores = line.score(first), line.score(FLEXIBLE), line.share_answered(), line.share_without_question()
+        rows.append([line.topic.name, line.metric, f"{line.n:,}", *scores])
+    if not any(line.without_question for line in lines):
+        rows = [row[:-1] for row in rows]
+    cells = "".join(chain.from_iterable(rows))
+    estimates = chain.from_iterable(line.scores.values() for line in lines)
+    reasons = sorted({score.unreliable for score in estimates if score.interval} - {""})
+    marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
+    notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
+    notes += dict.fromkeys(line.note_on_cut() for line in lines if line.means["cut"])
+    return "\n".join([table(rows, left=2), *notes])
 
-    lines: Sequence[ScoreLine]
-    width: int
 
-    def to_text(self) -> str:
-        """Return the table, with explanations of its marks; an empty string if there are no lines."""
-        if not self.lines:
-            return ""
-        head: tuple[str, ...] = ("", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered")
-        is_measured = any(line.without_question for line in self.lines)
-        if is_measured:
-            head = (*head, "no question")
-        rows = []
-        for line in self.lines:
-            first = next((name for name in line.scores if name != FLEXIBLE), "")
-            numbers = f"{line.n:,}", line.score(first), line.score(FLEXIBLE), line.share_answered()
-            last = [line.share_without_question()] if is_measured else []
-            rows.append((line.topic.name, line.metric, *numbers, *last))
-        cells = "".join(chain.from_iterable(rows))
-        scores = chain.from_iterable(line.scores.values() for line in self.lines)
-        reasons = sorted({score.unreliable for score in scores if score.interval} - {""})
-        marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
-        notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
-        notes += dict.fromkeys(line.note_on_cut() for line in self.lines if line.means["cut"])
-        text = table([head, *rows], left=2)
-        if max(map(len, text.splitlines())) > self.width:
-            notes = [textwrap.fill(note, self.width) for note in notes]
-            blocks = ["\n".join([row[0], *map("  {}: {}".format, head[1:], row[1:])]) for row in rows]
-            text = "\n".join(blocks)
-        return "\n".join([text, *notes])
-
-    def to_data(self) -> list[dict[str, Any]]:
-        """Return the lines as JSON-compatible dicts, with shares from 0 to 1."""
-        return [
-            {
-                "name": line.topic.name,
-                "benchmark": line.topic.benchmark_name,
-                "metric": line.metric,
-                "n": line.n,
-                "filters": {
-                    name: {
-                        **{key: getattr(score, key) for key in ("value", "stderr", "low", "high", "few")},
-                        "answered": line.answered[name].value if name in line.answered else None,
-                    }
-                    for name, score in line.scores.items()
-                },
-                "without_question": line.without_question and line.without_question._asdict(),
-                **line.means,
-            }
-            for line in self.lines
-        ]
+def score_data(lines: Sequence[ScoreLine]) -> list[dict[str, Any]]:
+    """Return the lines as JSON-compatible dicts, with shares from 0 to 1."""
+    return [
+        {
+            "name": line.topic.name,
+            "benchmark": line.topic.benchmark_name,
+            "metric": line.metric,
+            "n": line.n,
+            "filters": {
+                name: {
+                    **{key: getattr(score, key) for key in ("value", "stderr", "low", "high", "few")},
+                    "answered": line.answered[name].value if name in line.answered else None,
+                }
+                for name, score in line.scores.items()
+            },
+            "without_question": line.without_question and line.without_question._asdict(),
+            **line.means,
+        }
+        for line in lines
+    ]

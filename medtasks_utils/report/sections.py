@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from medtasks_utils.benchmarks.base import Breakdown
 from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
-from medtasks_utils.statistics.planning import variance_components
 
 from .answer_tables import abstention_figure, answers_table, found_by_table
 from .report_tables import Figure, FigureRow, ReportTable, Section, figure_row
 from .text import words
-from .topics import Topic, places_by_group
+from .topics import Topic
 
 
 def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
@@ -84,8 +85,9 @@ def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[
         result = topic.results[run]
         names = [group for task in result.tasks for group in task.groups[division]]
         scores = result.scores(filter_name, metric)
-        for group, places in places_by_group(names).items():
-            groups.setdefault(group, {})[run] = estimate(scores[places], topic.metric(metric))
+        for group in filter(None, dict.fromkeys(names)):
+            members = np.array([name == group for name in names])
+            groups.setdefault(group, {})[run] = estimate(scores[members], topic.metric(metric))
     return groups
 
 
@@ -97,11 +99,5 @@ def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure
         row = figure_row(name, [topic.estimate(run, filter_name, name) for run in names], metric)
         row.reached = reached and reached.value * metric.scale
         rows.append(row)
-    components = {
-        run: variance_components(topic.results[run].scores(filter_name, "acc"))
-        for run in topic.samples()
-        if topic.benchmark
-    }
-    lead = " ".join(f"{run}: {variance}." for run, variance in components.items() if variance)
     reasons = topic.numbered_reasons(names, filter_name, "acc")
-    return Figure("All metrics", "metric", rows, lead, folded=bool(topic.benchmark), reasons=reasons)
+    return Figure("All metrics", "metric", rows, folded=bool(topic.benchmark), reasons=reasons)

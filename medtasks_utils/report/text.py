@@ -27,9 +27,3 @@ def as_tex(text: str) -> str:
 def words(name: str) -> str:
     """Convert a name such as ``lab_test`` to words."""
     return name.replace("_", " ")
-
-
-def to_the_minute(date: str) -> str:
-    """Format the date in a file's name, such as ``2026-11-21T08-27-59.103191``, as ``2026-11-21 08:27``."""
-    day, _, time = date.partition("T")
-    return f"{day} {time[:5].replace('-', ':')}".strip()

@@ -1,11 +1,8 @@
 """Define topics: a topic is a task or a group of tasks over all runs, with a column or a section of the page."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-
-import numpy as np
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
@@ -13,14 +10,10 @@ from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
-from medtasks_utils.results.samples import Row
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
-from medtasks_utils.statistics.ratio import Codes
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
-from medtasks_utils.statistics.scores import Score
 
-_LONGEST_REASON = 60  # characters; a longer reason is cut before the values, which the signatures show
 TOLERANCE = 1e-6
 """The largest difference between equal values, since the harness rounds the numbers that it writes."""
 
@@ -51,27 +44,14 @@ class RunResult:
         by_tasks = [task.scores(filter_name, metric) for task in self.tasks]
         return concatenate(by_tasks, tasks_are_strata=by_task) if len(by_tasks) > 1 or by_task else by_tasks[0]
 
-    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Score the answers of a filter in all samples by ``rescore``, a function of the answer and its document."""
-        by_tasks = [task.rescored(filter_name, rescore) for task in self.tasks]
-        return concatenate(by_tasks) if len(by_tasks) > 1 else by_tasks[0]
+    @property
+    def filters(self) -> list[str]:
+        """The filters of all tasks."""
+        return list(dict.fromkeys(name for task in self.tasks for name in task.filters))
 
     def signatures(self, filter_name: str) -> list[str]:
         """Return the distinct signatures of the tasks, in order."""
         return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
-
-
-def places_by_group(groups: Iterable[str | None]) -> dict[str, Codes]:
-    """Return the indices of each group's samples.
-
-    Args:
-        groups: the group of each sample; None for a sample that is in no group.
-    """
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, group in enumerate(groups):
-        if group is not None:
-            places[group].append(place)
-    return {group: np.array(members) for group, members in places.items()}
 
 
 def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool) -> str:
@@ -131,7 +111,7 @@ class Topic:
         names: list[str] = []
         for result in self.results.values():
             of_group = [name for _, name in result.metrics] if result.is_group else []
-            names += of_group or [name for task in result.tasks for name in task.filters]
+            names += of_group or result.filters
         return list(dict.fromkeys(names))
 
     @property
@@ -202,17 +182,15 @@ class Topic:
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
     def incomparable_runs(self, filter_name: str, metric: str) -> dict[str, str]:
-        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier runs decide."""
-        of_explanations = self.metric(metric).is_of_explanations
-        tasks = {
-            run: result.tasks
-            for run, result in self.results.items()
-            if any(filter_name in task.filters for task in result.tasks)
-        }
+        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier runs decide.
+
+        Reasons are without the differing values, which the signatures show.
+        """
+        tasks = {run: result.tasks for run, result in self.results.items() if filter_name in result.filters}
 
         def reason(run: str, other: str) -> str:
-            text = incompatibility(tasks[run], tasks[other], filter_name, of_explanations)
-            return text if len(text) <= _LONGEST_REASON else text.split(" (")[0]
+            of_explanations = self.metric(metric).is_of_explanations
+            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations).split(" (")[0]
 
         reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
         reasons = {run: reason(reference, run) for run in tasks}
@@ -233,12 +211,12 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
 
     for run in runs:
         grouped: set[str] = set()
-        for group in run.groups.values():
+        for group_name, group in run.groups.items():
             members = [run.tasks[name] for name in group.tasks if name in run.tasks]
             names = {task.benchmark_name for task in members}
             benchmark_name = names.pop() if len(names) == 1 else None
             grouped.update(task.task for task in members if benchmark_name)
-            add(run, group.group, benchmark_name, RunResult(members, group.metrics, is_group=True))
+            add(run, group_name, benchmark_name, RunResult(members, group.metrics, is_group=True))
         for task in run.tasks.values():
             if task.task not in grouped:
                 add(run, task.task, task.benchmark_name, RunResult([task], task.metrics))

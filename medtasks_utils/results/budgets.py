@@ -6,7 +6,6 @@ less.
 
 from bisect import bisect_left
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from medtasks_utils.statistics.score_arrays import MetricScores
 from .run import Run, TaskRun
 
 NOTE = "the effect of cutting the replies of this run; a model that is instructed to think less may differ"
-_BUDGETS = [2**exponent for exponent in range(5, 21)]
 _ALMOST_ALL = 0.99
 
 
@@ -44,7 +42,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
     if not is_right.any() or np.isnan(tokens[is_right]).any():
         return None
     longest = int(tokens[is_right].max())
-    smaller_budgets = list(takewhile(lambda budget: budget < longest, _BUDGETS))
+    smaller_budgets = [2**exponent for exponent in range(5, (longest - 1).bit_length())]
     points = []
     for budget in [*smaller_budgets, int(np.nanmax(tokens))]:
         of_budget = estimate(_within(scores, tokens, budget), metric)

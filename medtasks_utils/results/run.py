@@ -71,8 +71,7 @@ class TaskRun:
     def _log(self) -> SampleLog:
         if self.samples_path is None:
             return SampleLog([], [f"{self.task}: no samples; use --log_samples to save them"])
-        fields = {"cluster": self.benchmark.cluster, "stratum": self.benchmark.stratum} if self.benchmark else {}
-        return read_samples(self.samples_path, fields)
+        return read_samples(self.samples_path)
 
     @cached_property
     def _codes(self) -> tuple[Codes, Codes]:
@@ -170,7 +169,6 @@ def content_keys(
 class GroupRun:
     """A group of tasks in a saved run: the names of its tasks, and the values that the harness reported."""
 
-    group: str
     tasks: list[str]
     metrics: Metrics
 
@@ -184,10 +182,9 @@ class Run:
         model: the model's name as the harness saves it.
         path: the results file, or the folder if there is none.
         date: the date in the file names, such as ``2026-11-21T08-27-59.103191``; empty if they have none.
-        results: the content of the results file; empty if it is missing or unreadable.
+        results: the content of the results file; empty if it is missing.
         tasks: tasks by name.
         groups: groups by name.
-        problems: problems in the run's files, as sentences; those of samples are in each task.
     """
 
     name: str
@@ -197,11 +194,19 @@ class Run:
     results: dict[str, Any]
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
-    problems: list[str]
 
     def setting(self, name: str) -> Any:
         """Return a setting of the run, such as ``limit``; None if it is unknown."""
         return mapping(self.results.get("config")).get(name)
+
+    def spent(self, name: str) -> dict[str, Any]:
+        """Return the totals of ``tokens`` by kind, or the ``cost`` of a job of a sweep; empty if unknown."""
+        return mapping(mapping(self.results.get("medtasks")).get(name))
+
+    @property
+    def problems(self) -> list[str]:
+        """Problems in the run's files, as sentences; those of samples are in each task."""
+        return [] if self.results else [f"{self.path}: the samples have no results file (date: {self.date or 'none'})"]
 
     @property
     def has_scores(self) -> bool:

@@ -70,44 +70,31 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
 
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:
-    """Read one run from its files; an unreadable results file becomes a problem of the run."""
+    """Read one run from its files; raise an error if the results file is unreadable."""
     path = files.get("")
     logs = {task: log for task, log in files.items() if task}
-    place = path or next(iter(logs.values())).parent
-    problem = f"{place}: the samples have no results file (date: {date or 'none'})"
-    if path:
-        try:
-            return as_run(json.loads(path.read_bytes()), path, date, logs)
-        except (ArithmeticError, AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError) as error:
-            problem = f"{path} cannot be read: {error!r}"
-    return as_run({}, place, date, logs, [problem])
+    if path is None:
+        return as_run({}, next(iter(logs.values())).parent, date, logs)
+    try:
+        return as_run(json.loads(path.read_bytes()), path, date, logs)
+    except Exception as error:
+        raise MedtasksError(f"{path} cannot be read: {error!r}") from error
 
 
-def as_run(
-    results: JsonObject,
-    path: Path,
-    date: str = "",
-    logs: Mapping[str, Path] | None = None,
-    problems: Sequence[str] = (),
-) -> Run:
+def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:
     """Build a run from the results that the harness returns and saves.
 
     Args:
-        results: the content of the results file.
+        results: the content of the results file; empty if there is no file.
         path: the results file, or the folder if there is no file.
         date: the date in the file's name.
         logs: sample logs by task.
-        problems: problems in the run's files, as sentences.
     """
-    logs = logs or {}
     values, configs = results["results"] if results else {}, results.get("configs", {})
     subtasks = results.get("group_subtasks", {})
     groups = {
-        name: GroupRun(name, subtasks.get(name, []), _metrics(group))
-        for name, group in results.get("groups", {}).items()
+        name: GroupRun(subtasks.get(name, []), _metrics(group)) for name, group in results.get("groups", {}).items()
     }
-    mentioned = dict.fromkeys(filter(None, map(_named_benchmark, configs.values())))
-    unusable = list(filter(None, map(benchmarks().problem, mentioned)))
     # The harness lists groups without their own metrics among the tasks, but only tasks have a configuration.
     names = dict.fromkeys([*(name for name in values if name in configs), *logs])
     return Run(
@@ -118,7 +105,6 @@ def as_run(
         results=results,
         tasks={name: _task(name, values.get(name, {}), configs.get(name, {}), logs.get(name)) for name in names},
         groups=groups,
-        problems=[*problems, *unusable],
     )
 
 
@@ -134,18 +120,12 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     decide, since the harness has tasks with the same names.
     """
     if config:
-        named = _named_benchmark(config)
-        return named if named and benchmarks().problem(named) is None else None
+        named = mapping(config.get("metadata")).get("benchmark")
+        return named if isinstance(named, str) and named in benchmarks() else None
     for benchmark in benchmarks().usable():
         if task == benchmark.default_task or task.startswith(f"{benchmark.name}_"):
             return benchmark.name
     return None
-
-
-def _named_benchmark(config: Mapping[str, Any]) -> str | None:
-    """Return the name of the registered benchmark in a task's configuration; None if there is none."""
-    named = mapping(config.get("metadata")).get("benchmark")
-    return named if isinstance(named, str) and named in benchmarks() else None
 
 
 def _metrics(values: Mapping[str, Any]) -> Metrics:
@@ -190,10 +170,7 @@ def _setup(run: Run) -> str:
 
 def _union(runs: Sequence[Run]) -> Run:
     """Return a copy of the first run with the tasks, counts, durations, tokens and costs of all runs."""
-    spent = {"tokens": Counter[str](), "cost": Counter[str]()}
-    for run in runs:
-        for name, total in spent.items():
-            total.update(mapping(mapping(run.results.get("medtasks")).get(name)))
+    spent = {name: sum((Counter(run.spent(name)) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
     results = {
         **runs[0].results,
@@ -206,7 +183,6 @@ def _union(runs: Sequence[Run]) -> Run:
         results=results,
         tasks=dict(chain.from_iterable(run.tasks.items() for run in runs)),
         groups=dict(chain.from_iterable(run.groups.items() for run in runs)),
-        problems=list(chain.from_iterable(run.problems for run in runs)),
     )
 
 
@@ -235,15 +211,6 @@ _SUFFIXES: tuple[Callable[[Run], str], ...] = (
 )
 
 
-# ---- results of medtasks audit, in a file next to the sample log
-
-
 def audit_file(samples: Path) -> Path:
-    """Return the path of the audit of a sample log."""
+    """Return the path, next to a sample log, of its audit (``docs/audit.md``)."""
     return samples.with_name(f"audit_{samples.stem.removeprefix('samples_')}.json")
-
-
-def read_audit(samples: Path | None) -> JsonObject | None:
-    """Return the audit of a sample log (see ``docs/audit.md``); None if there is no audit or no log."""
-    path = audit_file(samples) if samples else None
-    return json.loads(path.read_bytes()) if path and path.exists() else None

@@ -4,8 +4,7 @@ The harness writes one line per example and filter. Truncated and otherwise unre
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -129,24 +128,17 @@ class SampleLog(NamedTuple):
     problems: list[str]
 
 
-def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog:
-    """Read ``samples_<task>_<date>.jsonl``. Invalid content becomes a problem, and never raises an error.
-
-    Args:
-        path: the file.
-        fields: the fields of examples to use as ``cluster`` and ``stratum`` of samples that were saved without these.
-    """
+def read_samples(path: Path) -> SampleLog:
+    """Read ``samples_<task>_<date>.jsonl``. Invalid content becomes a problem, and never raises an error."""
     by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
-    no_numbers: Counter[str] = Counter()
     for place, raw in numbered_lines(path):
         try:
             line = from_json(raw)
             key = line["doc_id"], line["doc_hash"]
             if key not in by_example:
-                by_example[key] = _new_sample(line, fields)
-            for metric in _add_filter(by_example[key], line):
-                no_numbers[metric] += 1
+                by_example[key] = _new_sample(line)
+            _add_filter(by_example[key], line)
         except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
             bad.append(place)
     samples = list(by_example.values())
@@ -157,8 +149,6 @@ def read_samples(path: Path, fields: Mapping[str, str | None] = {}) -> SampleLog
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
             problems.append(f"{lacking} of {len(samples)} examples lack the filter {name}")
-    for metric, times in no_numbers.items():
-        problems.append(f"values of {metric} left out because they are not numbers: {times} of {len(samples)}")
     return SampleLog(samples, [f"{path.name}: {problem}" for problem in problems])
 
 
@@ -173,26 +163,27 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, raw
 
 
-def _new_sample(line: Row, fields: Mapping[str, str | None]) -> Sample:
+def _new_sample(line: Row) -> Sample:
     """Create a sample from a line, without the fields that depend on the filter."""
     doc, choices = line["doc"], _choices(line)
     responses, target = _texts(line["resps"]), str(line["target"])
     if choices:
         responses = [f"{choice}: {value}" for choice, value in choices]
         target = choices[int(target)][0] if target.isdigit() else target
-    cluster, stratum = (line.get(key, doc.get(fields.get(key))) for key in ("cluster", "stratum"))
     request = next(iter(line["arguments"].values()))
     messages = _messages(next(iter(request.values())))
-    return Sample(line["doc_id"], line["doc_hash"], doc, messages, responses, target, cluster, stratum)
+    alike = line.get("cluster"), line.get("stratum")
+    return Sample(line["doc_id"], line["doc_hash"], doc, messages, responses, target, *alike)
 
 
-def _add_filter(sample: Sample, line: Row) -> list[str]:
-    """Add a line's answers and metrics to a sample; return the metrics whose values are not numbers, such as NaN."""
+def _add_filter(sample: Sample, line: Row) -> None:
+    """Add a line's answers and metrics to a sample; a value that is not a number, such as NaN, is left out."""
     name, choices = line["filter"], _choices(line)
-    sample.metrics[name] = numbers = {metric: number(line[metric]) for metric in line.get("metrics", ())}
-    sample.details[name] = {
-        key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in numbers
+    values = {metric: line[metric] for metric in line.get("metrics", ())}
+    sample.metrics[name] = numbers = {
+        metric: number(value) for metric, value in values.items() if value is None or number(value) is not None
     }
+    sample.details[name] = {key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in values}
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )
@@ -205,10 +196,6 @@ def _add_filter(sample: Sample, line: Row) -> list[str]:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):
         sample.scores[name] = {metric: list(map(_score, logged)) for metric, logged in line["scores"].items()}
-    lost = [metric for metric, value in numbers.items() if value is None and line[metric] is not None]
-    for metric in lost:
-        del numbers[metric]
-    return [f"{metric} ({name})" for metric in lost]
 
 
 def _score(logged: Any) -> Score:

@@ -26,7 +26,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
-from medtasks_utils.results.runs import read_audit
+from medtasks_utils.results.runs import audit_file
 
 __all__ = ["no_keys_and_no_waits"]
 Command = Callable[..., int]
@@ -199,8 +199,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
         for request in server.requests:
             assert "answer_letter" not in whole(request["messages"])
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
-    found = read_audit(path)
-    assert found is not None
+    found = json.loads(audit_file(path).read_text())
     for filter_ in found["filters"].values():
         assert filter_["misread"]["low"] <= wrong <= filter_["misread"]["high"] and filter_["missed"]["value"] == 0
         assert filter_["misread"]["high"] - filter_["misread"]["low"] < 0.12
@@ -225,7 +224,7 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys
         assert audit(server.url, tmp_path / "run", "--marks", tmp_path / "marks.csv") == 0
         assert audit(server.url, tmp_path / "run", "--marks", path) == 2
     assert "a person's marks: the LLM read the same in 1 of 2" in capsys.readouterr().out
-    found = {row["doc_id"]: row["person_agrees"] for row in (read_audit(path) or {})["readings"]}
+    found = {row["doc_id"]: row["person_agrees"] for row in json.loads(audit_file(path).read_text())["readings"]}
     assert found == {0: True, 1: False, 2: None, 3: None}
 
 
@@ -248,7 +247,8 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
         counted = [row for row in each["readings"] if row["stated"] is not None]
         assert sum(stratum["read"] for stratum in each["strata"].values()) == len(counted)
         assert len(each["readings"]) == each["responses"] and (len(counted) < each["responses"] or not each["failures"])
-        assert read_audit(sample_file(results, task)) == {key: each[key] for key in each if key != "path"}
+        written = json.loads(audit_file(sample_file(results, task)).read_text())
+        assert written == {key: each[key] for key in each if key != "path"}
         silent = [row for row in each["readings"] if not row["end"]]
         assert all(row["stated"] == "none" for row in silent), "nothing is asked of an empty response"
 

@@ -127,6 +127,7 @@ def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said):
         "unknown": 2,
         "misspelt": 1,
         "fetch": 1,
+        "report": 1,
     }
     listed = said["help"].out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = listed[2].splitlines()

@@ -14,7 +14,6 @@ from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run, Sample, read_runs
-from medtasks_utils.results.runs import audit_file
 
 pytestmark = needs_browser
 
@@ -29,12 +28,11 @@ HOSTILE = (
 WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
 CALLS = table("transcript")
 JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
-READING = {"doc_id": 0, "generation": 0, "stated": "2", "differs": True, "failure": None}
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """Two comparable runs of all benchmarks, one audited, one over fewer examples, and one with repeats."""
+    """Two comparable runs of all benchmarks, one over fewer examples, and one with repeats."""
     folder = save_two(tmp_path_factory.mktemp("runs"), tasks="medtasks")
     save_run(folder / "c", right_in(0.6, "c"), tasks=("medhallu", "medcalc_bench"), model="org/short", limit=5)
     answers = iter(["\\boxed{0}", "\\boxed{0}", "", "\\boxed{1}"] * 100)
@@ -45,21 +43,11 @@ def runs(tmp_path_factory):
     ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."]}
     edit_samples(folder / "b", "medmcqa_openmed", lambda line: line.update(ends))
     edit_samples(folder / "a", "medmcqa_openmed", lambda line: line.update(ended=["stop"], tokens=[600]))
-    path = edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
-    shares = {name: {"value": 0.1, "low": 0.05, "high": 0.2} for name in ("misread", "missed")}
-    audited = {
-        "signature": "audit|model:reader",
-        "responses": 28,
-        "strata": {"doubtful": {"read": 1}},
-        "filters": {name: {**shares, "accuracy": 0.5} for name in ("strict-match", "flexible-extract")},
-        "accuracy_as_read": None,
-        "readings": [READING, {**READING, "doc_id": 1, "differs": False}, {**READING, "doc_id": 2, "stated": None}],
-    }
-    audit_file(path).write_text(json.dumps(audited))
+    edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
     return read_runs([folder / name for name in "abcd"])
 
 
-def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], object]) -> Path:
+def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], object]) -> None:
     """Change the lines of a sample log."""
     (results,) = folder.glob("**/results_*.json")
     path = sample_file(results, task)
@@ -67,7 +55,6 @@ def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], objec
     for line in lines:
         edit(line)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -358,17 +345,6 @@ def test_a_hostile_response_changes_nothing_but_its_own_cell(page):
     page.click("text=Raw text")
     response = page.locator("#detail pre.raw")
     assert response.locator("*").count() == 0 and "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in response.inner_text()
-
-
-def test_what_an_audit_found_is_a_section_and_a_filter(page):
-    rows = cells(page, "How often the rules misread (%)")
-    assert rows[1] == ["medhallu", "first\nreader", "1\nof 28", "10.0\n5.0 to 20.0", "10.0\n5.0 to 20.0", "50.0", "–"]
-    page.locator("#about a:visible").first.click()
-    assert shown(page) == 1
-    open_first(page)
-    assert "An LLM reads 2." in page.inner_text("#detail")
-    choose(page, badge="an LLM reads the same")
-    assert shown(page) == 1
 
 
 # ---- the numbers

@@ -19,9 +19,9 @@ from medtasks_utils.benchmarks.base import UNANSWERED, Abstention, AbstentionRow
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.answer_tables import found_by_table
+from medtasks_utils.report.comparison import comparison_data
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.page import build_page, leaderboard_figure
-from medtasks_utils.report.pairs import all_pairs
 from medtasks_utils.report.ranking import ranks
 from medtasks_utils.report.run_settings import settings_table
 from medtasks_utils.report.text import as_tex
@@ -185,12 +185,11 @@ def test_results_are_compared_if_they_measure_the_same(runs, fields, words):
     signed(b, "medhallu", **fields)
     found = comparability(a.tasks["medhallu"], b.tasks["medhallu"], "strict-match")
     assert found.reason.startswith(words) and bool(found.reason) == bool(words)
-    pairs = all_pairs(runs, ["strict-match"])
-    paired = pairs["first", "second", "strict-match"]
-    assert ("medhallu" in paired.refused) == bool(words)
-    assert any(line.task == "medhallu" for line in paired.differences) != bool(words)
     page = Page(build_page(runs))
-    assert page.column("medhallu")["reasons"] == ({"1": found.reason} if words else {})
+    paired = page.numbers["compared"]["pairs"][0]
+    assert paired["runs"] == [0, 1] and paired["refused"] == ({"medhallu": found.reason} if words else {})
+    assert any(line["task"] == "medhallu" for line in paired["lines"]) != bool(words)
+    assert page.column("medhallu")["reasons"] == ({"1": words} if words else {})
     sentences = " ".join(page.numbers["board"]["sentences"]["strict-match"])
     assert ("second is not comparable in MedHallu: " in sentences) == bool(words)
 
@@ -211,9 +210,9 @@ def test_ranks_are_corrected_for_all_that_are_read_together(runs, monkeypatch):
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
-    paired = all_pairs([a, b], ["strict-match"])["first", "second", "strict-match"]
-    assert set(paired.refused) == {"medhallu"}, paired.refused
-    assert {line.task for line in paired.differences} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
+    (paired,) = comparison_data([a, b], ["strict-match"])
+    assert paired["refused"] == {"medhallu": "no samples in one of the runs"}
+    assert {line["task"] for line in paired["lines"]} >= {"medexqa", "medmcqa_openmed", "medcalc_bench"}
 
 
 def test_the_first_screen_says_who_leads_and_how_surely(tmp_path):

@@ -148,7 +148,6 @@ def test_values_that_the_samples_do_not_have_are_said(results):
         lambda lines: [line.replace(b'"acc": 0.0', b'"acc": NaN') for line in lines],
     )
     said = "\n".join(problems(read_runs(results)))
-    assert "values of acc (strict-match) left out because they are not numbers: 9 of 24" in said
     assert re.search(r"acc \(strict-match\) is reported as [\d.]+, but is 100.0 in the samples", said)
 
 
@@ -173,38 +172,35 @@ def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
     return read_samples(path).samples
 
 
-@pytest.mark.parametrize("content", [None, b'{"other": 1}', b"\xff\xfe"])
-def test_an_unreadable_results_file_leaves_the_samples(results, content):
-    results.unlink() if content is None else results.write_bytes(content)
+@pytest.mark.parametrize("content", [b'{"other": 1}', b"\xff\xfe", b"[" * 300_000 + b"]" * 300_000])
+def test_an_unreadable_results_file_is_one_clear_error(results, content):
+    results.write_bytes(content)
+    with pytest.raises(MedtasksError, match=rf"^{re.escape(str(results))} cannot be read: .*") as error:
+        read_runs(results.parent)
+    assert "\n" not in str(error.value)
+
+
+def test_samples_without_a_results_file_are_read(results):
+    results.unlink()
     sample_file(results, "medexqa_all").unlink()
     (run,) = read_runs(results.parent)
-    assert len(run.problems) == 1 and run.results == {}
-    assert "no results file" in run.problems[0] or f"{results} cannot be read" in run.problems[0]
+    (problem,) = run.problems
+    assert problem.startswith(f"{results.parent}: the samples have no results file (date: {run.date})")
     left = {name: benchmark for name, benchmark in BENCHMARK_OF.items() if name != "medexqa_all"}
     assert {name: task.benchmark_name for name, task in run.tasks.items()} == left
     assert all(task.samples for task in run.tasks.values())
 
 
-def test_runs_saved_before_samples_said_all_have_the_same_numbers(tmp_path):
-    """Cluster and stratum are read out of documents; of ratios, nothing but what was reported is known."""
+def test_the_numbers_of_samples_are_those_that_the_harness_reported(tmp_path):
     metadata = {"medhallu": {"repeats": 2}, "medexqa": {"use_explanations": False}}
-    path = save_run(tmp_path, right_in(0.6), ["medhallu", "medexqa_all"], metadata=metadata)
-
-    def older(line):
-        lacking = ("cluster", "stratum", "scores", "found_by", "prompt_hash", "target_hash")
-        return json.dumps({k: v for k, v in json.loads(line).items() if k not in lacking}).encode() + b"\n"
-
-    for name in ("medhallu", "medexqa_all"):
-        edit_lines(sample_file(path, name), lambda lines: [older(line) for line in lines])
-    (run,) = read_runs(path)
+    save_run(tmp_path, right_in(0.6), ["medhallu", "medexqa_all"], metadata=metadata)
+    (run,) = read_runs(tmp_path)
     for task in run.tasks.values():
         assert task.benchmark_name and not task.problems
         for (metric, filter_name), reported in task.metrics.items():
-            scores = task.scores(filter_name, metric)
-            found = task.metric(metric).aggregation.ratio(scores)
-            if scores.applies.any() and metric not in ("maj@k", "all@k", "any@k", "agreement"):
-                assert found.value == pytest.approx(reported.value), metric
-                assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
+            found = task.metric(metric).aggregation.ratio(task.scores(filter_name, metric))
+            assert found.value == pytest.approx(reported.value), metric
+            assert found.stderr == (reported.stderr and pytest.approx(reported.stderr)), metric
 
 
 # ---- tasks of others
@@ -215,9 +211,9 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
     assert benchmark_of(task, config) == benchmark
 
 
-@pytest.mark.parametrize("counts", ["[" * 300_000 + "]" * 300_000, '{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
+@pytest.mark.parametrize("counts", ['{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
 def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
     path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
     (run,) = read_runs(path)
-    assert run.counts == {} and bool(run.problems) == (len(counts) > 1000)
+    assert run.counts == {} and run.problems == []
