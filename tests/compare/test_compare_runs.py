@@ -258,7 +258,6 @@ def test_the_same_examples_are_compared_where_values_are_missing(pair_of_runs):
     found = compare_runs(*runs, tasks=task, force=True)
     whole = found.differences[0].contrast
     assert whole.left_out == 2 and whole.n == len(runs[1].tasks[task[0][0]].samples) - 2
-    assert any("not numbers" in warning for warning in found.warnings)
 
 
 def test_a_task_without_samples_is_an_error(pair_of_runs):
