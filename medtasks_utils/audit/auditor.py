@@ -50,7 +50,7 @@ class Auditor:
             match = line.fullmatch(text)
             if match and match[1].lower() == NONE_STATED:
                 return NONE_STATED
-            stated = case.benchmark.as_logged(match[1]) if match else NONE_STATED
+            stated = match[1] if match else NONE_STATED
             if not _values(stated, case.benchmark, case.example):
                 raise UnreadableError("the reply is not the requested line with a valid answer")
             return stated

@@ -22,7 +22,7 @@ from medtasks_utils.extraction.weighing import NOTHING, Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import Score
-from medtasks_utils.writing import one_line, printable
+from medtasks_utils.writing import printable
 
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
 from .options import Options
@@ -300,6 +300,8 @@ class Benchmark(ABC):
         shortcuts: the file with scores that are reached without the question; None if none were measured.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
         abstention: how a response abstains, and what that costs; None if responses cannot abstain.
+        case_of: a function of an example and a response that returns the explanation in the response, with the
+            question and the references that a judge needs; None if there are no reference explanations.
         marks: by metric, the words with which the report marks samples whose value is above 0.
         stated_by: the ``found_by`` of an answer outside a box, tag or key.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
@@ -333,6 +335,7 @@ class Benchmark(ABC):
     shortcuts: Path | None = None
     answers: Mapping[str, str] = {}
     abstention: Abstention | None = None
+    case_of: Callable[[Example, str], "Case"] | None = None
     marks: Mapping[str, str] = {}
     stated_by: str = "statement"
     packages: tuple[str, ...] = ()
@@ -468,18 +471,6 @@ class Benchmark(ABC):
         stratum = None if self.stratum is None else str(example[self.stratum])
         return ResponseScores(values, cluster, stratum)
 
-    def case_of(self, example: Example, response: str) -> "Case":
-        """Return the explanation in a response, with the question and references that a judge needs.
-
-        Only benchmarks with reference explanations define this, and only their runs can be rescored.
-        """
-        raise NotImplementedError(f"{self.name} has no explanations to judge")
-
-    @property
-    def has_explanations(self) -> bool:
-        """True if judges can score the explanations in responses."""
-        return type(self).case_of is not Benchmark.case_of
-
     def batch_scorer(
         self, options: Any, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
@@ -507,19 +498,13 @@ class Benchmark(ABC):
             form, pattern = f"one of: {', '.join(listed)}", "|".join(map(re.escape, meanings))
         return AuditQuestion(form, pattern, str(example.get("question", "")))
 
-    def as_logged(self, stated: str) -> str:
-        """Convert an auditor's answer to the form in which filters log answers."""
-        return next((answer for answer in self.answers if answer.casefold() == stated.casefold()), stated)
-
     def values_of(self, answer: str, example: Example) -> list[Any]:
         """Return the values that a logged answer may stand for; empty if it is not an answer."""
         value = self.value(answer, example, self.options())
         return [] if value is None else [value]
 
     def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer; texts are compared ignoring case and white space."""
-        if isinstance(value, str) and isinstance(other, str):
-            return one_line(value).casefold() == one_line(other).casefold()
+        """Return whether two values are the same answer."""
         return bool(value == other)
 
     def is_close(self, value: Any, other: Any, example: Example) -> bool:
@@ -596,8 +581,7 @@ class ChoiceBenchmark(Benchmark):
 
     def audit_question(self, example: Example) -> AuditQuestion:
         """Ask for the letter that the response states, and show the choices."""
-        options = tuple(map(str, example["options"]))
-        return super().audit_question(example)._replace(form="one of the letters A, B, C and D", options=options)
+        return super().audit_question(example)._replace(options=tuple(example["options"]))
 
 
 def order_of(generation: int, first: str) -> str:

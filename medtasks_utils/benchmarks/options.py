@@ -121,24 +121,18 @@ def read_options(
     Raises:
         UsageError: for an invalid value or an unknown option; for the latter, the message lists the valid options.
     """
-    aliases = {name: f" or {alias}" for alias, name in kind.aliases.items()}
-    listed = [
-        f"{name}{aliases.get(name, '')} ({default_text(field.default)})" for name, field in kind.model_fields.items()
-    ]
-    valid = f"Valid options of {benchmark}: {', '.join(listed)}."
+    valid = f"Valid options of {benchmark}: " + ", ".join(
+        f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items()
+    )
     if not isinstance(given, Mapping | None):
-        raise UsageError(
-            f'{place} takes a JSON object of options, as in {{"{benchmark}": {{"repeats": 2}}}}, not {given!r}. {valid}'
-        )
+        raise UsageError(f"{place} takes a JSON object of options, not {given!r}. {valid}")
     values: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
-        if name in values and values[name] != value:
-            raise UsageError(
-                f"{place}: {name} is set to different values under its two names ({name}{aliases[name]}); leave one out"
-            )
-        if value is not None or name not in kind.model_fields:
-            values[name] = value
+        if value is None and name in kind.model_fields:
+            continue
+        if values.setdefault(name, value) != value:
+            raise UsageError(f"{place}: {name} is set to different values under its two names; leave one out")
     try:
         return kind(**{**defaults, **values})
     except ValidationError as error:

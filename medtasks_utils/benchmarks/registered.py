@@ -4,7 +4,7 @@ import pkgutil
 import re
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 
-from .base import Benchmark, Example
+from .base import Benchmark
 
 OWN = tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg))
 """Names of this package's benchmarks."""
@@ -103,8 +103,6 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
     """Yield a problem for each attribute that is empty or invalid, or that contradicts another."""
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, but it is registered as {name!r}; the two must be equal"
-    if benchmark.written.count("%s") != 1:
-        yield f"written is {benchmark.written!r}; it must contain %s once ({_MEANINGS['written']})"
     yield from _contradictions_of_metrics(benchmark)
     if benchmark.abstention and benchmark.abstention.answer not in benchmark.answers:
         yield f"abstention.answer is {benchmark.abstention.answer!r}, which is not in answers"
@@ -134,30 +132,7 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
     for place, mentioned in mentions.items():
         for name in dict.fromkeys(mentioned):
             if name not in names:
-                near = did_you_mean(name, names)
-                yield f"{place} names {name}{near}, which is not in metrics ({', '.join(names)})"
+                yield f"{place} names {name}, which is not in metrics ({', '.join(names)})"
     for metric in benchmark.metrics:
         if metric.aggregation.uses_strata and benchmark.stratum is None:
             yield f"stratum is missing, but the metric {metric.name} is aggregated over strata"
-
-
-def check_examples(benchmark: Benchmark, examples: Sequence[Example], place: str) -> None:
-    """Check that examples have every field that the benchmark names.
-
-    Args:
-        benchmark: the benchmark of the examples.
-        examples: one or more examples; only the fields of the first are checked.
-        place: the source of the examples, for messages.
-
-    Raises:
-        DataError: if a field is missing; the message names it.
-    """
-    named = [(name, getattr(benchmark, name)) for name in ("truth", "cluster", "stratum", "told_apart_by")]
-    for attribute in ("shown_fields", "content_fields"):
-        named += [(attribute, field) for field in getattr(benchmark, attribute)]
-    for attribute, field in named:
-        if field is not None and field not in examples[0]:
-            raise DataError(
-                f"{place}: {attribute} of the benchmark {benchmark.name} names {field!r}, but its examples have no "
-                f"such field{did_you_mean(field, examples[0])}; they have {', '.join(examples[0])}"
-            )

@@ -47,17 +47,16 @@ def tasks_named(name: str) -> list[JsonObject]:
 def listings() -> list[tuple[str, str]]:
     """Return the name of each of our tasks, groups and tags, with the comment at the top of its file.
 
-    The list is sorted by benchmark, groups first. An asterisk follows the name of a group.
+    An asterisk follows the name of a group.
     """
     rows = []
     for path in _task_files():
         settings, first_line = _settings(path), path.read_text(encoding="utf-8").partition("\n")[0]
-        group, task, tag = (settings.get(key) for key in ("group", "task", "tag"))
-        position = (path.parent != tasks_path(), path.parent.name, not group)
-        rows.append((position, f"{group} *" if group else str(task), first_line.partition("#")[2].strip()))
-        if tag:
-            rows.append((position, str(tag), f"the same as {task}"))
-    return [(name, text) for _, name, text in sorted(rows)]
+        name = f"{settings['group']} *" if "group" in settings else settings["task"]
+        rows.append((name, first_line.removeprefix("#").strip()))
+        if "tag" in settings:
+            rows.append((settings["tag"], f"the same as {name}"))
+    return rows
 
 
 def _task_files() -> list[Path]:
@@ -69,35 +68,23 @@ def _task_files() -> list[Path]:
 def _settings(path: Path) -> JsonObject:
     """Load a file's settings, merged over those of the files that it includes, of which later ones take precedence."""
     stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    included = stated.pop("include", [])
     settings: JsonObject = {}
-    for included in _included(stated):
-        settings |= _settings(path.parent / included)
-    stated.pop("include", None)
+    for name in included if isinstance(included, list) else [included]:
+        settings |= _settings(path.parent / name)
     return settings | stated
 
 
-def _included(stated: JsonObject) -> list[str]:
-    """Return the paths in a file's ``include`` setting."""
-    named = stated.get("include", [])
-    return named if isinstance(named, list) else [named]
-
-
 def place_of(path: Path, line: str) -> str:
-    """Return the place, as ``file:line``, of the first line that matches in a YAML file or in the files it includes.
+    """Return the place of the first line that matches in a file, as ``file:line``; the path if no line matches.
 
     Args:
-        path: a valid YAML file.
+        path: a YAML file.
         line: a regular expression that matches at the beginning of the line.
-
-    Returns:
-        The place; the file's path without a line number if no line matches.
     """
     text = path.read_text(encoding="utf-8")
     match = re.search(f"^{line}", text, re.MULTILINE)
-    if match:
-        return f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
-    places = [place_of(path.parent / included, line) for included in _included(yaml.load(text, _Loader))]
-    return next((place for place in reversed(places) if not place.endswith(".yaml")), str(path))
+    return f"{path}:{text.count(chr(10), 0, match.start()) + 1}" if match else str(path)
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

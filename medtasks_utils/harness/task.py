@@ -26,7 +26,6 @@ from medtasks_utils.benchmarks.base import (
     LoadReport,
     order_of,
 )
-from medtasks_utils.benchmarks.registered import check_examples
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.metrics import Metric
@@ -165,7 +164,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             logger.warning("%s: left out %s: %s", self.info.name, counted(count, "row"), reason)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
-        check_examples(self.benchmark, rows, self.info.name)
         self.benchmark.add_known_issues(rows)
         if split == self.split:
             for text in report.remarks:

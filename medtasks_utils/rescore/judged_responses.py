@@ -71,7 +71,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             path = task.samples_path
             if path is None or path.resolve() not in paths:
                 continue
-            if task.benchmark is None or not task.benchmark.has_explanations:
+            if task.benchmark is None or task.benchmark.case_of is None:
                 without_explanations[task.task] = None
                 continue
             problems += task.problems
@@ -86,7 +86,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
     if not responses:
         samples = f"no samples with explanations in {', '.join(patterns)} (tasks: {tasks or 'none'})"
         usable = benchmarks().usable()
-        judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.has_explanations)
+        judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.case_of)
         raise MedtasksError(
             f"no response to judge: {problems[0] if problems else samples}. Evaluate with --tasks {judged} "
             "--log_samples, or convert the results.jsonl of vf-eval with medtasks import"
@@ -122,5 +122,5 @@ def _responses(
         for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
             is_right = answer == str(sample.doc[benchmark.truth])
             example = str(sample.doc.get("id", sample.doc_id))
-            case = benchmark.case_of(sample.doc, text)
+            case = benchmark.case_of(sample.doc, text)  # type: ignore[misc]  # the caller has checked that it is not None
             yield ExplainedResponse(path, run, task.task, example, generation, answer, is_right, text, case)

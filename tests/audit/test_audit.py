@@ -95,7 +95,7 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, stated):
 def test_readings_of_the_same_answer_and_right_ones():
     for one, other, kind in (("29.0", "29", "integer"), ("0.125", "12.5%", "decimal"), ("12.5", "12.5%", "decimal"),
                              ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
-                             ("N/A", "N/A", "days"),
+                             ("N/A", "n/a", "days"), ("c", "C", "letter"),
                              ("(4 weeks, 3 days)", "(4 weeks, 3 days)", "weeks_days")):  # fmt: skip
         assert same(one, other, *example_of(kind))
     for one, other, kind in (("A", "B", "letter"), ("A", "none", "letter"), ("4.2", "4.3", "decimal"),
@@ -115,8 +115,6 @@ def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_w
     async def ask(messages, read, schema=None):
         return read("STATED: **YES**.")
 
-    assert asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output == {"stated": "yes"}
-    toy.answers = {}
     found = asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output["stated"]
     assert found == "YES" and same(found, "yes", toy, example) and right(found, toy, example)
 

@@ -275,14 +275,10 @@ class MedCalcBench(Benchmark):
             pattern = f"{pattern}|{NOT_AVAILABLE}"
         return AuditQuestion(form, pattern, example["question"])
 
-    def as_logged(self, stated: str) -> str:
-        """Convert an auditor's value to the form in which filters log it."""
-        return NOT_AVAILABLE if stated.upper() == NOT_AVAILABLE else stated.lower()
-
     def values_of(self, answer: str, example: Example) -> list[Any]:
         """Return the value of an answer; for a percentage, its fraction and its number: 0.125 and 12.5 for 12.5%."""
-        if answer == NOT_AVAILABLE:
-            return [answer]
+        if answer.upper() == NOT_AVAILABLE:
+            return [NOT_AVAILABLE]
         with suppress(ValueError):
             return [float(answer)]
         value = self.value(answer.lower(), example, self.options())

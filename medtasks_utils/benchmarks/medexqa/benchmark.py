@@ -91,7 +91,7 @@ class MedExQA(ChoiceBenchmark):
         if task.subset is None:
             names.add("macro_acc")
         if _scores_explanations(options, task):
-            names.update(("combined", *scored(options)))
+            names.update(scored(options))
         return [metric for metric in self.metrics if metric.name in names]
 
     def resources(self) -> Sequence[Resource]:

@@ -3,7 +3,7 @@
 The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the judge's score.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer, Example
@@ -30,8 +30,8 @@ def references(example: Example) -> list[str]:
 
 
 def scored(options: MedExQAOptions) -> list[str]:
-    """Return the names of the explanation metrics that the options ask for, except ``combined``."""
-    names = [*options.lexical_metrics, "explanation"]
+    """Return the names of the explanation metrics that the options ask for."""
+    names = [*options.lexical_metrics, "explanation", "combined"]
     if options.judges:
         names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
     return names
@@ -86,31 +86,49 @@ class Explanations:
             for doc, answer in answers
         ]
         distinct = list(dict.fromkeys(filter(None, cases)))  # both filters usually read the same answer
+        texts = [case.explanation for case in distinct]
+        references_by_case = [case.references for case in distinct]
+        lexical = {
+            metric.name: dict(zip(distinct, metric.score(texts, references_by_case), strict=True))
+            for metric in self._metrics
+        }
         judgements: dict[Case | None, Judgement] = {}
         if self._judge is not None:
             judged = judge_all(self._judge, self._settings, distinct)
             logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judged))
             judgements |= zip(distinct, judged, strict=True)
-        scores_by_case = self._scores(distinct, judgements)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
-            has_references = bool(references(doc))
-            scores = scores_by_case[case] if has_references else dict.fromkeys(self._names)
-            combined, options = scores["explanation"], self._options
-            if combined is not None:
-                combined = options.mcq_weight * 100 * bool(case) + options.explanation_weight * combined
-            for name, value in {**scores, "combined": combined}.items():
-                answer.scores[name] = JudgedScore(bool(case), value) if has_references and name in JUDGED else value
-            if options.judges:
-                judgement = judgements.get(case)
+            judgement = judgements.get(case)
+            values: dict[str, float | None] = dict.fromkeys(self._names, 0.0 if references(doc) else None)
+            if case is not None:
+                own = [scores[case] for scores in lexical.values()]
+                values |= zip(lexical, own, strict=True)
+                values["explanation"] = sum(own) / max(1, len(own))
+            if judgement is not None:
+                for rate in self._judge.rates:
+                    values[rate] = None if judgement.failure else judgement.output[rate]
+                # Metrics of an example are means over its k generations, but this is a count: a failure scores k, so
+                # that the sum over examples is the number of failures.
+                values["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
+                values["explanation"] = judgement.score
+            explanation = values["explanation"]
+            if explanation is None or case is None:
+                values["combined"] = explanation
+            else:
+                values["combined"] = self._options.mcq_weight * 100 + self._options.explanation_weight * explanation
+            for name, value in values.items():
+                is_judged = name in JUDGED and references(doc)
+                answer.scores[name] = JudgedScore(case is not None, value) if is_judged else value
+            if self._judge is not None:
                 answer.details["judge"] = judgement and {
                     "score": judgement.score,
                     "failure": judgement.failure,
                     "error": judgement.error,
                     **judgement.output,
                 }
-                if judgement and judgement.failure:
-                    failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
+            if judgement and judgement.failure:
+                failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
             ids, first = ", ".join(failed), next(iter(failed.values()))
             logger.warning(
@@ -121,31 +139,6 @@ class Explanations:
                     f"the judge judged none of the explanations ({len(judgements)} in all; {first}), "
                     "so there is no score"
                 )
-
-    def _scores(
-        self, cases: Sequence[Case], judgements: Mapping[Case | None, Judgement]
-    ) -> dict[Case | None, dict[str, float | None]]:
-        """Return the scores of each case.
-
-        ``explanation`` is the mean of the lexical metrics or, with a judge, the judge's score (None if it failed).
-
-        An example's metrics are means over its k generations, but ``judge_failures`` is a count. Each failure therefore
-        scores k, so that the sum over examples is the number of failures.
-        """
-        texts = [case.explanation for case in cases]
-        references_by_case = [case.references for case in cases]
-        lexical = {metric.name: metric.score(texts, references_by_case) for metric in self._metrics}
-        scores: dict[Case | None, dict[str, float | None]] = {None: dict.fromkeys(self._names, 0.0)}
-        for index, case in enumerate(cases):
-            values = {name: of_cases[index] for name, of_cases in lexical.items()}
-            scores[case] = {**values, "explanation": sum(values.values()) / max(1, len(values))}
-            judgement = judgements.get(case)
-            if judgement is not None:
-                for rate in self._judge.rates:
-                    scores[case][rate] = None if judgement.failure else judgement.output[rate]
-                scores[case]["explanation"] = judgement.score
-                scores[case]["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
-        return scores
 
 
 def case_of(example: Example, response: str) -> Case:

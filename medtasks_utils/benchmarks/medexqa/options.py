@@ -1,7 +1,7 @@
 """Define the specialties and options of MedExQA."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -36,21 +36,33 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
              "judge_max_tokens")  # fmt: skip
 
 
-def _chosen(known: Mapping[str, str], value: Any, default: str = "") -> tuple[str, ...]:
-    """Return the names that a comma-separated text or a list selects, ignoring case, in the order of ``known``."""
+def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "") -> tuple[str, ...]:
+    """Return the names that a comma-separated text or a list selects, ignoring case.
+
+    Args:
+        known: the names that each word selects; ``all`` selects all names, in the order of the result.
+        value: the text or list.
+        default: the text that replaces an empty one.
+    """
     value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")
-    keys = {re.sub("[ -]", "_", str(item).strip().lower()) for item in items}
-    of_all = keys & {"all", "overall"}
-    if not keys or not keys <= {*of_all, *known}:
-        raise ValueError(f"must be ALL, or one or more of {', '.join(known)}")
-    selected = known.values() if of_all else {known[key] for key in keys}
-    return tuple(dict.fromkeys(name for name in known.values() if name in selected))
+    words = {re.sub("[ -]", "_", str(item).strip().lower()) for item in items}
+    if not words <= known.keys():
+        raise ValueError(f"must be one or more of {', '.join(known)}")
+    selected = set().union(*(known[word] for word in words))
+    return tuple(name for name in known["all"] if name in selected)
 
 
-_BY_SPECIALTY = {key.lower(): specialty.name for specialty in SPECIALTIES for key in specialty}
-_specialties = partial(_chosen, _BY_SPECIALTY, default="ALL")
-_BY_METRIC = {**{name.lower(): name for name in METRICS}, "rouge": "rougeL"}  # the environment's name
+_BY_SPECIALTY = {
+    **{key.lower(): [specialty.name] for specialty in SPECIALTIES for key in specialty},
+    "all": [specialty.name for specialty in SPECIALTIES],
+}
+_BY_METRIC = {
+    **{name.lower(): [name] for name in METRICS},
+    "rouge": ["rougeL"],  # the environment's name
+    **dict.fromkeys(("all", "overall"), METRICS),
+}
+_specialties = partial(_chosen, _BY_SPECIALTY, default="all")
 
 
 class MedExQAOptions(ChoiceOptions):

@@ -162,7 +162,7 @@ class MedHallu(Benchmark):
         if split != "train":
             raise DataError(f"{task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
         folder = files.folder(self.repository(options))
-        return self.examples(read_split(folder, options.subset, f"{options.subset}/train"), options, report)
+        return self.examples(read_split(folder, options.subset), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Make two examples from each row, with the true and the hallucinated answer, or draw one of them by seed."""
@@ -199,8 +199,7 @@ class MedHallu(Benchmark):
 
     def audit_question(self, example: Example) -> AuditQuestion:
         """Ask for the verdict that the response states, and show the answer that it judges."""
-        form = "0 if it says that the given answer is factual, 1 if hallucinated, 2 if it says that it is unsure"
-        return super().audit_question(example)._replace(form=form, shown=example["answer"])
+        return super().audit_question(example)._replace(shown=example["answer"])
 
     # ---- scores
 

@@ -24,8 +24,6 @@ from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
 """Patterns of the files in a hub repository that loading needs: settings, tokenizer, and weights for torch."""
 
-_USUAL_LENGTH = 512
-
 
 @dataclass(eq=False)
 class BertScore(ExplanationMetric):
@@ -51,7 +49,7 @@ class BertScore(ExplanationMetric):
     def prepare(self) -> None:
         """Load the model; download it first if necessary.
 
-        The model stays in main memory, and is on the device only while scoring, since the evaluated model may need it.
+        The model stays in main memory until explanations are scored, since the evaluated model may need the device.
 
         Raises:
             MedtasksError: if bert-score or the model is not available.
@@ -71,9 +69,6 @@ class BertScore(ExplanationMetric):
             logger.warning("bertscore: scoring on the CPU, since %s failed (%s)", device, reason_of(error))
             self._move("cpu")
             return super().score(candidates, references)
-        finally:
-            self._move("cpu")
-            torch.cuda.empty_cache()
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """Return F1 against the best reference, 0–1."""
@@ -108,14 +103,13 @@ def _load(model: str) -> Any:
         tokenizer = scorer._tokenizer
         if len(tokenizer) <= len(tokenizer.all_special_ids):  # transformers creates this if files are missing
             raise OSError("its tokenizer has no vocabulary")
+        # SciBERT's tokenizer states no maximum length. transformers then assumes 1e30, which overflows in bert-score.
+        tokenizer.model_max_length = min(tokenizer.model_max_length, config.max_position_embeddings)
     except Exception as error:  # a missing, damaged or unusual model fails in many ways, all for the user to fix
         raise MedtasksError(
             f"bertscore needs the model {model}, which cannot be loaded ({reason_of(error)}); set bertscore_model "
             "to load another"
         ) from None
-    # SciBERT's tokenizer states no maximum length. transformers then assumes 1e30, which overflows in bert-score.
-    positions = getattr(config, "max_position_embeddings", _USUAL_LENGTH)
-    tokenizer.model_max_length = min(tokenizer.model_max_length, positions)
     return scorer
 
 

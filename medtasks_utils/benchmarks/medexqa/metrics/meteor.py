@@ -82,10 +82,8 @@ def _load(place: str) -> None:
                 nltk.download(name, quiet=True, print_error_to=StringIO())
                 _READERS[place]()
         except Exception as error:  # a damaged copy fails in many ways
-            reason = f"cannot be read ({refusals[-1].message if refusals else type(error).__name__})"
-            if isinstance(error, LookupError) and not refusals:
-                reason = "is missing"
-            raise MedtasksError(f"meteor needs NLTK's {name}, which {reason}") from None
+            reason = refusals[-1].message if refusals else type(error).__name__
+            raise MedtasksError(f"meteor needs NLTK's {name}, which is missing or cannot be read ({reason})") from None
 
 
 RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
