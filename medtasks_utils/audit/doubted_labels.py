@@ -150,7 +150,7 @@ def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
         pairs = itertools.product(vote.values, leader.values)
-        return any(benchmark.is_close(value, theirs, vote.sample.doc) for value, theirs in pairs)
+        return any(benchmark.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
 
     return [list(filter(partial(agree, leader), wrong)) for leader in wrong]
 

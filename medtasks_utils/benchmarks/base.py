@@ -503,13 +503,9 @@ class Benchmark(ABC):
         value = self.value(answer, example, self.options())
         return [] if value is None else [value]
 
-    def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer."""
+    def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
+        """Return whether two values are the same answer; with the example, within the tolerance of its label."""
         return bool(value == other)
-
-    def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values are the same answer within the tolerance of the example's label."""
-        return self.is_same(value, other)
 
     def is_right(self, value: Any, example: Example) -> bool:
         """Return whether :meth:`score` counts a value as the right answer."""

@@ -2,7 +2,6 @@
 
 import pkgutil
 import re
-import traceback
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
@@ -43,17 +42,13 @@ class Benchmarks(Registry):
 
     def _import_and_check(self, name: str) -> Benchmark | DataError:
         """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
-        path = self.data[name]
         try:
             benchmark: Benchmark = super().__getitem__(name)
             problems = problems_of(benchmark, name)
         except Exception as error:
             logger.debug("benchmark %s", name, exc_info=True)
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            return DataError(
-                f"benchmark {name} cannot be imported from {path}: {type(error).__name__}: "
-                f"{reason_of(error)} ({place.filename}, line {place.lineno})"
-            )
+            reason = f"{type(error).__name__}: {reason_of(error)}"
+            return DataError(f"benchmark {name} cannot be imported from {self.data[name]}: {reason}")
         return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
 
     def named(self, name: object, place: str) -> Benchmark:

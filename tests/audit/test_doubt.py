@@ -158,5 +158,6 @@ def test_cells_are_no_formulas(tmp_path):
 def test_decimals_are_alike_within_the_tolerance_of_labels(answers, is_close):
     benchmark = benchmarks()["medcalc_bench"]
     value, other = map(float, answers)
-    assert benchmark.is_close(value, other, {"judgement": "decimal"}) is is_close
-    assert not benchmark.is_close(value, other, {"judgement": "integer"})
+    assert benchmark.is_same(value, other, {"judgement": "decimal"}) is is_close
+    assert not benchmark.is_same(value, other, {"judgement": "integer"})
+    assert not benchmark.is_same(value, other)

@@ -236,7 +236,7 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
 def test_without_punkt_and_internet_there_is_an_error(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
-    with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing or cannot be read \(LookupE"):
+    with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing"):
         new_meteor().score(["a"], [["a"]])
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(MedtasksError, match="punkt_tab"):

@@ -285,15 +285,18 @@ class MedCalcBench(Benchmark):
         shown = [float(answer[:-1])] if re.fullmatch(f"{NUMBER}%", answer) else []
         return [number for number in (value, *shown) if number is not None]
 
-    def is_same(self, value: Any, other: Any) -> bool:
-        """Return whether two values are the same answer; numbers may differ by a relative 1e-6."""
-        are_numbers = isinstance(value, float) and isinstance(other, float)
-        return math.isclose(value, other, rel_tol=1e-6) if are_numbers else super().is_same(value, other)
+    def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
+        """Return whether two values are the same answer; numbers may differ by a relative 1e-6.
 
-    def is_close(self, value: Any, other: Any, example: Example) -> bool:
-        """Return whether two values are close; decimals may differ by 5 %, which is the tolerance of the labels."""
-        are_decimals = example["judgement"] == "decimal" and NOT_AVAILABLE not in (value, other)
-        return math.isclose(value, other, rel_tol=0.05) if are_decimals else self.is_same(value, other)
+        Args:
+            value: a value.
+            other: the other value.
+            example: the example that both answer, if decimals may differ by 5 %, the tolerance of the labels.
+        """
+        if not (isinstance(value, float) and isinstance(other, float)):
+            return bool(value == other)
+        has_tolerance = example is not None and example["judgement"] == "decimal"
+        return math.isclose(value, other, rel_tol=0.05 if has_tolerance else 1e-6)
 
     # ---- scores
 

@@ -4,7 +4,6 @@ The kind depends only on the calculator (``calculators.csv``); the column ``Outp
 """
 
 import csv
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -149,13 +148,9 @@ def _number(cell: str, column: str) -> float:
     Raises:
         ValueError: with the column's name, if the cell is not a number.
     """
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if math.isnan(number):
+    if not re.fullmatch(NUMBER + r"(e[+-]?\d+)?", cell):
         raise ValueError(f"{column} is {cell!r}, not a number")
-    return number
+    return float(cell)
 
 
 _ALL_KINDS = (

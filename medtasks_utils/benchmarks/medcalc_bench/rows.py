@@ -10,14 +10,7 @@ from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.errors import DataError
 
-from .kinds import (
-    CALCULATORS,
-    CATEGORIES,
-    KINDS,
-    NOT_AVAILABLE,
-    Truth,
-    is_right,
-)
+from .kinds import CALCULATORS, KINDS, NOT_AVAILABLE, Truth, is_right
 
 _CALCULATORS = {str(calculator.id): calculator for calculator in CALCULATORS}
 _CALCULATORS |= {calculator.name.lower(): calculator for calculator in CALCULATORS}
@@ -33,19 +26,13 @@ def example_of(by_physicians: bool, row: Row) -> Example:
 
     Raises:
         KeyError: for a missing column.
-        ValueError: for an unknown calculator or category, or an answer or limit that cannot be read.
+        ValueError: for an unknown calculator, or an answer or limit that cannot be read.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
-    if by_physicians:
-        cells.update(dict.fromkeys(("Category", "Output Type", "Ground Truth Explanation"), ""))
     key = "Calculator Name" if by_physicians else "Calculator ID"
     calculator = _CALCULATORS.get(cells[key].lower().removesuffix(".0"))
     if calculator is None:
         raise ValueError(f"unknown {key} {cells[key]!r}; calculators.csv lists the known calculators")
-    label = calculator.category if by_physicians else cells["Category"]
-    category = "lab_test" if label == "lab" else label.lower().replace(" ", "_")
-    if category not in CATEGORIES:
-        raise ValueError(f"unknown Category {label!r}; known: {', '.join(CATEGORIES)}")
     truth = cells["Ground Truth Answer"]
     kind = KINDS["days"] if by_physicians and calculator.kind.name == "weeks_days" else calculator.kind
     if by_physicians and truth == NOT_AVAILABLE:
@@ -56,14 +43,14 @@ def example_of(by_physicians: bool, row: Row) -> Example:
         "row_number": cells["Unique ID" if "Unique ID" in cells else "Row Number"],
         "calculator_id": calculator.id,
         "calculator_name": cells["Calculator Name"],
-        "category": category,
-        "output_type": cells["Output Type"],
+        "category": calculator.category,
+        "output_type": cells.get("Output Type", ""),
         "judgement": kind.name,
         "note": cells["Patient Note"],
         "question": cells["Question"],
         "ground_truth": truth,
         **labelled._asdict(),
-        "explanation": cells["Ground Truth Explanation"],
+        "explanation": cells.get("Ground Truth Explanation", ""),
         **dict.fromkeys(("example_note", "example_question", "example_explanation", "example_answer"), ""),
         **({"labels": "physicians"} if by_physicians else {}),
     }

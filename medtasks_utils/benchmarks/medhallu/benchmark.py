@@ -167,11 +167,11 @@ class MedHallu(Benchmark):
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
         """Make two examples from each row, with the true and the hallucinated answer, or draw one of them by seed."""
         pairs = table.made(_pair)
-        right = verdicts(self.shortcuts, list(chain.from_iterable(pairs)), self.content_fields)
-        for index, pair in enumerate(pairs):
-            for place, example in enumerate(pair, 2 * index):
-                example["row"] = str(index)
-                example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
+        examples = list(chain.from_iterable(pairs))
+        right = verdicts(self.shortcuts, examples, self.content_fields)
+        for place, example in enumerate(examples):
+            example["row"] = str(place // 2)
+            example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
         pairs = [pair for pair in pairs if options.difficulty in ("all", pair[0]["difficulty"])]
         if options.style_balanced:
             if right is None:
