@@ -21,11 +21,10 @@ from typing import Any, ClassVar
 
 from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import NOTE, budget_curve, budgets_of
-from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK
+from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.writing import one_line, plain, shortened, table
 
 from .comparing import Comparison
-from .contrast import TOO_FEW_DIFFER
 from .difference import MetricDifference
 from .task_pair import TaskPair
 

@@ -24,7 +24,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from medtasks_utils.statistics.intervals import TOO_FEW_EXAMPLES, ResultWithInterval
+from medtasks_utils.statistics.aggregation import Mean
+from medtasks_utils.statistics.intervals import ResultWithInterval, why_unreliable
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import (
@@ -40,9 +41,6 @@ from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import counted
 
 Test = Literal["mcnemar", "t"]
-
-TOO_FEW_DIFFER = "too few examples differ between the runs"
-"""The reason why an interval is unreliable although there are enough examples."""
 
 DISAGREEMENT = (
     "p and the interval come from different methods (McNemar's exact test, Bonett and Price's interval), which here "
@@ -128,7 +126,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     sensitivity, interval, p = paired_difference(ratio_a, ratio_b, largest, is_counted) or (None, None, None)
     stderr = sensitivity.stderr if sensitivity else None
     test: Test = "t"
-    if is_binary and n == len(a) and aggregation.uses_mcnemar:
+    if is_binary and n == len(a) and isinstance(aggregation, Mean) and not aggregation.uses_strata:
         differences = b.values - a.values
         lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
         test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)
@@ -138,7 +136,6 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     if not are_enough:
         interval, sensitivity = None, None if aggregation.over_decided else sensitivity
     influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
-    is_reliable = stderr is not None and informative_clusters(influence) >= MIN_CLUSTERS
     return Contrast(
         n=len(a) - failed,
         clusters=n,
@@ -152,7 +149,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
         note=_note(p, interval, clusters),
-        unreliable="" if is_reliable else TOO_FEW_DIFFER if are_enough else TOO_FEW_EXAMPLES,
+        unreliable=why_unreliable(clusters, 0.0 if stderr is None else informative_clusters(influence)),
     )
 
 

@@ -1,10 +1,8 @@
 """Compute how many examples or repeats are needed to detect a given difference: ``medtasks compare --plan``.
 
 The variance of an example's difference is estimated from two saved runs, so the plan holds for two models that differ
-as these do. The plan is for the test that compares such models
-(:class:`~medtasks_utils.statistics.planning.Sensitivity`), both as a single comparison and as one of those that Holm's
-method corrects together. With repeats, the variance is split into the variance between examples, which repeats do not
-reduce, and the variance within examples (:class:`~medtasks_utils.statistics.planning.VarianceComponents`).
+as these do. The plan is for a single comparison by the test that compares such models
+(:class:`~medtasks_utils.statistics.planning.Sensitivity`).
 """
 
 import math
@@ -12,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from medtasks_utils.results import Run
-from medtasks_utils.statistics.planning import VarianceComponents, variance_components
+from medtasks_utils.statistics.planning import repeats_needed
 from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
 from medtasks_utils.writing import table
 
@@ -31,11 +29,8 @@ examples               number that detects the planned difference, with the pres
                        the size of the benchmark
 until_decided          average number that ``medtasks eval --against`` evaluates until it is decided; null if ``of`` is
                        null
-examples_of_family     like ``examples``, after Holm's correction among all whole tasks and metrics
 repeats                number of repeats that each run needs with the present examples; null if no number is enough, or
-                       if the variance within examples is unknown
-spread                 :class:`~medtasks_utils.statistics.planning.VarianceComponents` of the paired difference; null if
-                       unknown, as for metrics other than accuracy or if a run has one generation per example
+                       if it is unknown, as for metrics other than accuracy or if a run has one generation per example
 =====================  ================================================================================================
 """
 
@@ -55,7 +50,6 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
             continue
         target = points / 100 * highest
         pair = comparison.pairs.get((task, difference.filter)) if metric.name == "acc" else None
-        components = variance_components(*pair.scores("acc")) if pair else None
         stderr = sensitivity.stderr * target / sensitivity.detectable
         of = _number_in_benchmark(comparison.a, task, n)
         deviation, margin = sensitivity.stderr * math.sqrt(n), WITHIN / 100 * highest
@@ -71,9 +65,7 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
             "detectable": 100 * sensitivity.detectable / highest,
             "examples": sensitivity.examples_needed(target),
             "until_decided": of and round(expected_clusters(target, deviation, of, margin)),
-            "examples_of_family": sensitivity.examples_needed(target, len(whole)),
-            "repeats": components and components.repeats_needed(stderr),
-            "spread": components and components._asdict(),
+            "repeats": repeats_needed(*pair.scores("acc"), stderr) if pair else None,
         }
 
 
@@ -87,30 +79,21 @@ def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
 
 
 def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
-    """Yield the table, the parts of groups, the known variance components, and notes on the columns."""
+    """Yield the table, the parts of groups, and notes on the columns."""
     yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
     rows = []
     for need in needs:
-        repeats = need["repeats"] or "no number is enough"
-        if need["spread"] is None:
-            repeats = 1 if need["examples"] <= need["n"] else "unknown" if need["metric"] == "acc" else "only for acc"
         label = f"{need['task']} {need['metric']} ({need['filter']})"
-        names = ("n", "of", "examples", "examples_of_family", "until_decided")
-        n, of, *numbers = ("" if need[name] is None else f"{need[name]:,}" for name in names)
-        rows.append((label, n, of, f"{need['detectable']:.2f}", *numbers, repeats))
-    head = ("", "n now", "of", "MDE now", "n needed", "corrected", "until decided", "repeats needed with n now")
-    yield table(rows, head)
+        numbers = [need["n"], need["of"], need["examples"], need["until_decided"], need["repeats"]]
+        cells = ["–" if number is None else f"{number:,}" for number in numbers]
+        rows.append((label, *cells, f"{need['detectable']:.2f}"))
+    yield table(rows, ("", "n now", "of", "n needed", "until decided", "repeats needed with n now", "MDE now"))
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
             yield f"n of {need['task']} {need['metric']}: {parts}; n needed assumes the same proportions."
-    for need in needs:
-        if need["spread"]:
-            yield f"{need['task']}, the difference: {VarianceComponents(**need['spread'])}"
+    yield "n counts independent examples: examples that share a question or a note count once."
     yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
     yield f"within {WITHIN:g} points; without --against, n needed is the number evaluated."
-    yield "corrected: n needed after Holm's correction for all metrics of all tasks on which these runs are compared."
-    yield "n counts independent examples: examples that share a question or a note count once."
-    if any(need["spread"] is None for need in needs):
-        yield "repeats: unknown unless both runs have the same number of generations of every example, at least 2."
+    yield "repeats: – if no number is enough, or for metrics other than acc; both runs must have several generations."

@@ -1,7 +1,7 @@
 """Define the server's answers, and compute the scores that must follow from them.
 
-The benchmark scores a response by its known answer, and each aggregation combines scores by its plain definition. The
-parts that are checked (the harness, the filters and the arrays of the statistics) are not used here.
+The benchmark scores a response by its known answer, and each metric's aggregation combines the scores. The parts that
+are checked (the harness and the filters) are not used here.
 """
 
 import random
@@ -13,6 +13,8 @@ from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 from medtasks_utils.errors import did_you_mean
 from medtasks_utils.statistics.metrics import REPLY_METRICS, Metric
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
+from medtasks_utils.statistics.scores import Score
 
 BEHAVIOURS = {
     "right": "always right",
@@ -63,7 +65,7 @@ def expected_scores(
     """Return the value that each metric of a task must have; None if it must have none."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
-    scores: dict[str, list[Any]] = defaultdict(list)
+    scores: dict[str, list[list[Score]]] = defaultdict(list)
     strata: dict[str, list[str]] = defaultdict(list)
     for example, known in examples:
         answer = benchmark.content(known.answer, example, options, known.text)
@@ -73,14 +75,12 @@ def expected_scores(
             "acc_finished": scored.values["acc"] if known.text else None,
         }
         for name, score in (scored.values | of_ending).items():
-            scores.setdefault(name, [])
-            if score is not None:
-                scores[name].append(score)
-                strata[name].append(scored.stratum or "")
+            scores[name].append([score])
+            strata[name].append(scored.stratum or "")
     expected: ExpectedScores = {}
-    for name, values in scores.items():
-        aggregation = metric_of(name, benchmark.name).aggregation
-        expected[name] = aggregation.by_definition(values, strata[name]) if values else aggregation.empty_value
+    for name, rows in scores.items():
+        codes = integer_codes(strata[name])
+        expected[name] = metric_of(name, benchmark.name).aggregation.value(MetricScores.of(rows, codes, codes))
     return expected
 
 

@@ -6,20 +6,15 @@ aggregation, define a class, here or in another distribution, and use an object 
 """
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean
-from typing import TYPE_CHECKING, Any
-
-from .scores import Score
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imports numpy and scipy, which scoring single responses does not need
     from .ratio import Ratio
     from .score_arrays import MetricScores
 
 
-class Aggregation(ABC):
+class Aggregation:
     """The base class of aggregations, which turn the scores of many examples into one number.
 
     Attributes:
@@ -34,7 +29,6 @@ class Aggregation(ABC):
             than independent examples would; for other shares, such a low error is not trusted.
         uses_strata: True if the number or its standard error depends on the examples' strata.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.
-        uses_mcnemar: True if McNemar's exact test applies to right or wrong answers to independent examples.
     """
 
     name: str
@@ -45,10 +39,6 @@ class Aggregation(ABC):
     averages_parts = False
     uses_strata = False
     within_stratum: "Aggregation | None" = None
-    uses_mcnemar = False
-
-    def __repr__(self) -> str:
-        return self.name
 
     # ---- the number
 
@@ -73,15 +63,6 @@ class Aggregation(ABC):
         """Return the number's standard error; None if it is not defined."""
         return self.ratio(scores).stderr if self.has_stderr else None
 
-    @abstractmethod
-    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:
-        """Compute the number in plain Python from its definition, as a reference for ``medtasks selfcheck``.
-
-        Args:
-            scores: one score for each example to which the metric applies; not empty.
-            strata: the examples' strata.
-        """
-
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
@@ -102,10 +83,6 @@ class Mean(Aggregation):
     """The mean over the examples."""
 
     name = "mean"
-    uses_mcnemar = True
-
-    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
-        return fmean(scores)
 
 
 class MeanByStratum(Mean):
@@ -113,7 +90,6 @@ class MeanByStratum(Mean):
 
     name = "by_stratum"
     uses_strata = True
-    uses_mcnemar = False
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
         clusters = scores.clusters if over_strata else scores.strata
@@ -127,10 +103,6 @@ class RatioOfSums(Aggregation):
     empty_value = 0.0
     needs_terms = True
     over_decided = True
-
-    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
-        numerator, denominator = (math.fsum(terms) for terms in zip(*scores, strict=True))
-        return numerator / denominator if denominator else 0.0
 
 
 class F1OfOneClass(RatioOfSums):
@@ -161,10 +133,6 @@ class MacroF1(Aggregation):
     needs_terms = True
     averages_parts = True
 
-    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
-        classes = zip(*scores, strict=True)
-        return fmean(F1.by_definition(terms, strata) for terms in classes if any(bottom for _, bottom in terms))
-
 
 class Total(Mean):
     """The sum of the examples' means over generations. It has no standard error; runs are compared by the mean."""
@@ -177,9 +145,6 @@ class Total(Mean):
         values = scores.values
         return math.fsum(values[values == values].tolist())
 
-    def by_definition(self, scores: Sequence[Any], strata: Sequence[str]) -> float:  # noqa: D102
-        return math.fsum(scores)
-
 
 class OverStrata(Aggregation):
     """The unweighted mean over strata of another aggregation; its name is ``macro`` if that aggregation is a mean."""
@@ -190,18 +155,11 @@ class OverStrata(Aggregation):
 
     def __init__(self, within_stratum: Aggregation) -> None:
         self.within_stratum = within_stratum
-        self.name = "macro" if isinstance(within_stratum, Mean) else f"macro {within_stratum}"
+        self.name = "macro" if isinstance(within_stratum, Mean) else f"macro {within_stratum.name}"
         self.needs_terms, self.over_decided = within_stratum.needs_terms, within_stratum.over_decided
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = True) -> "Ratio":  # noqa: D102
         return self.within_stratum.ratio(scores, over_strata=True)
-
-    def by_definition(self, scores: Sequence[Score], strata: Sequence[str]) -> float:  # noqa: D102
-        numbers = []
-        for stratum in dict.fromkeys(strata):
-            in_stratum = [score for score, name in zip(scores, strata, strict=True) if name == stratum]
-            numbers.append(self.within_stratum.by_definition(in_stratum, [stratum] * len(in_stratum)))
-        return fmean(numbers)
 
 
 MEAN, BY_STRATUM, RATIO, F1, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), F1OfOneClass(), Total()

@@ -30,9 +30,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from .metrics import RIGHT_OR_WRONG, Metric
+from .metrics import Metric
 from .planning import Sensitivity
-from .ratio import CONFIDENCE, MIN_CLUSTERS, Interval, Ratio, Z, student
+from .ratio import ALPHA, MIN_CLUSTERS, Interval, Ratio, Z, student
 from .score_arrays import MetricScores
 
 UNRELIABLE_MARK = "°"
@@ -41,10 +41,9 @@ UNRELIABLE_MARK = "°"
 UNRELIABLE = "interval unreliable"
 """The words for an unreliable interval in the report and in notes below tables, followed by the reason."""
 
-TOO_FEW_EXAMPLES = "too few examples"
+TOO_FEW_EXAMPLES, TOO_FEW_DIFFER = "too few examples", "too few examples differ"
 
 _MAX_POISSON_COUNT = 3
-_MIN_SAMPLE_SIZE = 1e-6  # large enough that its square is not rounded to 0
 
 
 class ResultWithInterval:
@@ -52,7 +51,7 @@ class ResultWithInterval:
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
+        unreliable: the reason why the interval is unreliable, such as ``too few examples differ``; empty if it is
             reliable.
     """
 
@@ -85,7 +84,7 @@ class Estimate(ResultWithInterval):
         stderr: the standard error; None for fewer than two clusters.
         interval: the 95 % confidence interval; None if there is none.
         clusters: the number of clusters that count, where an independent example is a cluster by itself; 0 if unknown.
-        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
+        unreliable: the reason why the interval is unreliable, such as ``too few examples differ``; empty if it is
             reliable.
     """
 
@@ -125,13 +124,11 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     if not n or ratio.value is None:
         return Estimate(0, None)
     interval = ratio_interval(ratio, metric) if ratio.clusters >= MIN_CLUSTERS else None
-    level, informative = ratio.value, ratio.informative_clusters
+    informative = ratio.informative_clusters
     if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
         is_positive = np.where(ratio.numerators > 0, ratio.denominators, 0.0)
-        positive = Ratio(is_positive, ratio.denominators)
-        if positive.informative_clusters < informative:
-            level, informative = (positive.value or 0.0) * (metric.range[1] or 1.0), positive.informative_clusters
-    unreliable = _why_unreliable(metric, level, ratio.clusters, informative)
+        informative = min(informative, Ratio(is_positive, ratio.denominators).informative_clusters)
+    unreliable = why_unreliable(ratio.clusters, informative)
     return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
 
 
@@ -145,26 +142,19 @@ def estimate_from_results(metric: Metric, value: float, stderr: float | None, n:
         n: the number of examples, which are assumed to be independent; 0 if unknown.
     """
     interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
-    highest = metric.range[1]
-    if not highest:
-        return Estimate(n, value, stderr, interval, n, TOO_FEW_EXAMPLES if 0 < n < MIN_CLUSTERS else "")
-    product = value / highest * (1 - value / highest)
-    informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if every score were the lowest or the highest
-    return Estimate(n, value, stderr, interval, n, _why_unreliable(metric, value, n, informative))
+    informative = float(n)
+    if metric.range[1]:
+        share = value / metric.range[1]
+        product = share * (1 - share)
+        informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if every score were the lowest or the highest
+    return Estimate(n, value, stderr, interval, n, why_unreliable(n, informative))
 
 
-def _why_unreliable(metric: Metric, value: float, clusters: int, informative: float) -> str:
+def why_unreliable(clusters: int, informative: float) -> str:
     """Return the reason why an interval is unreliable; an empty string if there are enough (informative) clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
-    if informative >= MIN_CLUSTERS:
-        return ""
-    highest = metric.range[1]
-    extremes = RIGHT_OR_WRONG if metric.is_of_explanations else metric.extremes
-    if extremes is None or highest is None:
-        return "almost all scores are equal"
-    low_scores, high_scores = extremes
-    return f"too few {low_scores if 2 * value > highest else high_scores}"
+    return "" if informative >= MIN_CLUSTERS else TOO_FEW_DIFFER
 
 
 def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
@@ -256,7 +246,7 @@ def effective_sample_size(
         variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
     if not product or variance <= product * 1e-16:
         return clusters
-    return max(product / variance * (Z / student(degrees_of_freedom)) ** 2, _MIN_SAMPLE_SIZE)
+    return product / variance * (Z / student(degrees_of_freedom)) ** 2
 
 
 def share_interval(share: float, size: float) -> Interval:
@@ -275,6 +265,6 @@ def share_interval(share: float, size: float) -> Interval:
     reach = weight * Z * math.sqrt(rare * (1 - rare) / size + (Z / size) ** 2 / 4)
     low, high = centre - reach, centre + reach
     if 0 < rare * size <= _MAX_POISSON_COUNT:
-        low = min(low, float(scipy.special.gammaincinv(rare * size, 1 - CONFIDENCE)) / size)
+        low = min(low, float(scipy.special.gammaincinv(rare * size, ALPHA)) / size)
     low, high = (end if 1e-12 < end < 1 - 1e-12 else float(round(end)) for end in (low, high))
     return Interval(low, high) if share < 0.5 else Interval(1 - high, 1 - low)

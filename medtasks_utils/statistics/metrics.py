@@ -26,8 +26,6 @@ _RANGES: dict[Unit, tuple[float | None, float | None]] = {
     "number": (None, None),
 }
 
-RIGHT_OR_WRONG = "wrong answers", "right answers"
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -39,7 +37,6 @@ class Metric:
         unit: one of the units in the module's docstring.
         higher_is_better: True or False; None if neither direction is better.
         is_of_explanations: True if it depends on the explanation metrics or the judge that a run uses.
-        extremes: the words in messages for examples with the lowest and with the highest score; None if there are none.
     """
 
     name: str
@@ -47,7 +44,6 @@ class Metric:
     unit: Unit = "share"
     higher_is_better: bool | None = True
     is_of_explanations: bool = False
-    extremes: tuple[str, str] | None = None
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -81,8 +77,8 @@ class Metric:
         return None if difference is None or (highest is not None and difference > highest) else difference
 
 
-ACC = Metric("acc", extremes=RIGHT_OR_WRONG)
-ANSWERED = Metric("answered", extremes=("examples without an answer", "examples with an answer"))
+ACC = Metric("acc")
+ANSWERED = Metric("answered")
 TOOL_METRICS = (
     Metric("tool_calls", unit="count", higher_is_better=None),
     Metric("turns", unit="count", higher_is_better=None),
@@ -91,14 +87,14 @@ TOOL_METRICS = (
 """Metrics of a response with tools: the numbers of calls (malformed ones included), of replies and of failed calls."""
 
 REPLY_METRICS = (
-    Metric("cut", higher_is_better=False, extremes=("finished replies", "replies that were cut")),
-    Metric("acc_finished", extremes=RIGHT_OR_WRONG),
+    Metric("cut", higher_is_better=False),
+    Metric("acc_finished"),
 )
 """Metrics of every generation task: the share of replies that ended at the token limit, and ``acc`` of those that
 ended by themselves. Neither applies to a reply if it is unknown how it ended."""
 
 REPEAT_METRICS = (
-    *(Metric(name, extremes=RIGHT_OR_WRONG) for name in ("maj@k", "all@k", "any@k")),
+    *map(Metric, ("maj@k", "all@k", "any@k")),
     Metric("agreement", higher_is_better=None),
 )
 """Metrics over the k generations of an example, with one score per example."""

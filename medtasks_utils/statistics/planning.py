@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from .ratio import ALPHA, POWER
+from .ratio import POWER, Z, student
 from .score_arrays import MetricScores
 
 _MOST_EXAMPLES = 10**11
+_STEPS = 10**9  # of a difference from 0 to 1
 
 
 class Sensitivity(NamedTuple):
@@ -43,100 +44,56 @@ class Sensitivity(NamedTuple):
     @property
     def detectable(self) -> float:
         """The smallest true difference that is detected; above 1 if McNemar's test detects none."""
-        low, high = 0.0, 2.0
         if self.discordance is None:
-            return self._reached(0.0, self.clusters, 1)
-        while high - low > 1e-9:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._reached(middle, self.clusters, 1) <= middle else (middle, high)
-        return high
+            return self._reached(0.0, self.clusters)
 
-    def examples_needed(self, difference: float, comparisons: int = 1) -> int:
-        """Return the number of clusters needed to detect a true difference.
+        def is_detected(step: int) -> bool:
+            return self._reached(step / _STEPS, self.clusters) <= step / _STEPS
 
-        Args:
-            difference: the true difference, above 0.
-            comparisons: the number of p-values that Holm's method corrects together; the smallest one is multiplied by
-                this number.
-        """
+        return bisect.bisect_left(range(2 * _STEPS), True, key=is_detected) / _STEPS
+
+    def examples_needed(self, difference: float) -> int:
+        """Return the number of clusters needed to detect a true difference, which is above 0."""
 
         def suffices(clusters: int) -> bool:
             """Return whether a number of clusters detects the difference, allowing for rounding errors."""
-            return self._reached(difference, clusters, comparisons) <= difference * (1 + 1e-7)
+            return self._reached(difference, clusters) <= difference * (1 + 1e-7)
 
         return 1 + bisect.bisect_left(range(1, _MOST_EXAMPLES), True, key=suffices)
 
-    def _reached(self, difference: float, clusters: int, comparisons: int) -> float:
-        """Return the difference that is detected with a number of clusters.
+    def _reached(self, difference: float, clusters: int) -> float:
+        """Return the difference that is detected with a number of clusters if the true one is ``difference``.
 
-        The runs are assumed to disagree at least as often as the true difference implies. The other arguments are those
-        of :meth:`examples_needed`.
+        The runs are assumed to disagree at least as often as the true difference implies.
         """
-        significant = 1 - ALPHA / comparisons / 2
         growth = clusters / self.clusters
         if self.discordance is None:
             freedom = max(1.0, self.degrees_of_freedom * growth)
             stderr = self.stderr / math.sqrt(growth)
             added = math.sqrt(max(0.0, self.error**2 - self.stderr**2)) / growth
-            critical, of_power = (float(scipy.special.stdtrit(freedom, p)) for p in (significant, POWER))
-            return critical * math.hypot(stderr, added) + of_power * stderr
+            return student(freedom) * math.hypot(stderr, added) + float(scipy.special.stdtrit(freedom, POWER)) * stderr
         discordance = min(1.0, max(self.discordance, difference))
         stderr = math.sqrt(max(0.0, discordance - difference**2) / clusters)
-        critical = float(scipy.special.ndtri(significant)) * math.sqrt(discordance / clusters) + 1 / clusters
-        return critical + float(scipy.special.ndtri(POWER)) * stderr
+        return Z * math.sqrt(discordance / clusters) + 1 / clusters + float(scipy.special.ndtri(POWER)) * stderr
 
 
-class VarianceComponents(NamedTuple):
-    """The variance of a mean over examples, split into the variances between examples and between repeats.
+def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | None:
+    """Return the number of repeats in both runs with which the accuracies' difference has at most a standard error.
 
-    Attributes:
-        examples: the number of independent examples or clusters.
-        repeats: the number of generations per example; if two runs have different numbers, the number that both would
-            need for the same standard error.
-        between: the variance of the examples' expected values.
-        within: the variance of a generation around its example's expected value.
-    """
-
-    examples: int
-    repeats: float
-    between: float
-    within: float
-
-    def stderr(self, repeats: float) -> float:
-        """Return the standard error of the mean for a number of repeats."""
-        return math.sqrt((self.between + self.within / repeats) / self.examples)
-
-    def __str__(self) -> str:
-        """Describe the components in one line, with standard errors in percentage points; values are from 0 to 1."""
-        total = self.between + self.within
-        share = f"{self.between / total:.0%}" if total else "none"
-        now, with_one_more = (100 * self.stderr(repeats) for repeats in (self.repeats, self.repeats + 1))
-        return (
-            f"{self.repeats:.3g} repeats; {share} of the variance of one answer lies between examples; the standard "
-            f"error is {now:.2f} points, and would be {with_one_more:.2f} with one more repeat"
-        )
-
-    def repeats_needed(self, stderr: float) -> int | None:
-        """Return the number of repeats with which the standard error is at most ``stderr``; None if no number is."""
-        within_per_repeat = self.examples * stderr**2 - self.between
-        return None if within_per_repeat <= 0 else max(1, math.ceil(self.within / within_per_repeat - 1e-9))
-
-
-def variance_components(*runs: MetricScores) -> VarianceComponents | None:
-    """Estimate the variance of accuracy between and within clusters, by one-way analysis of variance.
+    The variance of the difference is split, by one-way analysis of variance, into the variance between clusters, which
+    repeats do not reduce, and the variance within them.
 
     Args:
-        runs: the accuracy scores of one run, or of two runs on the same examples, for the variance of their difference.
+        a: the accuracy scores of the first run.
+        b: the accuracy scores of the second run on the same examples, two or more.
+        stderr: the wanted standard error.
 
     Returns:
-        The components; None if a run has one generation per example or unequal numbers of generations, or if there are
-        fewer than two clusters.
+        The number; None if none is enough, or if a run has one generation per example or unequal numbers of them.
     """
-    in_all = np.logical_and.reduce([run.applies for run in runs])
-    runs = tuple(run[in_all] for run in runs)
+    in_both = a.applies & b.applies
+    runs = a[in_both], b[in_both]
     _, cluster_of, sizes = np.unique(runs[0].clusters, return_inverse=True, return_counts=True)
-    if len(sizes) < 2:
-        return None
     within = within_of_means = 0.0
     for run in runs:
         generations = run.counted.sum(axis=1)
@@ -144,10 +101,9 @@ def variance_components(*runs: MetricScores) -> VarianceComponents | None:
         if repeats < 2 or repeats < generations.max():
             return None
         variances = run.values * (1 - run.values) * repeats / (repeats - 1)
-        within_run = float((np.bincount(cluster_of, variances) / sizes**2).mean())
-        within += within_run
-        within_of_means += within_run / repeats
-    values = runs[-1].values - sum(run.values for run in runs[:-1])
-    total = float(np.var(np.bincount(cluster_of, values) / sizes, ddof=1))
-    repeats_of_all = round(within / within_of_means, 9) if within else float(repeats)
-    return VarianceComponents(len(sizes), repeats_of_all, max(0.0, total - within_of_means), within)
+        of_run = float((np.bincount(cluster_of, variances) / sizes**2).mean())
+        within += of_run
+        within_of_means += of_run / repeats
+    total = float(np.var(np.bincount(cluster_of, runs[1].values - runs[0].values) / sizes, ddof=1))
+    within_of_wanted = len(sizes) * stderr**2 - max(0.0, total - within_of_means)
+    return max(1, math.ceil(within / within_of_wanted - 1e-9)) if within_of_wanted > 0 else None

@@ -23,8 +23,8 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-CONFIDENCE, ALPHA, POWER = 0.95, 0.05, 0.8
-Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+ALPHA, POWER = 0.05, 0.8
+Z = NormalDist().inv_cdf(1 - ALPHA / 2)
 """The standard normal quantile of a two-sided 95 % interval, 1.96."""
 
 MIN_CLUSTERS = 10
@@ -40,7 +40,7 @@ class Interval(NamedTuple):
 
 def student(degrees_of_freedom: float) -> float:
     """Return Student's quantile of a two-sided 95 % interval."""
-    return float(scipy.special.stdtrit(degrees_of_freedom, (1 + CONFIDENCE) / 2))
+    return float(scipy.special.stdtrit(degrees_of_freedom, 1 - ALPHA / 2))
 
 
 # ---- the statistic
@@ -98,31 +98,30 @@ class Ratio:
         return sums(self.numerators), sums(self.denominators)
 
     @cached_property
+    def _weights(self) -> Array:
+        """The weight of each ratio R in the value, shape ``(S, k, C)``; 0 where nothing is counted."""
+        is_counted = self._totals[1] > 0
+        classes = np.maximum(is_counted.sum(axis=2, keepdims=True), 1)
+        generations = np.maximum(is_counted.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
+        return np.asarray(is_counted / classes / generations / len(is_counted))
+
+    @cached_property
     def value(self) -> float | None:
         """The value; None if nothing is counted, either at all or in one of several strata."""
         top, bottom = self._totals
-        counted = bottom > 0
-        if not counted.any():
+        is_counted = (bottom > 0).any(axis=(1, 2))
+        if not is_counted.any():
             return self.empty_value
-        if not counted.any(axis=(1, 2)).all():
-            return None
-        ratios = np.divide(top, bottom, where=counted, out=np.zeros_like(top))
-        of_generations = ratios.sum(axis=2) / np.maximum(counted.sum(axis=2), 1)
-        generations = counted.any(axis=2).sum(axis=1)
-        of_strata = [math.fsum(values) / number for values, number in zip(of_generations, generations, strict=True)]
-        return float(math.fsum(of_strata) / len(of_strata))
+        ratios = top / np.where(bottom > 0, bottom, 1.0)
+        return math.fsum((ratios * self._weights).ravel()) if is_counted.all() else None
 
     @cached_property
     def influence(self) -> Array:
         """The influence of each cluster on the value, shape ``(G,)``; the influences sum to 0."""
         top, bottom = self._totals
-        counted = bottom > 0
-        safe = np.where(counted, bottom, 1.0)
-        classes = np.maximum(counted.sum(axis=2, keepdims=True), 1)
-        generations = np.maximum(counted.any(axis=2).sum(axis=1), 1)[:, None, None]
-        weights = counted / safe / generations / classes / len(bottom)
+        safe = np.where(bottom > 0, bottom, 1.0)
         residuals = self.numerators - (top / safe)[self.strata] * self.denominators
-        of_examples = (residuals * weights[self.strata]).sum(axis=2).sum(axis=1)
+        of_examples = (residuals * (self._weights / safe)[self.strata]).sum(axis=2).sum(axis=1)
         order = np.argsort(of_examples, kind="stable")  # the same sum for any distribution of examples over processes
         return np.bincount(self._cluster_of[order], of_examples[order], len(self._stratum_of)).astype(float)
 
@@ -161,13 +160,8 @@ class Ratio:
 
     @property
     def informative_clusters(self) -> float:
-        """The number of informative clusters (:func:`informative_clusters`); with classes, the smallest number."""
-        if self.numerators.shape[2] == 1:
-            return informative_clusters(self.influence[self.counted])
-        classes = np.flatnonzero(self._totals[1].any(axis=(0, 1))).tolist()
-        of_classes = [(self.numerators[:, :, [place]], self.denominators[:, :, [place]]) for place in classes]
-        ratios = (Ratio(*terms, self._cluster_of, self.strata) for terms in of_classes)
-        return min((ratio.informative_clusters for ratio in ratios), default=0.0)
+        """The number of informative clusters (:func:`informative_clusters`)."""
+        return informative_clusters(self.influence[self.counted])
 
     @property
     def degrees_of_freedom(self) -> float:
@@ -179,7 +173,7 @@ class Ratio:
         freedom = self.clusters - len(self._masks)
         if self.numerators.shape[2] == 1:
             return freedom
-        return min(freedom, max(MIN_CLUSTERS, informative_clusters(self.influence[self.counted])))
+        return min(freedom, max(MIN_CLUSTERS, self.informative_clusters))
 
     def by_stratum(self) -> "list[Ratio]":
         """Return the ratio of each stratum."""
@@ -214,8 +208,7 @@ def informative_clusters(influence: Array) -> float:
     if variance <= 1e-30:
         return 0.0
     spread = float(np.square(squares - squares.mean()).sum())
-    clusters = float(len(squares))
-    return min(clusters, 2 * variance**2 / spread) if spread > 1e-12 * variance**2 else clusters
+    return min(float(len(squares)), 2 * variance**2 / max(spread, 1e-99))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -223,4 +216,4 @@ def holm(p_values: Sequence[float]) -> list[float]:
     values = np.asarray(p_values)
     order = np.argsort(values, kind="stable")
     adjusted = np.minimum(1.0, np.maximum.accumulate(np.arange(len(values), 0, -1) * values[order]))
-    return [float(p) for p in adjusted[np.argsort(order)]]
+    return list(adjusted[np.argsort(order)].tolist())

@@ -79,11 +79,8 @@ class MetricScores:
     @property
     def values(self) -> Array:
         """The mean over generations and classes of each example, shape ``(n,)``; NaN if it has no score."""
-        in_class = self.denominators > 0
-        ratios = np.divide(self.numerators, self.denominators, where=in_class, out=np.zeros_like(self.numerators))
-        of_generation = ratios.sum(axis=2) / np.maximum(in_class.sum(axis=2), 1)
-        counts = in_class.any(axis=2).sum(axis=1)
-        return np.where(counts > 0, of_generation.sum(axis=1) / np.maximum(counts, 1), np.nan)
+        ratios = np.ma.divide(self.numerators, self.denominators)  # masked where the denominator is 0
+        return np.asarray(ratios.mean(axis=2).mean(axis=1).filled(np.nan))
 
     @property
     def failed(self) -> Mask:
@@ -106,9 +103,9 @@ class MetricScores:
             return scores
         classes = scores.right + (2 * scores.strata[:, None] if by_stratum else 0)
         values = fill_failures(scores.numerators[..., 0], failed, classes)[..., None]
-        if np.isnan(values).any():
-            return replace(scores, numerators=np.zeros_like(values), denominators=np.zeros_like(values))
-        return replace(scores, numerators=values, denominators=np.where(failed[..., None], 1.0, scores.denominators))
+        is_known = not np.isnan(values).any()
+        denominators = np.where(failed[..., None], 1.0, scores.denominators) * is_known
+        return replace(scores, numerators=np.nan_to_num(values), denominators=denominators)
 
 
 def _terms_of(score: Score, classes: int) -> Sequence[tuple[float, float]]:

@@ -11,7 +11,7 @@ difference is known exactly.
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -30,7 +30,7 @@ _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples, so early looks
 _SMALLEST_LOOK = 24  # minimum number of clusters at the first look
 _SMALLEST_STEP = 1.25  # minimum size of the second look, as a multiple of the first
 _SMALLEST_STRATUM = 8  # mean number of clusters per stratum at the first look
-_DRAWS, _DRAWS_OF_PLAN = 100_000, 2_000
+_DRAWS = 100_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> list[int]:
@@ -63,7 +63,7 @@ def _paths(sizes: tuple[int, ...]) -> Array:
     return np.asarray(steps.cumsum(axis=1) / np.sqrt(information))
 
 
-@lru_cache(maxsize=64)
+@cache
 def levels(sizes: tuple[int, ...]) -> list[float]:
     """Return the two-sided significance level of each look; the looks before the last spend 5 % together.
 
@@ -121,17 +121,14 @@ def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
         clusters: the cluster of each example, shape ``(n,)``.
         strata: the stratum of each example, shape ``(n,)``.
     """
-    members: dict[int, list[int]] = {}
-    for place, cluster in enumerate(clusters.tolist()):
-        members.setdefault(cluster, []).append(place)
-    stratum_of = np.array([strata[places[0]] for places in members.values()])
-    rank = np.empty(len(members))
+    _, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
+    members = np.split(np.argsort(clusters, kind="stable"), sizes.cumsum()[:-1])
+    rank = np.empty(len(first))
     rng = np.random.default_rng(0)
-    for stratum in np.unique(stratum_of):
-        in_stratum = np.flatnonzero(stratum_of == stratum)
+    for stratum in np.unique(strata):
+        in_stratum = np.flatnonzero(strata[first] == stratum)
         rank[in_stratum] = (rng.permutation(len(in_stratum)) + rng.random()) / len(in_stratum)
-    everything = list(members.values())
-    return [everything[place] for place in np.argsort(rank)]
+    return [members[place].tolist() for place in np.argsort(rank)]
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:
@@ -146,7 +143,7 @@ def expected_clusters(difference: float, deviation: float, clusters: int, within
     sizes = np.array(look_sizes(clusters))
     stderr = deviation * np.sqrt((1 - sizes / clusters) / sizes)  # 0 at the last look
     reach = stderr * scipy.special.ndtri(1 - np.array(levels(tuple(sizes.tolist()))) / 2)
-    paths = np.pad(_paths(tuple(sizes.tolist()))[:_DRAWS_OF_PLAN], ((0, 0), (0, 1)))
+    paths = np.pad(_paths(tuple(sizes.tolist())), ((0, 0), (0, 1)))
     seen = np.abs(difference + stderr * paths)
     is_decided = (seen > reach) | (seen + reach <= within)
     return float(sizes[is_decided.argmax(axis=1)].mean())

@@ -39,7 +39,7 @@ from medtasks_utils.extraction.think import final_text, think_tags_pair_up
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.aggregation import BY_STRATUM
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, RIGHT_OR_WRONG, TOOL_METRICS, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, TOOL_METRICS, Metric
 from medtasks_utils.statistics.scores import Score
 
 from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
@@ -51,8 +51,8 @@ from .rows import (
 )
 
 OF_ABSTAINING = (
-    Metric("acc_answerable", extremes=RIGHT_OR_WRONG),
-    Metric("acc_unanswerable", extremes=RIGHT_OR_WRONG),
+    Metric("acc_answerable"),
+    Metric("acc_unanswerable"),
     Metric("na_rate", higher_is_better=None),
 )
 """Metrics of the corrected rows: accuracy if the note has the data, accuracy if it lacks them, and share of ``N/A``."""
@@ -127,11 +127,11 @@ class MedCalcBench(Benchmark):
     }
     metrics = (
         ACC,
-        Metric("acc_by_calculator", BY_STRATUM, extremes=RIGHT_OR_WRONG),
+        Metric("acc_by_calculator", BY_STRATUM),
         ANSWERED,
         *OF_ABSTAINING,
         *TOOL_METRICS,
-        *(Metric(f"acc_{category}", extremes=RIGHT_OR_WRONG) for category in CATEGORIES),
+        *(Metric(f"acc_{category}") for category in CATEGORIES),
     )
     breakdowns = (
         Breakdown("category", by_field("category")),

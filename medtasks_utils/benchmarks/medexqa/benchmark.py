@@ -26,7 +26,7 @@ from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.aggregation import MACRO, TOTAL
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, RIGHT_OR_WRONG, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 
 from .authors import authors_answer, misspelt_option, only_letter
 from .explanations import Explanations, case_of, references, scored
@@ -52,11 +52,11 @@ class MedExQA(ChoiceBenchmark):
     checked_tasks = ("medexqa", "medexqa_all")
     repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
     metrics = (
-        Metric("macro_acc", MACRO, extremes=RIGHT_OR_WRONG),
+        Metric("macro_acc", MACRO),
         ACC,
         *(Metric(name, unit="points", is_of_explanations=True) for name in _SCORES),
         ANSWERED,
-        Metric("answer_accuracy", unit="points", extremes=RIGHT_OR_WRONG),
+        Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", TOTAL, unit="count", higher_is_better=False),
     )
     headline_metrics = ("explanation",)

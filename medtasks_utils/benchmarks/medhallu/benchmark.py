@@ -36,7 +36,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.aggregation import F1, RATIO
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, RIGHT_OR_WRONG, Metric
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
@@ -115,15 +115,15 @@ class MedHallu(Benchmark):
     checked_tasks = ("medhallu",)
     repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
     metrics = (
-        Metric("f1", F1, extremes=RIGHT_OR_WRONG),
+        Metric("f1", F1),
         ACC,
-        Metric("precision", RATIO, extremes=RIGHT_OR_WRONG),
-        Metric("recall", RATIO, extremes=RIGHT_OR_WRONG),
-        Metric("accuracy_answered", RATIO, extremes=RIGHT_OR_WRONG),
+        Metric("precision", RATIO),
+        Metric("recall", RATIO),
+        Metric("accuracy_answered", RATIO),
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", F1, extremes=RIGHT_OR_WRONG) for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
     )
     compared = ("f1", "acc")
     breakdowns = (
