@@ -5,8 +5,9 @@ each text, the hook attaches what the generated tokens show.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,41 +22,49 @@ def knowing_ends(model: Any) -> Iterator[None]:
     if read is None:
         yield
         return
-    generated: deque[dict[str, Any]] = deque()
-    known: dict[tuple[str, str], list[Reply]] = defaultdict(list)
-    generate, ask, set_hook = model._model_generate, model.generate_until, model.set_cache_hook
-    hook = model.cache_hook
-
-    def model_generate(*arguments: Any, **settings: Any) -> Any:
-        output = generate(*arguments, **settings)
-        generated.extend(read(model, output, settings))
-        return output
-
-    def set_cache_hook(outer: Any) -> None:
-        def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
-            if method == "generate_until" and generated:
-                reply = Reply(reply, **generated.popleft())
-                known[request[0], reply].append(reply)
-            outer.add_partial(method, request, reply)
-
-        set_hook(SimpleNamespace(add_partial=add_partial, dbdict=outer.dbdict))
-
-    def generate_until(requests: Sequence[Any], **settings: Any) -> list[Reply]:
-        generated.clear()
-        known.clear()
-        texts = ask(requests, **settings)
-        pairs = ((known.get((request.args[0], text)), text) for request, text in zip(requests, texts, strict=True))
-        return [replies.pop(0) if replies else text for replies, text in pairs]
-
-    replaced = {"_model_generate": model_generate, "generate_until": generate_until, "set_cache_hook": set_cache_hook}
-    vars(model).update(replaced)
-    set_cache_hook(hook)
+    model.generate_until = partial(_replies_with_ends, model, read, model.generate_until)
     try:
         yield
     finally:
-        for name in replaced:
-            vars(model).pop(name, None)
-        set_hook(hook)
+        vars(model).pop("generate_until", None)
+
+
+def _replies_with_ends(
+    model: Any, read: Callable[..., Any], ask: Callable[..., Any], requests: Sequence[Any], **settings: Any
+) -> list[Reply]:
+    """Return the replies to requests, each with what the tokens that the model generated say about its end.
+
+    Args:
+        model: the model.
+        read: a function of the model, its output for a batch and its settings that yields the attributes of replies.
+        ask: the model's own method.
+        requests: the requests.
+        settings: the other arguments of the method.
+    """
+    generated: deque[dict[str, Any]] = deque()
+    known: dict[tuple[str, str], list[Reply]] = defaultdict(list)
+    generate, hook = model._model_generate, model.cache_hook
+
+    def model_generate(*arguments: Any, **of_batch: Any) -> Any:
+        output = generate(*arguments, **of_batch)
+        generated.extend(read(model, output, of_batch))
+        return output
+
+    def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
+        if generated:
+            reply = Reply(reply, **generated.popleft())
+            known[request[0], reply].append(reply)
+        hook.add_partial(method, request, reply)
+
+    model._model_generate = model_generate
+    model.set_cache_hook(SimpleNamespace(add_partial=add_partial, dbdict=hook.dbdict))
+    try:
+        texts = ask(requests, **settings)
+    finally:
+        del model._model_generate
+        model.set_cache_hook(hook)
+    pairs = ((known.get((request.args[0], text)), text) for request, text in zip(requests, texts, strict=True))
+    return [replies.pop(0) if replies else text for replies, text in pairs]
 
 
 def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -63,8 +72,6 @@ def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) ->
 
     A stop string also ends a reply; the number of tokens before it is not known.
     """
-    if "context" not in settings:  # log-likelihoods
-        return
     start = settings["context"].shape[1] if model.backend == "causal" else 0
     configured = model.model.generation_config.eos_token_id
     ends = {model.eot_token_id, *(configured if isinstance(configured, list) else [configured])}
@@ -83,7 +90,7 @@ def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) ->
 
 def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the attributes of each reply as vLLM reports them."""
-    for request in output if settings.get("generate") else ():
+    for request in output:
         (reply,) = request.outputs
         known = reply.finish_reason in ("stop", "length")
         yield {"ended": reply.finish_reason if known else "unknown", "tokens": len(reply.token_ids)}

@@ -3,10 +3,11 @@
 import re
 import time
 from contextlib import suppress
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import requests
+from urllib3.exceptions import InvalidHeader
+from urllib3.util import Retry
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger, reason_of
 
@@ -18,7 +19,6 @@ _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server'
 _BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times
 LONGEST_PAUSE = 120
 """Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
-_LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx")
 _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
@@ -102,11 +102,9 @@ def pause_before(attempt: int, error: ServerUnavailable) -> float:
 def _seconds_of(retry_after: str | None) -> float:
     """Return the seconds from now that a ``Retry-After`` header gives, as a number or a date; 0 if there is none."""
     try:
-        return max(0.0, float(retry_after or 0))
-    except ValueError:
-        with suppress(ValueError):
-            return max(0.0, parsedate_to_datetime(str(retry_after)).timestamp() - time.time())
-    return 0.0
+        return Retry().parse_retry_after(retry_after or "0")
+    except InvalidHeader:
+        return 0.0
 
 
 def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion | None:
@@ -161,9 +159,8 @@ def context_of(url: str, model: str, **settings: Any) -> int | None:
     for place in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
         with suppress(requests.exceptions.RequestException, ValueError, AttributeError, TypeError):
             said = requests.get(place, timeout=_CONNECTION_TIMEOUT, **settings).json()
-            listed = [each for each in said.get("data") or [] if each.get("id") == model]
-            for found in (*listed, said.get("default_generation_settings") or {}):
-                length = next((found[name] for name in _LENGTHS if isinstance(found.get(name), int)), 0)
-                if length > 0:
+            lengths = [each.get("max_model_len") for each in said.get("data", ()) if each.get("id") == model]
+            for length in (*lengths, said.get("default_generation_settings", {}).get("n_ctx")):
+                if isinstance(length, int) and length > 0:
                     return length
     return None

@@ -51,9 +51,8 @@ def read_by_ours(model: Any) -> None:
         return
 
     def parse_generations(outputs: Any, **settings: Any) -> list[Reply]:
-        bodies = outputs if isinstance(outputs, list) else [outputs]
-        read = (model_server.read(200, json.dumps(body), model.base_url, model.model) for body in bodies)
-        return [without_thoughts(model, reply) for completion in read for reply in completion.replies]
+        completion = model_server.read(200, json.dumps(outputs), model.base_url, model.model)
+        return [without_thoughts(model, reply) for reply in completion.replies]
 
     model.parse_generations = parse_generations
 
@@ -204,9 +203,7 @@ def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
     with suppress(OSError, ValueError, ImportError, AttributeError):  # loading the model explains these better
         from transformers import AutoConfig
 
-        trusted = bool(arguments.get("trust_remote_code"))
-        name, revision = arguments.get("pretrained"), arguments.get("revision")
-        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+        config = AutoConfig.from_pretrained(arguments.get("pretrained"), trust_remote_code=False)
         return getattr(config.get_text_config(), "max_position_embeddings", None)
     return None
 
@@ -232,9 +229,8 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
         elif kind in HF and "gguf_file" not in arguments:
             from transformers import AutoTokenizer
 
-            trusted = bool(arguments.get("trust_remote_code"))
             revision = arguments.get("revision")
-            tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=trusted)
+            tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
         else:
             return
     except OSError as error:
@@ -271,12 +267,10 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):
         return None
-    is_seq2seq = getattr(model, "backend", None) == "seq2seq"
     if isinstance(reply, str):
-        lengths = list(map(len, model._encode_pair(prompt, reply)))
-        tokens = max(lengths) if is_seq2seq else sum(lengths)
+        tokens = sum(map(len, model._encode_pair(prompt, reply)))
         # Transformers do not read the last token; other engines generate one more.
-        for_reply = 1 if is_api or not hasattr(model, "_model_call") else int(is_seq2seq) - 1
+        for_reply = 1 if is_api or not hasattr(model, "_model_call") else -1
         what = f"a prompt of {tokens:,} tokens with its answer is"
     elif is_api and not model.tokenized_requests:
         return None
@@ -284,7 +278,6 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
         for_reply = reply.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
         tokens = len(model.tok_encode([prompt])[0] if is_api else model.tok_encode(prompt))
         what = f"a prompt of {tokens:,} tokens and max_gen_toks={for_reply:,} are"
-        for_reply *= not is_seq2seq
     if tokens + for_reply <= model.max_length:
         return None
     return f"{what} more than the model's context of {model.max_length:,} tokens"
@@ -342,9 +335,8 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     model = model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
     try:
         model.header  # noqa: B018 - reads the key, which lm_eval keeps from then on
-    except ValueError:
-        variable = "ANTHROPIC_API_KEY" if kind.startswith("anthropic") else "OPENAI_API_KEY"
-        raise MedtasksError(f"--model {kind} needs an API key: export {variable}=…") from None
+    except ValueError as error:
+        raise MedtasksError(f"--model {kind}: {reason_of(error)}") from None
     return model
 
 
