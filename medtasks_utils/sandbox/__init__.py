@@ -2,7 +2,6 @@
 
 =========================  ===========================================================================================
 :mod:`.sandbox`            the interface, :class:`Sandbox`; decides which sessions have a process
-:mod:`.capacity`           how many processes and how much memory the machine can spare
 :mod:`.workers`            starts, controls and ends the forking process and the workers; enforces timeouts
 :mod:`.execution_result`   turns a process's output into text of limited length
 :mod:`.layout`             the files that code may read, linked under neutral paths

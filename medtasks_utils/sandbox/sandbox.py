@@ -1,6 +1,7 @@
 """Provide :class:`Sandbox`, which keeps sessions and decides which of them have a process."""
 
 import os
+import resource
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -8,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from medtasks_utils.errors import logger
 
-from . import capacity
 from .execution_result import ExecutionResult, readable
 from .workers import PATIENCE, Session, Zygote
 
@@ -18,15 +18,15 @@ class Sandbox:
 
     Use it as a context manager. It starts on the first call. All of its processes end with :meth:`close`, or when the
     process that created it ends. It is thread-safe: calls start in the order in which they are made, ``processes`` at a
-    time. When processes or memory run out, the idle session that uses the most memory loses its process and variables,
-    and new calls wait.
+    time. When processes run out, the newest idle session loses its process and variables, and new calls wait.
 
     Args:
         timeout: maximum wall-clock time of a call, in seconds.
         memory_mb: maximum memory of a session's code, in MiB.
         processes: number of calls that run at the same time; by default, the number of cores.
         max_output: maximum number of characters in a result's text.
-        alive: maximum number of sessions that keep a process between calls; the machine may allow fewer.
+        alive: maximum number of sessions that keep a process between calls; they use at most half of the open files
+            that the user is allowed.
         weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not
             a security boundary; use it only with models that you trust.
         _off: layers to leave out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
@@ -46,7 +46,7 @@ class Sandbox:
         _anyway: bool = False,
     ) -> None:
         self._settings = {"memory_mb": memory_mb, "anyway": _anyway, "off": list(_off)}
-        self._timeout, self._memory, self._max_output, self._weak = timeout, memory_mb << 20, max_output, weak
+        self._timeout, self._max_output, self._weak = timeout, max_output, weak
         processes = processes or os.cpu_count() or 1
         self._alive = max(processes, alive)
         self._zygote: Zygote | None = None
@@ -113,7 +113,10 @@ class Sandbox:
             if self._zygote is None:
                 self._zygote = Zygote(self._settings, self._weak)
                 self._paths = self._zygote.paths
-                self._alive = capacity.most_sessions(self._alive)
+                soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+                files = max(soft, min(hard, 4 * self._alive))  # a session needs two
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+                self._alive = max(1, min(self._alive, files // 4))
                 log = logger.warning if self._zygote.missing else logger.info
                 log("sandbox: %s", self._zygote.description)
             return self._zygote
@@ -146,7 +149,7 @@ class Sandbox:
         deadline = time.monotonic() + PATIENCE
         with self._spawning:
             alive = sum(other.connection is not None for other in list(self._sessions.values()))
-            if alive >= self._alive or capacity.is_memory_short(self._memory):
+            if alive >= self._alive:
                 self._evict()
             while True:
                 zygote = self.started()
@@ -163,11 +166,11 @@ class Sandbox:
                         time.sleep(0.02)
 
     def _evict(self) -> bool:
-        """End the idle process that uses the most memory, and return True; return False if no process is idle.
+        """End the newest session's process that is idle, and return True; return False if no process is idle.
 
         The next call of the session that loses its process returns an error that says so.
         """
-        for session in sorted(self._sessions.values(), key=lambda session: session.memory, reverse=True):
+        for session in reversed(list(self._sessions.values())):
             if session.connection and session.lock.acquire(blocking=False):
                 session.end()
                 session.evicted = "the process was ended to make room for others"

@@ -9,7 +9,6 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, cast
 
 from medtasks_utils.errors import MedtasksError
@@ -60,28 +59,26 @@ class Zygote:
         paths: paths of this machine to remove from outputs.
 
     Raises:
-        MedtasksError: if it cannot start, or if it cannot confine plain Python and ``accepts_weak`` is False.
+        OSError: if its folder or its process cannot be made.
+        MedtasksError: if it ends at its start, or if it cannot confine plain Python and ``accepts_weak`` is False.
     """
 
     def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
         self._control, theirs = socket.socketpair()
         with theirs:
-            try:
-                self._layout = Layout()
-                folder, self.paths = self._layout.folder, self._layout.paths
-                self._process = subprocess.Popen(
-                    [f"{folder}/bin/python3", "-sSB", "-Wignore", "-c", _START, str(theirs.fileno())],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    env={**_ENVIRONMENT, "PYTHONHOME": folder},
-                    cwd=folder,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                    text=True,
-                )
-            except OSError as error:
-                raise MedtasksError(f"the sandbox cannot start: {error}") from None
+            self._layout = Layout()
+            folder, self.paths = self._layout.folder, self._layout.paths
+            self._process = subprocess.Popen(
+                [f"{folder}/bin/python3", "-sSB", "-Wignore", "-c", _START, str(theirs.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={**_ENVIRONMENT, "PYTHONHOME": folder},
+                cwd=folder,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                text=True,
+            )
         greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         self.layers: dict[str, str] = greeting["layers"]
         self.missing = greeting["missing"]
@@ -90,7 +87,6 @@ class Zygote:
             raise MedtasksError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
         if not self.layers["namespaces"]:
             self._layout.remove()  # the zygote has its own root by now
-        self._next = self._order()
 
     def _greet(self, settings: dict[str, Any]) -> Any:
         """Send the settings to the zygote, and return its report as a dict with ``layers`` and ``missing``.
@@ -113,14 +109,6 @@ class Zygote:
         on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
         return f"{_WEAK if self.missing else 'plain Python'}, confined by {on}"
 
-    def _order(self) -> socket.socket:
-        """Ask the zygote for a worker, and return the socket on which the worker will answer."""
-        ours, theirs = socket.socketpair()
-        with theirs, open(os.devnull, "r+b", buffering=0) as null:
-            socket.send_fds(self._control, [b"."], [theirs.fileno(), null.fileno()])
-        ours.settimeout(PATIENCE)
-        return ours
-
     def spawn(self, session: "Session") -> None:
         """Start a worker for a session. Not thread-safe.
 
@@ -128,11 +116,14 @@ class Zygote:
             ConnectionError: if the zygote has ended.
             OSError: if it could not fork.
         """
-        connection, self._next = self._next, self._order()  # the next worker is forked while this one runs
-        answer, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+        ours, theirs = socket.socketpair()
+        with theirs, open(os.devnull, "r+b", buffering=0) as null:
+            socket.send_fds(self._control, [b"."], [theirs.fileno(), null.fileno()])
+        ours.settimeout(PATIENCE)
+        answer, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
         if not answer:
             raise BlockingIOError("the system does not allow another process")
-        session.connection, session.process = connection, descriptors[0] if descriptors else None
+        session.connection, session.process = ours, descriptors[0] if descriptors else None
 
     def end(self) -> None:
         """End the zygote and all of its workers."""
@@ -195,16 +186,6 @@ class Session:
         if problem:
             return bytes(data[MARK:]), True, problem
         return bytes(data[MARK : -MARK - 1]), data[-1:] != b"0", ""
-
-    @property
-    def memory(self) -> int:
-        """Memory that the process does not share, in pages; 0 if there is no process or its memory cannot be read."""
-        with suppress(OSError):
-            info = Path(f"/proc/self/fdinfo/{self.process}").read_text()
-            pid = info.partition("Pid:")[2].split()[0]
-            _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
-            return int(resident) - int(shared)
-        return 0
 
     def end(self) -> None:
         """Kill the process after its current call, and close its descriptors."""

@@ -1,4 +1,4 @@
-"""Attempts by way of the kernel: starting processes and threads, and calls that computing has no use for.
+"""Attempts by calls that computing has no use for, and what code that makes such calls begins with.
 
 Here ``libc`` is the C library, ``call`` calls it by the number of a system call of this machine and prints the outcome.
 """
@@ -19,49 +19,6 @@ def child(result):
     if result == 0: os._exit(0)
     got(result > 0)
 """
-
-START: Final = {
-    "os.fork": "child(os.fork())",
-    "os.forkpty": "child(os.forkpty()[0])",
-    "os.vfork by libc": "child(libc.vfork())",
-    "fork by libc": "child(libc.fork())",
-    "system call fork": "child(call(57))",
-    "system call vfork": "child(call(58))",
-    "clone without flags": "child(call(56, 17, 0, 0, 0, 0))",
-    "clone of a thread": "child(call(56, 0x3d0f00, 0, 0, 0, 0))",
-    "clone into a user namespace": "child(call(56, 0x10000011, 0, 0, 0, 0))",
-    "clone into a process namespace": "child(call(56, 0x20000011, 0, 0, 0, 0))",
-    "clone with a shared memory": "child(call(56, 0x4111, 0, 0, 0, 0))",
-    "clone3": "child(call(435, bytes(88), 88))",
-    "clone3 of a small size": "child(call(435, bytes(64), 64))",
-    "execve": "libc.execve(b'/bin/echo', (ctypes.c_char_p * 3)(b'echo', b'TO' b'G', None), None)",
-    "execve of the interpreter": "os.execv(sys.executable, ['python3', '-c', 'print(\"GOT\"[::-1])'])",
-    "execve of the linker": "os.execv('/lib64/ld-linux-x86-64.so.2', ['ld', '--help'])\ngot()",
-    "execveat of a descriptor": "import numpy\nfd = os.open(numpy.__file__, os.O_RDONLY)\ngot(call(322, fd, b'', 0, 0, 0x1000) == 0)",
-    "fexecve": "os.execve(os.open('/bin/sh', os.O_RDONLY), ['sh', '-c', 'echo TO' 'G'], {})",
-    "posix_spawn": "child(os.posix_spawn('/bin/true', ['true'], {}))",
-    "posix_spawnp": "child(os.posix_spawnp('true', ['true'], {}))",
-    "spawnv": "got(os.spawnv(os.P_NOWAIT, '/bin/true', ['true']) > 0)",
-    "subprocess": "import subprocess\nprint(subprocess.run(['echo', 'GOT'[::-1]], capture_output=True, text=True).stdout)",
-    "subprocess with a shell": "import subprocess\nprint(subprocess.getoutput('echo TO''G'))",
-    "subprocess of the interpreter": "import subprocess\nprint(subprocess.check_output([sys.executable, '-c', 'print(\"GOT\"[::-1])'], text=True))",
-    "os.popen": "print(os.popen('echo TO''G').read())",
-    "popen by libc": "got(libc.popen(b'true', b'r') != 0)",
-    "multiprocessing": "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('GOT'[::-1],))\np.start()\np.join()",
-    "multiprocessing by spawn": "import multiprocessing\nmultiprocessing.get_context('spawn').Process(target=print).start()\ngot()",
-    "multiprocessing pool": "import multiprocessing\nprint(multiprocessing.Pool(2).map(str, 'TO'))\ngot()",
-    "ProcessPoolExecutor": "from concurrent.futures import ProcessPoolExecutor\nprint(ProcessPoolExecutor(1).submit(print, 'GOT'[::-1]).result(2))\ngot()",
-    "thread": "import threading\nt = threading.Thread(target=got)\nt.start()\nt.join()",
-    "_thread": "import _thread, time\n_thread.start_new_thread(got, ())\ntime.sleep(.2)",
-    "threading.Timer": "import threading, time\nthreading.Timer(.01, got).start()\ntime.sleep(.2)",
-    "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor(1).submit(got).result(2)",
-    "pthread_create": "f = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda x: None)\nt = ctypes.c_ulong()\ngot(libc.pthread_create(ctypes.byref(t), None, f, None) == 0)",
-    "asyncio subprocess": "import asyncio\nprint(asyncio.run(asyncio.create_subprocess_exec('true')))\ngot()",
-    "webbrowser": "import webbrowser\ngot(webbrowser.open('http://127.0.0.1'))",
-    "ctypes.util.find_library": "import ctypes.util\ngot(ctypes.util.find_library('z') is not None and os.path.exists('/sbin/ldconfig'))",
-    "scipy's workers": "from scipy.optimize import differential_evolution\nprint(differential_evolution(lambda x: x[0] ** 2, [(-1, 1)], workers=2, maxiter=1))\ngot()",
-    "pty": "import pty\nchild(pty.fork()[0])",
-}
 
 _NUMBERS: Final = """
 ptrace 101 0 0 0 0
@@ -339,27 +296,5 @@ def _attempt(line: str) -> str:
     return f"{_SETUP}got(call({number}, {values or '0'}) >= 0)"
 
 
-_MAP: Final = "import mmap\nl, L = libc, ctypes.c_long\nl.mmap.restype = ctypes.c_void_p\ndef page(path, prot=1, flags=1):\n    return l.mmap(None, ctypes.c_size_t(4096), prot, flags, os.open(path, 0), L(0))\n"
-
-_CODE: Final = {
-    "machine code": "import mmap\nm = mmap.mmap(-1, 4096, prot=7)\nm.write(b'\\xc3')\ngot()",
-    "memory made executable": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(libc.mprotect(ctypes.c_void_p(a), 4096, 5) == 0)",
-    "memory made executable by key": "import mmap\nm = mmap.mmap(-1, 4096)\na = ctypes.addressof(ctypes.c_char.from_buffer(m))\ngot(call(329, a, 4096, 7, -1) == 0)",
-    "machine code in a private map of a library": _MAP
-    + "p = page(np.__file__, 7, 2)\nif p != 2 ** 64 - 1:\n    ctypes.memmove(p, b'\\xc3', 1)\n    ctypes.CFUNCTYPE(None)(p)()\n    print('GOT'[::-1])",
-    "machine code in a map made writable": _MAP
-    + "p = page(np.__file__, 5, 2)\nif l.mprotect(ctypes.c_void_p(p), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
-    "machine code written, then made executable": _MAP
-    + "p = page(np.__file__, 3, 2)\nctypes.memmove(p, b'\\xc3', 1)\nif l.mprotect(ctypes.c_void_p(p), ctypes.c_size_t(4096), 5) == 0: print('GOT'[::-1])",
-    "machine code over a library": _MAP
-    + "p = ctypes.cast(l.labs, ctypes.c_void_p).value\nif l.mprotect(ctypes.c_void_p(p & ~4095), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
-    "executable shared map": _MAP
-    + "l.mmap.restype = ctypes.c_void_p\nif l.mmap(None, ctypes.c_size_t(4096), 7, 0x21, -1, L(0)) != 2 ** 64 - 1: print('GOT'[::-1])",
-    "executable stack": _MAP
-    + "b = ctypes.create_string_buffer(64)\nx = ctypes.c_int()\nif l.mprotect(ctypes.c_void_p(ctypes.addressof(x) & ~4095), ctypes.c_size_t(4096), 7) == 0: print('GOT'[::-1])",
-    "executable growing down": _MAP
-    + "l.mmap.restype = ctypes.c_void_p\nif l.mmap(None, ctypes.c_size_t(4096), 4, 0x122, -1, L(0)) != 2 ** 64 - 1: print('GOT'[::-1])",
-}
-
-KERNEL: Final = {**{line.split()[0]: _attempt(line) for line in _NUMBERS.strip().splitlines()}, **_CODE}
+KERNEL: Final = {line.split()[0]: _attempt(line) for line in _NUMBERS.strip().splitlines()}
 """System calls by the numbers of x86-64, each of which must fail."""

@@ -38,7 +38,6 @@ FORM = rb"canary-[0-9a-f]{16}"
 
 SUCCESS = "TOG"
 CLASSES: dict[str, dict[str, str]] = {
-    "start": {name: kernel.PRELUDE + code for name, code in kernel.START.items()},
     "kernel": {name: kernel.PRELUDE + code for name, code in kernel.KERNEL.items()},
     "disturb": {
         "operators": "x = " + "-" * 20_000 + "1",
@@ -47,7 +46,7 @@ CLASSES: dict[str, dict[str, str]] = {
     },
 }
 for of_class, name, code in table("escapes"):
-    CLASSES.setdefault(of_class, {})[name] = code
+    CLASSES.setdefault(of_class, {})[name] = (kernel.PRELUDE if of_class in ("start", "kernel") else "") + code
 OUTLIVE = dict(table("escape_outlive"))
 HELD_ALONE: dict[str, set[str]] = {
     "namespaces": set(),

@@ -8,6 +8,8 @@ import importlib
 import types
 from typing import Any
 
+from RestrictedPython import Eval, Guards, compile_restricted, safe_builtins
+
 from .worker import Interpreter
 
 MODULES = ("math", "statistics", "datetime", "decimal", "fractions")
@@ -38,8 +40,6 @@ class RestrictedInterpreter(Interpreter):
 
     def predefined(self) -> dict[str, Any]:
         """Return RestrictedPython's guard functions, and ``math``."""
-        from RestrictedPython import Eval, Guards, safe_builtins
-
         printer = types.SimpleNamespace(_call_print=print)
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}
         return {
@@ -59,6 +59,4 @@ class RestrictedInterpreter(Interpreter):
 
     def compile(self, *arguments: Any) -> Any:
         """Compile code under RestrictedPython's policy."""
-        from RestrictedPython import compile_restricted
-
         return compile_restricted(*arguments)

@@ -164,12 +164,12 @@ def serve(interpreter: Interpreter) -> None:
     with suppress(KeyError):
         sys.modules["numpy"].random.seed()
     requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - stays open until the process ends
-    output: Any = None
     while header := requests.read(HEADER.size):
         mark, seconds, length = HEADER.unpack(header)
         signal.setitimer(signal.ITIMER_REAL, seconds)  # for systems without pidfds
         os.write(SOCKET, mark)
-        output = _streams(output)
+        _open_streams()
+        output = sys.stdout
         failed = interpreter.run(requests.read(length).decode())
         for flush in (lambda: sys.stdout.flush(), output.flush):
             with suppress(BaseException):  # the code may have closed or replaced the stream
@@ -178,19 +178,14 @@ def serve(interpreter: Interpreter) -> None:
         os.write(SOCKET, mark + (b"1" if failed else b"0"))
 
 
-def _streams(output: Any) -> Any:
-    """Restore the standard streams, whatever the last call did to them, and return the output stream.
+def _open_streams() -> None:
+    """Make new standard streams, whatever the last call did to them.
 
-    Errors go to the output stream too, so that their order is kept. The last call's ``output`` is reused if it still
-    works, since loggers that the code set up may write to it. Each line is sent as soon as it is printed, so that it
-    arrives even if the call times out.
+    Errors go to the output stream too, so that their order is kept. Each line is sent as soon as it is printed, so that
+    it arrives even if the call times out.
     """
     standard: Any = sys
     standard.stdout = standard.stderr = None  # first, since an object of the code may close descriptor 1 when deleted
-    try:
-        output.flush()
-    except BaseException:  # the first call, or code closed or replaced the stream
-        output = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115
+    output = open(1, "w", 1, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open until the process ends
     standard.stdout = standard.stderr = standard.__stdout__ = standard.__stderr__ = output
     standard.stdin = standard.__stdin__ = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    return output

@@ -8,34 +8,17 @@ output, so a worker cannot inherit those of another session.
 """
 
 import gc
-import io
 import json
 import os
 import signal
 import socket
 import sys
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from . import confine, weak, worker
 from .system import open_process
-
-# Run before the first fork, so that the interpreter specialises its bytecode once, in memory that the forks share.
-_WARM_UP = """
-import math, re, json, statistics, decimal, fractions, datetime, itertools, functools, collections
-class A:
-    def __init__(self, n): self.n = n
-def f(x): return sum(a.n for a in x)
-print(f"{f([A(1), A(2)]) / 3:.2f}", datetime.date(2024, 1, 1) + datetime.timedelta(days=1))
-try: 1 / 0
-except ZeroDivisionError: pass
-sorted({"a": 1}.items())
-import numpy as np
-from scipy import stats
-values = np.array([1.0, 2.0])
-print(f"{values.mean():.2f} {stats.norm.cdf(1.96):.4f}", np.median(values))
-"""
 
 
 def main(descriptor: int) -> None:
@@ -64,9 +47,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
     """Import the libraries, confine this process, report the layers, and fork workers until the socket closes."""
     if not confinement.missing:
         worker.import_libraries()
-    with redirect_stdout(io.StringIO()) as ignored, redirect_stderr(ignored):
-        for _ in range(20):
-            _interpreter(confinement).run(_WARM_UP)  # RestrictedPython rejects it, but is imported
+    _interpreter(confinement)  # fails here if a library is missing that every worker needs
     confinement.confine_zygote()
     worker.forget_the_machine()
     gc.collect()
