@@ -64,9 +64,6 @@ def _parse(words: Sequence[str]) -> Command:
     parser.command = COMMANDS[name]
     parser.command.add_arguments(parser)
     arguments, unknown = parser.parse_known_args(others)
-    # argparse mistakes an unknown flag that contains a space for the optional value of the preceding flag
-    optional = [str(getattr(arguments, action.dest, "")) for action in parser._actions if action.nargs == "?"]
-    unknown += [value for value in optional if value.startswith("--")]
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]

@@ -130,8 +130,6 @@ class Scorer:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
         field = self.benchmark.told_apart_by
         if field is None:
-            if shown is not None:
-                raise UsageError(f"{self.info.name}: a row has one example, so shown={shown!r} has no effect")
             return examples[0]
         chosen = [example for example in examples if shown in (None, example[field])]
         if len(chosen) == 1:
@@ -215,7 +213,7 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
     Returns:
         A function ``f(completions, **columns)`` that returns one number for each completion. A completion is a text, or
         a list of messages, of which the last is the response. Columns are lists: the columns of the data set and, for
-        MedHallu, ``shown``, which distinguishes the two examples of a row. The function raises UsageError for a missing
+        MedHallu, ``shown``, which distinguishes the two examples of a row. The function raises DataError for a missing
         column.
 
     Raises:
@@ -235,27 +233,13 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
         numbers = []
         for index, completion in enumerate(completions):
             row = {column: values[index] for column, values in listed.items()}
-            try:
-                scored = scorer(row, _text(completion), shown=row.get(told_apart_by))
-            except DataError as error:
-                raise UsageError(
-                    f"reward: {error}. The trainer passes columns of the data set to a reward function only with "
-                    "remove_unused_columns=False"
-                ) from None
+            text = completion if isinstance(completion, str) else completion[-1]["content"] or ""
+            scored = scorer(row, text, shown=row.get(told_apart_by))
             numbers.append(scored[filter_name].metrics.get(name) or 0.0)
         return numbers
 
     rewards.__name__ = f"{scorer.benchmark.name}_{name}"
     return rewards
-
-
-def _text(completion: Any) -> str:
-    """Return the text of a completion: the completion itself, or the content of its last message."""
-    if isinstance(completion, str):
-        return completion
-    if isinstance(completion, Sequence) and completion and isinstance(completion[-1], Mapping):
-        return str(completion[-1].get("content") or "")
-    raise UsageError(f"reward: a completion must be a text or a list of messages, not {completion!r:.50}")
 
 
 def _single_task(name: str) -> dict[str, Any]:

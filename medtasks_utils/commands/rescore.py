@@ -49,7 +49,7 @@ class Rescore(JudgeCommand):
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
-        names = ("g-eval", "factscore") if self.judge == "both" else (self.judge,)
+        names = [name for name in ("g-eval", "factscore") if self.judge in ("both", name.replace("-", ""))]
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)

@@ -14,8 +14,8 @@ are cached on disk, so a rerun does not repeat calls. Only the settings contain 
 caches, errors or a ``repr``.
 """
 
-from .judge import JUDGES, Case, Judge, Judgement, Tokens, judge_name, make_judge
-from .judge_cases import check, judge_all, summary
+from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge
+from .judge_cases import check, judge_all
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
 __all__ = [
@@ -26,10 +26,8 @@ __all__ = [
     "JudgeError",
     "JudgeSettings",
     "Judgement",
-    "Tokens",
     "check",
     "judge_all",
     "judge_name",
     "make_judge",
-    "summary",
 ]

@@ -10,8 +10,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from medtasks_utils.writing import JsonObject
-
 from .judge_settings import JudgeError
 
 _BUSY_SECONDS = 30.0
@@ -24,7 +22,7 @@ _SET_UP = """
 
 
 class Cache:
-    """A persistent store of JSON objects by key.
+    """A persistent store of replies by key.
 
     Args:
         path: the database file; it and its folder are created if missing.
@@ -45,17 +43,17 @@ class Cache:
                 f"cannot write the judge's cache {path} ({error}): name another file with judge_cache"
             ) from None
 
-    def get(self, key: str) -> JsonObject | None:
-        """Return the object stored under a key; None if there is none or it is damaged."""
-        with suppress(ValueError, sqlite3.DatabaseError):
-            row = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
-            value: JsonObject | None = row and json.loads(row[0])
-            return value
+    def get(self, key: str) -> str | None:
+        """Return the reply stored under a key; None if there is none or it is damaged."""
+        with suppress(ValueError, TypeError, KeyError, sqlite3.DatabaseError):
+            (value,) = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
+            return str(json.loads(value)["text"])
         return None
 
-    def put(self, key: str, value: JsonObject) -> None:
-        """Store an object and commit the transaction."""
-        self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, json.dumps(value), time.time()))
+    def put(self, key: str, text: str) -> None:
+        """Store a reply and commit the transaction."""
+        value = json.dumps({"text": text})
+        self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, value, time.time()))
 
     def close(self) -> None:
         """Close the database."""

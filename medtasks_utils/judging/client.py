@@ -16,10 +16,10 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.writing import SECRETS, printable
 
 from .cache import Cache
-from .endpoints import NO_COMPLETION, error_line, explain, parameters, refused_by, unusable
-from .judge import CallError, Messages, Schema, Tokens, Value
+from .endpoints import HINTS, NO_COMPLETION, error_line, explain, parameters, refused_by
+from .judge import CallError, Messages, Schema, Value
 from .judge_replies import UnreadableError
-from .judge_settings import JudgeSettings
+from .judge_settings import JudgeError, JudgeSettings
 
 MAX_ATTEMPTS = 3
 """Maximum number of requests for a readable reply; after that, the call counts as a failure."""
@@ -38,12 +38,11 @@ _refused: dict[tuple[str, str], frozenset[str]] = {}
 """By base URL and model name, the parameters that the model has refused."""
 
 
-Tally = Counter[str]
-"""The cost of one case so far: ``calls``, and ``prompt`` and ``completion`` tokens, including cached replies."""
-
-
 class JudgeClient:
     """A client of one endpoint, with a cache and limits. Use it in a single event loop.
+
+    Attributes:
+        spent: the cost so far: ``calls``, and ``prompt`` and ``completion`` tokens. Cached replies cost nothing.
 
     Args:
         settings: the model, the endpoint and the limits.
@@ -55,11 +54,12 @@ class JudgeClient:
 
     def __init__(self, settings: JudgeSettings, check_first: bool = False) -> None:
         self.settings = settings
+        self.spent = Counter[str]()
         self._check_first = check_first
         self._checking: asyncio.Task[None] | None = None
         self._cache = Cache(settings.cache)
         self._openai = openai.AsyncOpenAI(
-            api_key=settings.api_key.get_secret_value(),
+            api_key=settings.api_key,
             base_url=settings.base_url,
             timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
             max_retries=settings.max_retries,  # the client honours Retry-After, or backs off exponentially
@@ -76,10 +76,8 @@ class JudgeClient:
         await self._openai.close()
         self._cache.close()
 
-    async def complete(
-        self, messages: Messages, read: Callable[[str], Value], schema: Schema = None, *, tally: Tally
-    ) -> Value:
-        """Get a reply to messages, parse it with ``read``, and add the cost to the tally.
+    async def complete(self, messages: Messages, read: Callable[[str], Value], schema: Schema = None) -> Value:
+        """Get a reply to messages, and parse it with ``read``.
 
         Raises:
             CallError: if no attempt gave a readable reply.
@@ -88,20 +86,17 @@ class JudgeClient:
         key = self._key(messages, schema)
         cached = self._cache.get(key)
         if cached is not None:
-            # a damaged reply, or one from a version that parsed replies differently
-            with suppress(UnreadableError, KeyError, TypeError, AttributeError):
-                value = read(final_text(cached["text"]))
-                tally.update(Tokens(*cached["tokens"])._asdict())
-                return value
+            with suppress(UnreadableError):  # a damaged reply, or one from a version that parsed replies differently
+                return read(final_text(cached))
         if self._check_first:
             self._checking = self._checking or asyncio.ensure_future(self.check())
             await asyncio.shield(self._checking)
         asked, problem = messages, UnreadableError()
         for _ in range(MAX_ATTEMPTS):
             try:
-                text, tokens = await self._request(asked, schema, tally)
+                text = await self._request(asked, schema)
                 value = read(final_text(text))
-                self._cache.put(key, {"text": text, "tokens": tokens})
+                self._cache.put(key, text)
                 return value
             except UnreadableError as error:
                 problem = error
@@ -112,15 +107,13 @@ class JudgeClient:
             asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
         raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
-    async def _request(
-        self, messages: Messages, schema: Schema, tally: Tally, client: openai.AsyncOpenAI | None = None
-    ) -> tuple[str, Tokens]:
+    async def _request(self, messages: Messages, schema: Schema, client: openai.AsyncOpenAI | None = None) -> str:
         """Send a request, and send it again without an optional parameter if the endpoint refuses that parameter.
 
         If ``client`` is None, the client with the retries of the settings is used.
 
         Returns:
-            The reply's text, without secrets, and the number of tokens.
+            The reply's text, without secrets.
 
         Raises:
             CallError: if the request fails.
@@ -131,7 +124,7 @@ class JudgeClient:
         await self._slots.acquire()
         try:
             while True:
-                tally["calls"] += 1
+                self.spent["calls"] += 1
                 sent = parameters(refused, self.settings.max_tokens, schema)
                 try:
                     answer = await requests.create(
@@ -139,7 +132,7 @@ class JudgeClient:
                         messages=messages,  # type: ignore[arg-type]
                         extra_body=sent,  # a typed argument would be validated recursively
                     )
-                    tally["calls"] += answer.retries_taken
+                    self.spent["calls"] += answer.retries_taken
                     break
                 except openai.OpenAIError as error:
                     name = refused_by(error, sent)
@@ -152,17 +145,17 @@ class JudgeClient:
         try:  # the client library does not check types, and endpoints differ
             completion: Any = answer.parse()
             choice, usage = completion.choices[0], completion.usage
-            text = SECRETS.scrub(printable(choice.message.content or ""))
-            tokens = Tokens(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else Tokens()
+            text: str = SECRETS.scrub(printable(choice.message.content or ""))
+            if usage:
+                self.spent.update(prompt=usage.prompt_tokens or 0, completion=usage.completion_tokens or 0)
             refusal, finish = choice.message.refusal, choice.finish_reason
         except (AttributeError, IndexError, TypeError, ValueError):
             raise UnreadableError("the endpoint's response is not a chat completion", NO_COMPLETION) from None
-        tally.update(tokens._asdict())
         if finish == "length":
             raise UnreadableError(f"the reply was cut off at max_tokens={self.settings.max_tokens}")
         if refusal or finish == "content_filter" or not final_text(text).strip():
             raise UnreadableError(f"the judge refused or sent no text: {refusal or finish}", "refusal")
-        return text, tokens
+        return text
 
     async def check(self) -> None:
         """Make a small call with the same parameters as real calls.
@@ -173,15 +166,16 @@ class JudgeClient:
         settings = self.settings
         retries = min(settings.max_retries, _CHECK_RETRIES)
         message = "the judge %s at %s has not responded yet; making up to %d attempts"
-        line = message, settings.model, settings.base_url, retries + 1
-        remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, *line)
+        judge = settings.model, settings.base_url
+        remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, message, *judge, retries + 1)
         try:
-            await self._request(_CHECK, _CHECK_SCHEMA, Tally(), self._openai.with_options(max_retries=retries))
+            await self._request(_CHECK, _CHECK_SCHEMA, self._openai.with_options(max_retries=retries))
         except CallError as error:
-            if (
-                not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION
-            ):  # an unreadable reply still shows that the endpoint works
-                raise unusable(error.kind, str(error), settings) from None
+            # an unreadable reply still shows that the endpoint works
+            if not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION:
+                problem = "; ".join(filter(None, (str(error), HINTS.get(error.kind))))
+                line = f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}"
+                raise JudgeError(line) from None
         finally:
             remark.cancel()
 

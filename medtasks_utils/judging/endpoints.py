@@ -10,14 +10,14 @@ from medtasks_utils.errors import HINTS_BY_STATUS
 from medtasks_utils.writing import SECRETS, JsonObject, one_line, printable, shortened
 
 from .judge import CallError, Schema
-from .judge_settings import JudgeError, JudgeSettings
+from .judge_settings import JudgeSettings
 
 NO_COMPLETION = "http_200"
 """Failure kind of a successful HTTP reply that is not a chat completion."""
 
 _LONGEST_LINE = 300
 _SERVER = "is the server running, and is the base URL right?"
-_HINTS = {
+HINTS = {
     "unreachable": _SERVER,
     "timeout": _SERVER,
     "unreadable": HINTS_BY_STATUS[404],
@@ -68,9 +68,3 @@ def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
 def error_line(text: str) -> str:
     """Return a text on one line, without secrets, truncated to 300 characters."""
     return shortened(one_line(SECRETS.scrub(printable(text))), _LONGEST_LINE)
-
-
-def unusable(kind: str, message: str, settings: JudgeSettings) -> JudgeError:
-    """Return the error for an endpoint that failed its check, with advice if there is any."""
-    problem = "; ".join(filter(None, (message, _HINTS.get(kind))))
-    return JudgeError(f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}")

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 from . import templates
-from .judge import Ask, CallError, Case, Judgement
+from .judge import Ask, Case, Judgement
 from .judge_replies import LABELS, read_claims, read_label
 
 
@@ -40,32 +40,24 @@ class FActScore:
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output contains the claims, their labels, and the rates from 0 to 100."""
-        output: dict[str, Any] = {}
         fields = case._asdict()
 
-        async def rate(name: str, texts: Sequence[str], prompt: str, prefix: str = "") -> None:
-            """Extract the claims in texts, verify each, and store claims, labels and rate in the output."""
+        async def rate(texts: Sequence[str], prompt: str) -> tuple[list[str], list[str], float | None]:
+            """Extract the claims in texts and verify each; return the claims, their labels and the rate."""
             extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
             extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
             claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))
-            labels: list[Any] = [None] * len(claims)
-            output.update({f"{prefix}claims": claims, f"{prefix}labels": labels})
+            verifications = [ask(verification.messages(**fields, claim=claim), read_label) for claim in claims]
+            labels = await asyncio.gather(*verifications)
+            return claims, labels, 100 * sum(map(LABELS.__getitem__, labels)) / len(labels) if labels else None
 
-            async def verify(index: int) -> None:
-                labels[index] = await ask(verification.messages(**fields, claim=claims[index]), read_label)
-
-            await asyncio.gather(*map(verify, range(len(claims))))
-            # Without claims, an explanation has a support of 0; references without claims are covered completely.
-            empty = None if prefix else 0.0
-            output[name] = 100 * sum(map(LABELS.__getitem__, labels)) / len(labels) if labels else empty
-
-        halves = [rate("support", [case.explanation], "verify")]
+        halves = [rate([case.explanation], "verify")]
         if self.use_coverage:
-            halves.append(rate("coverage", case.references, "cover", "reference_"))
-        try:
-            await asyncio.gather(*halves)
-        except CallError as error:
-            error.output = output
-            raise
+            halves.append(rate(case.references, "cover"))
+        output: dict[str, Any] = {}
+        for name, prefix, found in zip(self.rates, ("", "reference_"), await asyncio.gather(*halves), strict=False):
+            output[f"{prefix}claims"], output[f"{prefix}labels"], output[name] = found
+        # Without claims, an explanation has a support of 0; references without claims are covered completely.
+        output["support"] = output["support"] or 0.0
         rates = [output[name] for name in self.rates if output[name] is not None]
         return Judgement(sum(rates) / len(rates), output=output)

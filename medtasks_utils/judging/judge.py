@@ -1,6 +1,5 @@
 """Define the cases, calls and judgements of a judge, and register the judges by name."""
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
@@ -37,13 +36,6 @@ class Case(NamedTuple):
     references: tuple[str, ...]
 
 
-class Tokens(NamedTuple):
-    """Numbers of tokens that the endpoint reports; 0 if it reports none."""
-
-    prompt: int = 0
-    completion: int = 0
-
-
 @dataclass(frozen=True)
 class Judgement:
     """The result of judging one case: a score or a failure.
@@ -54,33 +46,22 @@ class Judgement:
             statuses; None if the case was judged.
         error: a line about the failure, without secrets; None if the case was judged.
         output: the complete output of the judge: G-Eval's JSON object, or FActScore's ``claims``, ``labels``,
-            ``support`` and, with coverage, ``reference_claims``, ``reference_labels`` and ``coverage``. After a
-            failure, the output so far.
-        tokens: the number of tokens spent on the case, including cached replies.
-        calls: the number of requests for the case, including successful retries; cached replies and retries of a call
-            that failed in the end are not counted.
+            ``support`` and, with coverage, ``reference_claims``, ``reference_labels`` and ``coverage``. Empty after a
+            failure.
     """
 
     score: float | None
     failure: str | None = None
     error: str | None = None
     output: JsonObject = field(default_factory=dict)
-    tokens: Tokens = field(default_factory=Tokens)
-    calls: int = 0
 
 
 class CallError(Exception):
-    """Raised if no attempt at a call got a readable reply.
-
-    Attributes:
-        kind: the kind of failure, as in :class:`Judgement`.
-        output: the judge's output before the failure.
-    """
+    """Raised if no attempt at a call got a readable reply; ``kind`` is the failure, as in :class:`Judgement`."""
 
     def __init__(self, message: str = "", kind: str = "unreadable") -> None:
         super().__init__(message)
         self.kind = kind
-        self.output: JsonObject = {}
 
 
 Ask = Callable[..., Awaitable[Any]]
@@ -108,7 +89,7 @@ class Judge(Protocol):
         """A line that identifies how cases are scored, including versions of prompts but not the model."""
 
     async def judge(self, case: Any, ask: Ask) -> Judgement:
-        """Judge one hashable case, and return its score and output; the caller adds the cost.
+        """Judge one hashable case, and return its score and output.
 
         Raises:
             CallError: if a call failed in every attempt.
@@ -125,28 +106,25 @@ JUDGES = Registry(
 """Classes of :class:`Judge`, by name."""
 
 
-def judge_name(text: str) -> str:
-    """Return the registered name of a judge; for example, ``geval`` and ``G-Eval`` both mean ``g-eval``.
+def judge_name(name: str) -> str:
+    """Return the name of a judge as it is.
 
     Raises:
         JudgeError: for an unknown judge.
     """
-    for name in JUDGES:
-        if re.sub("[-_]", "", name.lower()) == re.sub("[-_]", "", text.lower()):
-            return name
-    raise JudgeError(f"unknown judge {text!r}; the judges are {', '.join(JUDGES)}")
+    if name not in JUDGES:
+        raise JudgeError(f"unknown judge {name!r}; the judges are {', '.join(JUDGES)}")
+    return name
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """Create a judge by a name that :func:`judge_name` accepts.
+    """Create a judge.
 
     Args:
-        name: the name of the judge.
+        name: its name in :data:`JUDGES`.
         use_coverage: True to also score coverage, if the judge supports it, such as FActScore; others ignore it.
 
-    Raises:
-        JudgeError: for an unknown judge.
     """
-    kind = JUDGES[judge_name(name)]
+    kind = JUDGES[name]
     judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()
     return judge

@@ -2,12 +2,9 @@
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from pydantic import SecretStr
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.writing import SECRETS
@@ -42,7 +39,7 @@ class JudgeSettings:
 
     model: str
     base_url: str
-    api_key: SecretStr
+    api_key: str = field(repr=False)
     cache: Path
     concurrency: int = 16
     max_tokens: int = 4096
@@ -74,7 +71,7 @@ class JudgeSettings:
             JudgeError: for a malformed URL, a URL with credentials, or a missing key.
         """
         url = endpoint(base_url or os.environ.get("OPENAI_BASE_URL") or PROVIDER)
-        key = find_key(key_variable, os.environ)
+        key = find_key(key_variable)
         if key is None and url == PROVIDER:
             raise JudgeError(
                 f"the judge at {url} needs an API key: set {' or '.join(KEY_VARIABLES)}, name another variable that "
@@ -83,7 +80,7 @@ class JudgeSettings:
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
-        return cls(model, url, SecretStr(key or _NO_KEY), file, **limits)
+        return cls(model, url, key or _NO_KEY, file, **limits)
 
 
 def endpoint(url: str) -> str:
@@ -100,19 +97,18 @@ def endpoint(url: str) -> str:
     return url.strip().rstrip("/").removesuffix("/chat/completions")
 
 
-def find_key(variable: str | None, environment: Mapping[str, str]) -> str | None:
+def find_key(variable: str | None) -> str | None:
     """Return the API key from an environment variable, or None if no variable is named and none is set.
 
     Args:
         variable: the name of the variable; None for the first of :data:`KEY_VARIABLES` that is set.
-        environment: the environment variables.
 
     Raises:
         JudgeError: if the named variable is not set. The message does not repeat the name, since it may be a key that
             was pasted in the wrong place.
     """
     for name in KEY_VARIABLES if variable is None else (variable,):
-        if key := environment.get(name, "").strip():
+        if key := os.environ.get(name, "").strip():
             return key
     if variable is not None:
         raise JudgeError(

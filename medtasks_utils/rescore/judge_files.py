@@ -10,14 +10,13 @@ import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.extraction.letters import LETTERS
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, Tokens, judge_all
-from medtasks_utils.judging import summary as spent
+from medtasks_utils.judging import Judge, Judgement, JudgeSettings, judge_all
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
@@ -82,7 +81,7 @@ def rescore(
         judges: the judges.
         settings: the judging model, its endpoint and its limits.
         prefix: the prefix of the files' paths, such as ``results/judged_``.
-        log: a function that is called with one line per failure and one per judge.
+        log: a function that is called with one line per failure.
         verbose: True to also log one line per judgement.
 
     Raises:
@@ -93,7 +92,13 @@ def rescore(
     for path in result.paths:
         write_whole(path, path.read_bytes() if path.exists() else b"", make_folder=True)
     for judge, path in zip(judges, result.paths, strict=True):
-        judged = list(zip(responses, _judged(responses, judge, settings, log, verbose), strict=True))
+        judged = list(zip(responses, _judged(responses, judge, settings), strict=True))
+        for response, judgement in judged:
+            name = f"{response.run}, {response.task}, {response.example}"
+            if judgement and judgement.failure:
+                log(f"failed: {name}: {judgement.failure}: {judgement.error}")
+            elif judgement and verbose:
+                log(f"judged: {name}: {judgement.score:.1f}")
         rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
         write_whole(path, csv_of(rows[0], (row.values() for row in rows)))
         for run in dict.fromkeys(response.run for response in responses):
@@ -107,33 +112,12 @@ def rescore(
     return result
 
 
-def _judged(
-    responses: Sequence[ExplainedResponse], judge: Judge, settings: JudgeSettings, log: Log, verbose: bool
-) -> list[Judgement | None]:
+def _judged(responses: Sequence[ExplainedResponse], judge: Judge, settings: JudgeSettings) -> list[Judgement | None]:
     """Judge responses, and return one judgement per response; None for a response that needs no judge."""
-    judgements: list[Judgement | None] = [None] * len(responses)
-    places: dict[Case, list[int]] = defaultdict(list)  # several tasks may share a response
-    for place, response in enumerate(responses):
-        if response.needs_judge:
-            places[response.case].append(place)
-    same = list(places.values())
-
-    def add(index: int, judgement: Judgement) -> None:
-        """Store a judgement for every response with that case, and log it."""
-        first, *duplicates = same[index]
-        judgements[first] = judgement
-        for place in duplicates:
-            judgements[place] = replace(judgement, calls=0, tokens=Tokens())  # count the cost only once
-        name = f"{responses[first].run}, {responses[first].task}, {responses[first].example}"
-        if judgement.score is None:
-            log(f"failed: {name}: {judgement.failure}: {judgement.error}")
-        elif verbose:
-            log(f"judged: {name}: {judgement.score:.1f}")
-
-    distinct = judge_all(judge, settings, list(places), add, check_first=True)
-    if distinct:
-        log(f"{judge.signature}|model:{settings.model}: {spent(distinct)}")
-    return judgements
+    needing = [response.case if response.needs_judge else None for response in responses]
+    distinct = list(dict.fromkeys(filter(None, needing)))  # several tasks may share a response
+    judgements = dict(zip(distinct, judge_all(judge, settings, distinct, check_first=True), strict=True))
+    return [case and judgements[case] for case in needing]
 
 
 def _status(response: ExplainedResponse, judgement: Judgement | None) -> str:
@@ -191,9 +175,6 @@ def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge,
         "status": status,
         "score": score,
         "failure": result.failure,
-        "calls": result.calls,
-        "prompt_tokens": result.tokens.prompt,
-        "completion_tokens": result.tokens.completion,
     }
     # UTF-8 and CSV cannot represent lone surrogates and NUL, so they become U+FFFD.
     cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}

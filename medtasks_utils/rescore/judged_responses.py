@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import Case
@@ -63,16 +62,16 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
         MedtasksError: if no file matches, or none has responses to judge.
     """
     paths = _matching(patterns)
-    without_explanations: dict[str, None] = {}
+    without_explanations: list[str] = []
     problems: list[str] = []
     responses: list[ExplainedResponse] = []
-    for run in read_runs(paths):
+    for run in read_runs(sorted(paths)):
         for task in run.tasks.values():
             path = task.samples_path
-            if path is None or path.resolve() not in paths:
+            if path is None or not paths.intersection([path.resolve(), *path.resolve().parents]):
                 continue
             if task.benchmark is None or task.benchmark.case_of is None:
-                without_explanations[task.task] = None
+                without_explanations.append(task.task)
                 continue
             problems += task.problems
             of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
@@ -82,35 +81,31 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
                     "log-likelihoods have no explanation to judge"
                 )
             responses += of_task
-    tasks = ", ".join(without_explanations)
+    tasks = ", ".join(dict.fromkeys(without_explanations))
     if not responses:
         samples = f"no samples with explanations in {', '.join(patterns)} (tasks: {tasks or 'none'})"
-        usable = benchmarks().usable()
-        judged = ",".join(benchmark.default_task for benchmark in usable if benchmark.case_of)
         raise MedtasksError(
-            f"no response to judge: {problems[0] if problems else samples}. Evaluate with --tasks {judged} "
-            "--log_samples, or convert the results.jsonl of vf-eval with medtasks import"
+            f"no response to judge: {problems[0] if problems else samples}. Evaluate a task with reference "
+            "explanations with --log_samples, or convert the results.jsonl of vf-eval with medtasks import"
         )
     if tasks:
         problems.append(f"samples of {tasks} are left out, since they have no explanations to judge")
     return Responses(responses, problems)
 
 
-def _matching(patterns: Sequence[str]) -> list[Path]:
-    """Return all matching files without duplicates."""
-    paths: list[Path] = []
+def _matching(patterns: Sequence[str]) -> set[Path]:
+    """Return all matching files and folders."""
+    paths: set[Path] = set()
     for pattern in patterns:
         place = os.path.expanduser(pattern)
-        if os.path.isdir(place):
-            place = os.path.join(glob.escape(place), "**", "samples_*.jsonl")
-        matching = [Path(path).resolve() for path in sorted(glob.glob(place, recursive=True)) if os.path.isfile(path)]
+        matching = [place] if os.path.exists(place) else glob.glob(place, recursive=True)
         if not matching:
             raise MedtasksError(
                 f"no file matches --input_glob {pattern!r}; name files written by lm_eval --log_samples, as in "
                 "'results/**/samples_*.jsonl' (quoted, so that the shell does not expand it)"
             )
-        paths += matching
-    return list(dict.fromkeys(paths))
+        paths.update(Path(path).resolve() for path in matching)
+    return paths
 
 
 def _responses(

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import sqlite3
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,7 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 )
 def test_what_may_pass_is_tried_again(fault, tmp_path):
     judgement, server = one(tmp_path, fault, fault, GOOD)
-    assert (judgement.score, judgement.failure, judgement.calls, len(server.requests)) == (80.0, None, 3, 3)
+    assert (judgement.score, judgement.failure, len(server.requests)) == (80.0, None, 3)
     judgement, server = one(tmp_path / "again", fault, max_retries=2)
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
@@ -81,7 +79,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kin
     judgement, server = one(tmp_path, bad)
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
-    assert (judgement.score, judgement.calls, judgement.tokens) == (80.0, 3, (21, 9))
+    assert judgement.score == 80.0 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
 
@@ -130,11 +128,13 @@ def test_endpoints_in_one_form_without_credentials():
         assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [KEY, "NOT_SET", "EMPTY", ""])
-def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name):
-    assert find_key(None, {"JUDGE_API_KEY": " ", "OPENAI_API_KEY": " openai-key\n"}) == "openai-key"
+@pytest.mark.parametrize("name", [KEY, "EMPTY", ""])
+def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name, monkeypatch):
+    for variable, value in (("JUDGE_API_KEY", " "), ("OPENAI_API_KEY", " openai-key\n"), ("EMPTY", "")):
+        monkeypatch.setenv(variable, value)
+    assert find_key(None) == find_key("OPENAI_API_KEY") == "openai-key"
     with pytest.raises(JudgeError) as caught:
-        find_key(name, {"EMPTY": ""})
+        find_key(name)
     assert KEY not in str(caught.value)
 
 
@@ -200,22 +200,3 @@ def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage, tmp_path)
             database.execute("UPDATE replies SET value = CAST(? AS TEXT)", (damage,))
         (judgement,) = judged(server, tmp_path, [case()])
     assert judgement.score == 80.0 and len(server.requests) == 2
-
-
-FILL = """
-import sys
-from pathlib import Path
-from medtasks_utils.judging.cache import Cache
-cache = Cache(Path(sys.argv[1]))
-for number in range(50):
-    cache.put(f"{sys.argv[2]}-{number}", {"text": "x" * 1000})
-    cache.put("shared", {"text": sys.argv[2]})
-"""
-
-
-def test_several_processes_write_the_same_cache(tmp_path):
-    path = tmp_path / "cache"
-    workers = [subprocess.Popen([sys.executable, "-c", FILL, path, str(worker)]) for worker in range(2)]
-    assert [process.wait(60) for process in workers] == [0] * 2
-    with sqlite3.connect(path) as database:
-        assert database.execute("SELECT count(*) FROM replies").fetchone() == (101,)

@@ -9,7 +9,7 @@ from typing import Any
 from medtasks_utils.benchmarks.base import Answer, Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge, summary
+from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
 
 from .metrics import make_metrics
@@ -94,9 +94,7 @@ class Explanations:
         }
         judgements: dict[Case | None, Judgement] = {}
         if self._judge is not None:
-            judged = judge_all(self._judge, self._settings, distinct)
-            logger.info("%s: judge %s: %s", self._task, self._judge.name, summary(judged))
-            judgements |= zip(distinct, judged, strict=True)
+            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
             judgement = judgements.get(case)
