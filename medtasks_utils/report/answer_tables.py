@@ -1,9 +1,8 @@
-"""Build tables of the answers: their frequencies, how they were found, and the cost of abstaining."""
+"""Build the table of how answers were found, and the figure of the cost of abstaining."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.results.samples import number
@@ -13,29 +12,6 @@ from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 from .report_tables import Cell, Figure, ReportTable, figure_row, samples_link
 from .text import words
 from .topics import RunResult, Topic
-
-
-def answers_table(topic: Topic, labels: Mapping[str, str], filter_name: str) -> ReportTable:
-    """Return a table of answers by right answer: a confusion matrix of verdicts, or the frequency of each letter."""
-    by_run: dict[str, Counter[tuple[str, str]]] = {}
-    for run, samples in topic.samples().items():
-        by_run[run] = Counter()
-        for sample in samples:
-            by_run[run].update((sample.target, answer) for answer in sample.answers.get(filter_name, ()))
-    pairs = set(chain.from_iterable(by_run.values()))
-    targets = [label for label in labels if any(label == target for target, _ in pairs)]
-    answers = [label for label in labels if any(label == answer for _, answer in pairs)]
-    title = "Answers given (columns) by right answer (rows)"
-    table = ReportTable(title, ["Right answer", "Run", *(labels[answer] for answer in answers)], texts=2, folded=True)
-    for target in targets:
-        for run, counts in by_run.items():
-            total = sum(counts[target, answer] for answer in answers) or 1
-            row = [Cell(labels[target]), Cell(run)]
-            for answer in answers:
-                share = counts[target, answer] / total
-                row.append(Cell(f"{counts[target, answer]:,}", f"{share:.0%}", share=share))
-            table.rows.append(row)
-    return table
 
 
 def found_by_table(topic: Topic, filter_name: str) -> ReportTable:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import chain, combinations, islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 from medtasks_utils.compare import MetricDifference, compare_runs, corrected
 from medtasks_utils.results import Run, TaskRun
@@ -18,20 +18,6 @@ LEAD = (
 )
 
 
-class _ComparedPair(NamedTuple):
-    """Two runs compared under one filter; differences are the second run's value minus the first's.
-
-    Attributes:
-        differences: groups of tasks first, then tasks, each followed by its breakdowns.
-        refused: by task or group that is not compared, the reason.
-        warnings: sentences that readers of the differences need.
-    """
-
-    differences: list[MetricDifference]
-    refused: dict[str, str]
-    warnings: list[str]
-
-
 def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[str, Any]]:
     """Return all pairs of runs, compared on the examples of the tasks that both have, as ``comparison.js`` reads them.
 
@@ -39,20 +25,25 @@ def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[st
     runs, metrics and filters; whole tasks are one family of tests, and parts of tasks another. Pairs of runs without a
     common task are left out.
     """
-    keys = list(product(combinations(range(len(runs)), 2), filters))
-    pairs = [_compared(runs[a], runs[b], filter_name) for (a, b), filter_name in keys]
-    differences = iter(corrected(list(chain.from_iterable(pair.differences for pair in pairs))))
-    data = []
-    for (numbers, filter_name), pair in zip(keys, pairs, strict=True):
-        lines = [_line(difference) for difference in islice(differences, len(pair.differences))]
-        if lines or pair.refused:
-            about = {"filter": filter_name, "runs": numbers, "refused": pair.refused, "warnings": pair.warnings}
-            data.append({**about, "lines": lines})
-    return data
+    pairs = []
+    for (a, b), filter_name in product(combinations(range(len(runs)), 2), filters):
+        differences, refused, warnings = _compared(runs[a], runs[b], filter_name)
+        about = {"filter": filter_name, "runs": [a, b], "refused": refused, "warnings": warnings}
+        if differences or refused:
+            pairs.append((about, differences))
+    all_differences = iter(corrected(list(chain.from_iterable(differences for _, differences in pairs))))
+    return [
+        {**about, "lines": list(map(_line, islice(all_differences, len(differences))))} for about, differences in pairs
+    ]
 
 
-def _compared(a: Run, b: Run, filter_name: str) -> _ComparedPair:
-    """Compare two runs under one filter, on the tasks and groups that both have."""
+def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference], dict[str, str], list[str]]:
+    """Compare two runs under one filter, on the tasks and groups that both have.
+
+    Returns:
+        The differences, as the second run's value minus the first's: groups of tasks first, then tasks, each followed
+        by its breakdowns; by task or group that is not compared, the reason; and sentences that readers need.
+    """
 
     def tasks_of(run: Run, name: str) -> list[TaskRun]:
         names = run.groups[name].tasks if name in run.groups else [name]
@@ -74,7 +65,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> _ComparedPair:
     refused = {name: text for name, text in reasons.items() if text}
     compared = [(name, name) for name in tasks if name not in refused]
     if not compared:
-        return _ComparedPair([], refused, [])
+        return [], refused, []
     groups = [name for name in groups if name not in refused]  # compared only if all of their tasks are compared
     result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
     differences = [
@@ -82,7 +73,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> _ComparedPair:
         for difference in result.differences
         if not (difference.metric.is_of_explanations and reason(difference.task, of_explanations=True))
     ]
-    return _ComparedPair(differences, refused, result.warnings)
+    return differences, refused, result.warnings
 
 
 def _line(difference: MetricDifference) -> dict[str, Any]:

@@ -8,6 +8,7 @@ metric, the filter, the tools and the signature.
 
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from medtasks_utils.statistics.metrics import Metric
 
 from .topics import RunResult, topics_of
 
+_IS_SAMPLE = "the rows are the bundled sample"
 _PUBLISHED_FILTERS = (DEFAULT_FILTER, "none")  # tasks that score log-likelihoods have the filter "none"
 
 
@@ -61,10 +63,8 @@ def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
     whole = []
     held_back = []
     for headline in _headlines(run):
-        is_sample = "sample" in map(source_of_task, headline.result.tasks)
-        partial = list(dict.fromkeys(_why_partial(run, headline)))
-        reasons = ["the rows are the bundled sample"] if is_sample else partial
-        if is_sample or (reasons and not allow_partial):
+        reasons = dict.fromkeys(_why_partial(run, headline))
+        if _IS_SAMPLE in reasons or (reasons and not allow_partial):
             held_back.append(f"{headline.name}: {'; '.join(reasons)}")
         else:
             whole.append(headline)
@@ -94,7 +94,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
         yield f"--limit {limit:g}"
     for task in headline.result.tasks:
         if source_of_task(task) != "hub":
-            yield "the rows come from local files, not the hub"
+            yield _IS_SAMPLE if source_of_task(task) == "sample" else "the rows come from local files, not the hub"
         count = run.counts.get(task.task, {})
         if limit is None and count.get("effective") != count.get("original"):
             yield f"{count.get('effective')} of {count.get('original')} examples"
@@ -127,11 +127,6 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
         *(() if is_from_hub else ("rows from local files of unknown revision",)),
         *(f"signature {signature}" for signature in headline.result.signatures(headline.filter)),
     ]
-    day, _, time = run.date.partition("T")  # 2026-11-21T08-27-59.103191
-    date = {"date": f"{day}T{time[:8].replace('-', ':')}"} if time else {}
-    return {
-        "dataset": dataset,
-        "value": round(headline.value * metric.scale, 4),
-        **date,
-        "notes": "; ".join(notes),
-    }
+    value = round(headline.value * metric.scale, 4)
+    written = {"date": datetime.strptime(run.date[:19], "%Y-%m-%dT%H-%M-%S").isoformat()} if run.date else {}
+    return {"dataset": dataset, "value": value, **written, "notes": "; ".join(notes)}

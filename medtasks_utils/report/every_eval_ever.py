@@ -107,13 +107,15 @@ def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript")
     ways = sample.found_by.get(headline.filter) or repeat("unknown")
-    messages = []
-    for turn, message in enumerate(transcript or ()):
-        messages.append({"turn_idx": turn, "role": message["role"], "content": message["content"]})
-    answers = []
-    for answer, way in zip(sample.answers[headline.filter], ways, strict=False):
-        place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
-        answers.append({**place, "extracted_value": answer, "extraction_method": way})
+    messages = [
+        {"turn_idx": turn, "role": message["role"], "content": message["content"]}
+        for turn, message in enumerate(transcript or ())
+    ]
+    place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
+    answers = [
+        {**place, "extracted_value": answer, "extraction_method": way}
+        for answer, way in zip(sample.answers[headline.filter], ways, strict=False)
+    ]
     return {
         "evaluation_name": headline.name,
         "sample_id": str(sample.doc_id),

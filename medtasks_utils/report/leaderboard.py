@@ -64,14 +64,12 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     columns = {
         filter_name: [_column(topic, names, filter_name, ranks_by_topic) for topic in shown] for filter_name in filters
     }
-    results = {topic.name: topic.results for topic in topics if topic.benchmark_name}
     return {
         "columns": columns,
         "sentences": {name: _sentences(of_filter, names) for name, of_filter in columns.items()},
         "outcomes": OUTCOMES,
         "ends": {
-            topic: [_ends(by_run[name]) if name in by_run and by_run[name].samples else None for name in names]
-            for topic, by_run in results.items()
+            topic.name: [_ends(topic.results.get(name)) for name in names] for topic in topics if topic.benchmark_name
         },
     }
 
@@ -111,12 +109,14 @@ def _chance(topic: Topic, metric: str) -> float | None:
 # ---- how examples ended
 
 
-def _ends(result: RunResult) -> dict[str, Any]:
-    """Return a JSON-compatible dict of a result's outcomes.
+def _ends(result: RunResult | None) -> dict[str, Any] | None:
+    """Return a JSON-compatible dict of a result's outcomes; None without samples.
 
     It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
     tokens, and the number of examples that deserve a look.
     """
+    if result is None or not result.samples:
+        return None
     counts = outcomes(result)
     total = sum(counts.values()) or 1.0
     strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))

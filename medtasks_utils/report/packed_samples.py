@@ -57,8 +57,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
             of_task = by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
-                entry = of_task.get(key) or of_task.setdefault(key, _Entry(task, labels, place, sample))
-                entry.samples[run_number] = sample
+                of_task.setdefault(key, _Entry(task, labels, place, sample)).samples[run_number] = sample
     entries = (sorted(of_task.values(), key=lambda entry: entry.shown.doc_id) for of_task in by_task.values())
     return list(chain.from_iterable(entries))
 
@@ -68,9 +67,8 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 def _record(entry: _Entry, sample: Sample) -> Row:
     """Return the record for the detail view of a sample; it has a prompt only if that differs from the document's."""
-    details: Row = {}
-    for of_filter in sample.details.values():
-        details |= {name: value for name, value in of_filter.items() if value not in (None, "")}
+    logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
+    details = {name: value for name, value in logged if value not in (None, "")}
     answers = {
         name: [entry.labels.get(answer, answer) for answer in of_filter] for name, of_filter in sample.answers.items()
     }
@@ -93,8 +91,7 @@ def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
-        "empty response": not all(map(str.strip, sample.responses)),
-        **{words: ending in sample.endings for ending, words in ENDINGS.items() if words and ending != "empty"},
+        **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
     }
     details = next(iter(sample.details.values()), {})
     return [*dict.fromkeys(_texts(details.get("badges"))), *(name for name, holds in marks.items() if holds)]

@@ -26,6 +26,7 @@ from .leaderboard import leaderboard
 from .packed_samples import pack_samples
 from .packing import pack_one
 from .reply_endings import replies_table
+from .report_tables import listed
 from .run_settings import settings_table
 from .sections import topic_section
 from .summary import partial_runs, problems, signature_table
@@ -33,22 +34,6 @@ from .text import as_tex, visible
 from .topics import topics_of
 
 _ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = (
-    "store.js",
-    "elements.js",
-    "markdown.js",
-    "response.js",
-    "detail.js",
-    "marks.js",
-    "selection.js",
-    "samples.js",
-    "choice.js",
-    "figures.js",
-    "plots.js",
-    "leaderboard.js",
-    "comparison.js",
-    "report.js",
-)
 _LIBRARIES = ("temml.min.js", "markdown-it.umd.min.js", "diff.min.js")
 _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
 
@@ -73,7 +58,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    about = [replies_table(topics), settings_table(runs), signature_table(runs, topics)]
+    about = [replies_table(topics), settings_table(runs), signature_table(topics)]
     numbers: dict[str, Any] = {
         "runs": names,
         "filters": filters,
@@ -86,7 +71,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     if beside:
         _put_beside(beside, stores)
     return _rendered(
-        title=" · ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other runs",
+        title=listed(names),
         date=time.strftime("%Y-%m-%d"),
         version=version("medtasks"),
         runs=names,
@@ -140,8 +125,9 @@ def _environment() -> Environment:
 
 def _rendered(**parts: Any) -> str:
     """Render the page's template, with its style sheets and scripts."""
+    scripts = sorted(path.name for path in _ASSETS.glob("*.js"))
     style, script = (
-        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, _SCRIPTS)
+        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, scripts)
     )
     library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES)
     library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML

@@ -64,10 +64,7 @@ def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric)
             [task.scores(filter_name, metric.name)[common] for task, common in zip(tasks, places, strict=True)]
         )
     is_group = len(scores_by_task) > 1
-    by_run = [
-        concatenate(parts, tasks_are_strata=True) if is_group else parts[0]
-        for parts in zip(*scores_by_task, strict=True)
-    ]
+    by_run = [concatenate(parts, tasks_are_strata=is_group) for parts in zip(*scores_by_task, strict=True)]
     known = np.array([scores.applies for scores in by_run])
     index = np.flatnonzero(known.any(axis=0) if metric.aggregation.over_decided else known.all(axis=0))
     first = by_run[0][index]

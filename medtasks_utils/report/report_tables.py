@@ -1,6 +1,6 @@
 """Define the data from which the page's scripts draw sections, figures and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
@@ -111,13 +111,11 @@ class Cell(NamedTuple):
         text: the first line.
         small: further lines.
         href: the target of a link, such as to samples.
-        share: the intensity of the cell's shading, from 0 to 1.
     """
 
     text: str
     small: str = ""
     href: str = ""
-    share: float | None = None
 
 
 @dataclass
@@ -162,9 +160,7 @@ def samples_link(**filters: str) -> str:
     return "#samples&" + urlencode({name: value for name, value in filters.items() if value})
 
 
-def listed(names: Iterable[str], most: int = 4) -> str:
-    """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than ``most``."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
+def listed(names: Sequence[str]) -> str:
+    """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than four."""
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} others"]
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -11,7 +11,7 @@ from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
-from .answer_tables import abstention_figure, answers_table, found_by_table
+from .answer_tables import abstention_figure, found_by_table
 from .report_tables import Figure, FigureRow, ReportTable, Section, figure_row
 from .text import words
 from .topics import Topic
@@ -28,10 +28,9 @@ def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
                 of_filter += breakdown_figures(topic, breakdown, filter_name, names)
             if topic.benchmark.abstention:
                 of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name, names))
-            of_filter.append(answers_table(topic, topic.benchmark.answers, filter_name))
         of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name, names)]
         blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
-    subtitle = topic.name if topic.name != topic.title else ""
+    subtitle = "" if topic.name in topic.label else topic.name
     members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
     lead = f"The numbers of the whole are unweighted means over {members} tasks." if members else ""
     tasks = list(dict.fromkeys(task.task for result in topic.results.values() for task in result.tasks))

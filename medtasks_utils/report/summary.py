@@ -10,7 +10,7 @@ from .report_tables import Cell, ReportTable
 from .topics import TOLERANCE, Topic
 
 
-def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable:
+def signature_table(topics: Sequence[Topic]) -> ReportTable:
     """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
     title = "Signatures: everything that two numbers must share to be comparable"
     table = ReportTable(title, ["Run", "Signature"], texts=2, folded=True)
@@ -21,8 +21,7 @@ def signature_table(runs: Sequence[Run], topics: Sequence[Topic]) -> ReportTable
                 runs_by_signatures[tuple(result.signatures(filter_name))].append(run)
     runs_by_signatures.pop((), None)
     for signatures, names in runs_by_signatures.items():
-        holders = "all runs" if len(names) == len(runs) > 1 else ", ".join(names)
-        table.rows.append([Cell(holders), Cell("\n".join(signatures))])
+        table.rows.append([Cell(", ".join(names)), Cell("\n".join(signatures))])
     return table
 
 
@@ -33,12 +32,13 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     """Return a sentence for each run that covers only a part of the examples, such as a run with ``--limit``."""
     sentences = []
     for run in runs:
-        partial = {task: n for task, n in run.counts.items() if n["effective"] < n["original"]}
-        parts = [f"{n['effective']:,} of {n['original']:,} of {task}" for task, n in partial.items()]
+        parts = [
+            f"{n['effective']:,} of {n['original']:,} of {task}"
+            for task, n in run.counts.items()
+            if n["effective"] < n["original"]
+        ]
         if parts:
-            limit = run.setting("limit")
-            setting = f" (--limit {limit:g})" if isinstance(limit, int | float) else ""
-            sentences.append(f"{run.name}{setting}: {', '.join(parts)}")
+            sentences.append(f"{run.name}: {', '.join(parts)}")
     return sentences
 
 

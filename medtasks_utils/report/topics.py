@@ -41,8 +41,7 @@ class RunResult:
 
     def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
         """Return the scores of all samples; with ``by_task``, each task is a stratum."""
-        by_tasks = [task.scores(filter_name, metric) for task in self.tasks]
-        return concatenate(by_tasks, tasks_are_strata=by_task) if len(by_tasks) > 1 or by_task else by_tasks[0]
+        return concatenate([task.scores(filter_name, metric) for task in self.tasks], tasks_are_strata=by_task)
 
     @property
     def filters(self) -> list[str]:
@@ -90,15 +89,12 @@ class Topic:
         return self.benchmark_name is None and any(result.is_group for result in self.results.values())
 
     @property
-    def title(self) -> str:
-        """The benchmark's name as its authors write it or, without a benchmark, the name of the task."""
-        return "Overall" if self.is_overall else self.benchmark.title if self.benchmark else self.name
-
-    @property
     def label(self) -> str:
-        """The title, followed by the name of the task if it is a variant."""
-        is_variant = self.benchmark and self.name != self.benchmark.default_task
-        return f"{self.title} ({self.name})" if is_variant else self.title
+        """The benchmark's name as its authors write it, followed by the name of the task if it is a variant."""
+        if self.benchmark is None:
+            return "Overall" if self.is_overall else self.name
+        title = self.benchmark.title
+        return title if self.name == self.benchmark.default_task else f"{title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name; in a group of several benchmarks, the metric of its first task of this pack."""

@@ -119,14 +119,14 @@ function figureNode(figure, choice) {
   return scrolled(el("table", { class: "figure", "aria-label": figure.title }, el("thead", {}, heads), bodies), figure, rows.length);
 }
 
-/** Build a table whose cells are [text, small print, link, shade from 0 to 1]. */
+/** Build a table whose cells are [text, small print, link]. */
 function tableNode(table) {
   const kind = (place) => (place < table.texts ? "text" : "");
-  const line = (row, above) => row.map(([text, small, href, share], place) => {
+  const line = (row, above) => row.map(([text, small, href], place) => {
     const shown = el("bdi", {}, text);
     const nodes = [href ? el("a", { href }, shown) : shown, small && el("span", { class: "small" }, small)];
     if (!place) return el("th", { scope: "row", class: above?.[0][0] === text ? "again" : "" }, nodes);
-    return el("td", { class: `${kind(place)}${share === null ? "" : ` share-${Math.round(10 * share)}`}` }, nodes);
+    return el("td", { class: kind(place) }, nodes);
   });
   const heads = table.head.map((name, place) => el("th", { scope: "col", class: kind(place) }, el("bdi", {}, name)));
   const lines = table.rows.map((row, place) => el("tr", {}, line(row, table.rows[place - 1])));

@@ -62,4 +62,4 @@ async function start() {
   return undefined;
 }
 
-start();
+document.addEventListener("DOMContentLoaded", start); // after the scripts that follow in the page
