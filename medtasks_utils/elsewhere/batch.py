@@ -19,8 +19,7 @@ from pydantic_core import from_json
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.batch_model import FORMS, Answering, answering
-from medtasks_utils.harness.catalog import manager_for
-from medtasks_utils.harness.checks import requested
+from medtasks_utils.harness.catalog import make_tasks, manager_for
 from medtasks_utils.harness.evaluation import Evaluation, StoppedBeforeReplies
 from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, Instance, Run, get_model
 from medtasks_utils.harness.model_server import PromptTooLong
@@ -56,10 +55,10 @@ def write_requests(
     config.model = FORMS[form]
     check_arguments(get_model(config.model), "medtasks requests", config.model_args, is_api=True)
     manager = manager_for(config.tasks, config.include_path, config.metadata)
-    for task in requested(manager, config.tasks, config.metadata):
-        if getattr(task.options, "tools", ()):
+    for name, task in make_tasks(manager, config.tasks).items():
+        if getattr(task, "turns", None):
             raise UsageError(
-                f"{task.info.name} has tools, whose results the model needs during a conversation; a file of requests "
+                f"{name} has tools, whose results the model needs during a conversation; a file of requests "
                 "cannot provide them, so use medtasks eval"
             )
     config.metadata = {**config.metadata, DATA_KEY: source_of(config.metadata)}

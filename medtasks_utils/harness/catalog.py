@@ -53,9 +53,9 @@ def manager_for(
         paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
         logging.getLogger("lm_eval.tasks._index").addFilter(lambda record: "from None" not in record.getMessage())
     manager = TaskManager(include_path=paths, include_defaults=False, metadata=metadata)
-    tasks = list(configurations(manager, manager.match_tasks(list(names))))
+    tasks = list(_members(manager, manager.match_tasks(list(names))))
     if include_path:
-        _check_files(Path(include_path), [*names, *(settings["task"] for settings in tasks)])
+        _check_files(Path(include_path), [*names, *tasks])
         # A variant inherits the tag of the task that it includes, but the tag still stands for our tasks only.
         ours = our_manager().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
@@ -66,12 +66,7 @@ def manager_for(
         if closest:
             hint = f" (did you mean {meant.get(closest[0], closest[0])}?)"
             raise _unknown(name, f"{hint}; to run lm_eval's task of that name, use lm_eval run --tasks {name}")
-    defined_here = {"dataset_path", "custom_dataset", "class"}
-    unknown += [
-        settings["task"]
-        for settings in tasks
-        if settings["task"] not in manager.task_index and not settings.keys() & defined_here
-    ]
+    unknown += [name for name in tasks if name not in manager.task_index]
     if unknown:
         logger.warning("Reading lm_eval's own task files to find %s; this takes a while", ", ".join(unknown))
         manager = TaskManager(include_path=paths, metadata=metadata)
@@ -81,11 +76,12 @@ def manager_for(
     return manager
 
 
-def make_tasks(manager: TaskManager, names: Sequence[str]) -> None:
-    """Build the tasks before a model is loaded, so that errors in them show early; lm_eval then uses these objects."""
+def make_tasks(manager: TaskManager, names: Sequence[str]) -> dict[str, Any]:
+    """Build the tasks and return them by name; lm_eval then uses these objects. Tasks in named files are left out."""
+    made = manager.load(manager.match_tasks(list(names)))
     if all(manager.match_tasks([name]) for name in names):  # other names are files
-        made = manager.load(manager.match_tasks(list(names)))
         vars(manager)["load"] = lambda tasks: made
+    return made["tasks"]  # type: ignore[no-any-return]
 
 
 def _unknown(name: str, hint: str) -> UsageError:
@@ -121,29 +117,25 @@ def _is_known(manager: TaskManager, name: str) -> bool:
     return bool(manager.match_tasks([name])) or name.endswith(".yaml") or Path(name).is_dir()
 
 
-def configurations(
-    manager: TaskManager, members: Iterable[str | Configuration], overrides: Mapping[str, Any] | None = None
-) -> Iterator[Configuration]:
-    """Yield the configuration of every task in the given tasks, groups and tags, with the settings of its groups.
+def _members(manager: TaskManager, members: Iterable[str | Configuration]) -> Iterator[str]:
+    """Yield the name of every task in the given tasks, groups and tags that is not defined within a group.
 
     Args:
-        manager: the task manager; a task that it does not know has a configuration of only its name and settings.
+        manager: the task manager, which need not know the tasks.
         members: names of tasks, groups and tags, or entries in the list of a group.
-        overrides: settings that replace the tasks' own settings.
     """
     for member in members:
         entry = member if isinstance(member, dict) else {"task": member}
-        of_entry = {key: value for key, value in entry.items() if key not in ("task", "group")}
-        settings = {**(overrides or {}), **of_entry}
         name = entry.get("group") or entry.get("task")
         indexed = manager.task_index.get(name) if isinstance(name, str) else None
         if indexed is None and isinstance(entry.get("task"), list):
-            yield from configurations(manager, entry["task"], settings)
+            yield from _members(manager, entry["task"])
         elif indexed is None:
-            yield {**settings, "task": str(name)}
+            if not entry.keys() & {"dataset_path", "custom_dataset", "class"}:
+                yield str(name)
         elif indexed.kind.name == "TAG":
-            yield from configurations(manager, sorted(indexed.tags), settings)
+            yield from indexed.tags
         elif indexed.kind.name == "GROUP":
-            yield from configurations(manager, indexed.cfg["task"], settings)
+            yield from _members(manager, indexed.cfg["task"])
         else:
-            yield {**(indexed.cfg or {}), **settings}
+            yield str(name)

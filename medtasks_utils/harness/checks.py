@@ -1,6 +1,6 @@
 """Check a run before it starts. The first error is reported in one line that says how to correct it.
 
-1. The tasks and options exist (:func:`requested`).
+1. The tasks and options exist, and the rows can be read (:func:`.catalog.make_tasks`).
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
 4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
@@ -14,14 +14,12 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
 from medtasks_utils.errors import MedtasksError, UsageError, logger
 
 from . import model_server
-from .catalog import configurations, make_tasks, manager_for
+from .catalog import make_tasks, manager_for
 from .lm_eval_names import (
     EvaluatorConfig,
     GeneralConfigTracker,
@@ -32,7 +30,7 @@ from .lm_eval_names import (
 )
 from .models import HF, check_tokenizer, context_in_process, context_of_server, is_api, model_to_probe, probe_of
 from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
-from .task_options import defaults_of, info_of, options_of, without_effect
+from .task_options import without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
@@ -41,23 +39,10 @@ _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
-class TaskRequest(NamedTuple):
-    """A task of the run, with its benchmark and options, which are None for a task from outside this pack.
-
-    Attributes:
-        length: the task's limit on the tokens of a reply, from its YAML; None if that sets no limit.
-    """
-
-    info: TaskInfo
-    benchmark: Benchmark | None
-    options: Any
-    length: int | None
-
-
 def check(
     config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False
-) -> tuple[TaskManager, list[TaskRequest]]:
-    """Run all five checks, and return the task manager and the tasks.
+) -> tuple[TaskManager, dict[str, Any]]:
+    """Run all five checks, and return the task manager and the tasks by name.
 
     Args:
         config: the flags of ``lm_eval run``.
@@ -67,20 +52,20 @@ def check(
     Raises:
         MedtasksError: for the first error; a UsageError if it is in the command line.
     """
-    manager, tasks = check_request(config, settings)
+    manager = manager_for(config.tasks, config.include_path, config.metadata)
+    tasks = make_tasks(manager, config.tasks)
+    check_request(config, tasks, settings)
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
-    lengths = [
-        (task.info.name, config.gen_kwargs.get("max_gen_toks") or task.length or 0)
-        for task in tasks
-        if task.info.generates
-    ]
-    check_room(lengths, context_in_process(str(config.model), config.model_args))
-    for task in tasks:
-        if task.benchmark is not None:
+    lengths = []
+    for name, task in tasks.items():
+        of_task = (task.config.generation_kwargs or {}).get("max_gen_toks", 0)
+        if task.OUTPUT_TYPE == "generate_until":
+            lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
+        if task in _ours(tasks):
             task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
-    make_tasks(manager, config.tasks)
+    check_room(lengths, context_in_process(str(config.model), config.model_args))
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
         try:
@@ -97,57 +82,44 @@ def check(
     return manager, tasks
 
 
-def check_request(config: EvaluatorConfig, settings: Sequence[str] = ()) -> tuple[TaskManager, list[TaskRequest]]:
-    """Check everything that does not depend on the machine, and return the task manager and the tasks.
+def _ours(tasks: Mapping[str, Any]) -> list[Any]:
+    """Return the tasks of this pack."""
+    return [task for task in tasks.values() if hasattr(task, "benchmark")]
+
+
+def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: Sequence[str] = ()) -> None:
+    """Check everything that does not depend on the machine.
 
     Args:
         config: the flags of ``lm_eval run``.
+        tasks: the tasks of the run, by name.
         settings: the values of ``--set``.
 
     Raises:
         UsageError: for the first error.
     """
-    manager = manager_for(config.tasks, config.include_path, config.metadata)
-    tasks = requested(manager, config.tasks, config.metadata)
     check_generation(config.gen_kwargs)
+    ours = _ours(tasks)
+    for benchmark in dict.fromkeys(task.benchmark for task in ours):
+        of_benchmark = [task for task in ours if task.benchmark is benchmark]
+        generates = any(task.info.generates for task in of_benchmark)
+        given = config.metadata.get(benchmark.name) or {}
+        for line in without_effect([task.options for task in of_benchmark], given, generates):
+            raise UsageError(f"{benchmark.name}: {line}")
     for mistake in _mistakes(config, settings, tasks):
         raise UsageError(mistake)
-    return manager, tasks
-
-
-def requested(manager: TaskManager, names: Sequence[str], metadata: Mapping[str, Any]) -> list[TaskRequest]:
-    """Return the tasks that the names stand for, with their options.
-
-    Raises:
-        UsageError: for an invalid option, or one that has no effect in any of the tasks.
-    """
-    requests = []
-    for task in configurations(manager, manager.match_tasks(list(names))):
-        benchmark = options = None
-        if "benchmark" in task:
-            benchmark = benchmarks().named(task["benchmark"], f"{task['task']}: benchmark")
-            options = options_of(benchmark, defaults_of(task, benchmark), metadata)
-        length = (task.get("generation_kwargs") or {}).get("max_gen_toks")
-        requests.append(TaskRequest(info_of(task), benchmark, options, length))
-    for benchmark in dict.fromkeys(request.benchmark for request in requests if request.benchmark):
-        of_benchmark = [request for request in requests if request.benchmark is benchmark]
-        generates = any(request.info.generates for request in of_benchmark)
-        given = metadata.get(benchmark.name) or {}
-        for line in without_effect([request.options for request in of_benchmark], given, generates):
-            raise UsageError(f"{benchmark.name}: {line}")
-    return requests
 
 
 # ---- flags
 
 
-def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[TaskRequest]) -> Iterator[str]:
+def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
     """Yield errors in flags: no model or server is named, another flag is needed, or a flag has no effect.
 
     Args:
         config: the flags of ``lm_eval run``.
         options: the values of ``--set``.
-        tasks: the tasks of the run.
+        tasks: the tasks of the run, by name.
     """
     arguments, settings = config.model_args, config.gen_kwargs
     if config.model in HF and "pretrained" not in arguments:
@@ -173,27 +145,25 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Sequence[T
     takes_only_chats = config.model.endswith("chat-completions")
     if takes_only_chats and not config.apply_chat_template:
         yield f"--model {config.model} takes only chats: add --apply_chat_template"
-    of_logits = [task.info.name for task in tasks if not task.info.generates]
+    of_logits = [name for name, task in tasks.items() if task.OUTPUT_TYPE != "generate_until"]
     if takes_only_chats and of_logits:
         yield (
             f"{', '.join(of_logits)}: these tasks compare log-likelihoods, which chat servers do not return: use "
             "--model local-completions, vllm or hf, or omit these tasks"
         )
-    tools = [tool for task in tasks for tool in getattr(task.options, "tools", ())]
-    if any(tool.runs_code for tool in tools) and not config.confirm_run_unsafe_code:
+    if any(task.config.unsafe_code for task in _ours(tasks)) and not config.confirm_run_unsafe_code:
         yield (
             "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
             "(docs/sandbox.md says what the sandbox prevents)"
         )
-    names = [task.info.name for task in tasks]
     set_for = {option.partition(".")[0].strip() for option in options}
-    unused = set_for - {task.benchmark.name for task in tasks if task.benchmark}
+    unused = set_for - {task.benchmark.name for task in _ours(tasks)}
     if unused:
-        yield f"--set: no task of this run ({', '.join(names)}) belongs to {' or '.join(sorted(unused))}"
-    others = [str(name) for name in config.samples or () if name not in names]
+        yield f"--set: no task of this run ({', '.join(tasks)}) belongs to {' or '.join(sorted(unused))}"
+    others = [str(name) for name in config.samples or () if name not in tasks]
     if others:
         yield (
-            f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(names)}: give the indices "
+            f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(tasks)}: give the indices "
             'of the examples by task, as in {"medhallu": [0, 1]}, or a file that contains this'
         )
     if config.limit is not None and config.limit <= 0:
@@ -235,12 +205,15 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """Check that the kind of model exists, and that its package and the requested device do.
+    """Check that the kind of model exists, and that its folder, its package and the requested device do.
 
     Raises:
         UsageError: for an unknown kind or argument, and for a CUDA device if torch finds none.
         MedtasksError: for a missing package.
     """
+    path = str(config.model_args.get("pretrained", ""))
+    if path.startswith(("/", "~", ".")) and not Path(path).exists():
+        raise UsageError(f"--model_args: there is no folder pretrained={path}")
     try:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:

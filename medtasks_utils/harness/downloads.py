@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark, Repository, Resource
+from medtasks_utils.benchmarks.base import Resource
 
-from . import catalog
 from .sources import HUB, BenchmarkFiles
-from .task_options import DATA_KEY, options_of
 
 
 def items() -> Iterator[Resource]:
@@ -26,18 +24,5 @@ def items() -> Iterator[Resource]:
         benchmark = benchmarks()[name]
         for repository in benchmark.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
-            yield Resource(benchmark.name, origin, partial(_rows, benchmark, repository))
+            yield Resource(benchmark.name, origin, partial(BenchmarkFiles(HUB, benchmark).folder, repository))
         yield from benchmark.resources()
-
-
-def _rows(benchmark: Benchmark, repository: Repository) -> None:
-    """Download the files of a repository, and load every task that evaluates all rows in them."""
-    BenchmarkFiles(HUB, benchmark).folder(repository)
-    manager = catalog.our_manager({DATA_KEY: HUB})
-    for settings in catalog.configurations(manager, manager.all_subtasks):
-        if settings.get("benchmark") == benchmark.name:
-            options = options_of(benchmark, settings.get("dataset_kwargs") or {}, {})
-            defaults = {name: options.model_fields[name].default for name in options.leave_out}
-            is_whole = options.model_copy(update=defaults) == options  # tasks over fewer rows read the same files
-            if is_whole and benchmark.repository(options) == repository:
-                manager.load(settings["task"])

@@ -101,7 +101,7 @@ class Evaluation:
         with only_results_on_standard_output():
             self.manager, tasks = check(config, settings, may_be_away)
         if saved_run is not None:
-            saved_run.check([task.info.name for task in tasks])
+            saved_run.check(list(tasks))
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.

@@ -24,6 +24,7 @@ from medtasks_utils.benchmarks.base import (
     ChoiceBenchmark,
     Example,
     LoadReport,
+    TaskInfo,
     order_of,
 )
 from medtasks_utils.benchmarks.shortcuts import content_hash
@@ -50,7 +51,7 @@ from .signature import (
     signature,
 )
 from .sources import HUB, BenchmarkFiles, source_of
-from .task_options import defaults_of, info_of, options_of, without_effect
+from .task_options import options_of, without_effect
 from .tool_turns import ToolTurns
 
 
@@ -106,11 +107,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any]) -> None:
         prepare_harness()
         metadata = config.get("metadata") or {}
-        self.info = info_of(config)
+        generates = config.get("output_type", "generate_until") == "generate_until"
+        self.info = TaskInfo(str(config["task"]), config.get("dataset_name"), generates)
         self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), f"{self.info.name}: benchmark")
         settings = checked_fields(self.info, self.benchmark, config)
-        self.options = options_of(self.benchmark, defaults_of(settings, self.benchmark), metadata)
-        self.split = getattr(self.options, "split", None) or settings.get("test_split") or settings["validation_split"]
+        split = settings.get("test_split") or settings["validation_split"]
+        stated, known = {"repeats": settings.get("repeats"), "split": split}, self.benchmark.options.model_fields
+        defaults = {name: value for name, value in stated.items() if value is not None and name in known}
+        self.options = options_of(self.benchmark, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
+        self.split = getattr(self.options, "split", split)
         remarks = self.benchmark.check(self.info, self.options)
         for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
             logger.warning("%s: %s", self.info.name, line)

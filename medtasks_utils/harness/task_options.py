@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark, TaskInfo
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.options import Options, read_options
 from medtasks_utils.errors import UsageError, did_you_mean
 
@@ -44,22 +44,6 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         if suggestion:
             raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
-
-
-def info_of(settings: Mapping[str, Any]) -> TaskInfo:
-    """Return what a benchmark needs to know about a task, given the settings in the task's YAML."""
-    generates = settings.get("output_type", "generate_until") == "generate_until"
-    return TaskInfo(str(settings["task"]), settings.get("dataset_name"), generates)
-
-
-def defaults_of(settings: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
-    """Return the options that a task's YAML sets in ``dataset_kwargs``, or as ``repeats`` or the name of the split."""
-    split = settings.get("test_split") or settings.get("validation_split")
-    return {
-        **({"repeats": settings["repeats"]} if settings.get("repeats") is not None else {}),
-        **({"split": split} if split and "split" in benchmark.options.model_fields else {}),
-        **(settings.get("dataset_kwargs") or {}),
-    }
 
 
 def without_effect(

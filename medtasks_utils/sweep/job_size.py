@@ -35,10 +35,10 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         for name in job.settings.keys() - known:  # argparse may take an unknown flag for the value of another
             raise UsageError(f"flags: there is no flag {name}{did_you_mean(name, known)}")
         config = configured(parser.parse_args(job.flags()))
-        check_request(config)
+        tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
+        check_request(config, tasks)
         if is_run_here:
             check_model(config)
-        tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
     except MedtasksError as error:
         raise type(error)(f"{job.name}: {error}") from None
     requests = 0

@@ -19,8 +19,7 @@ from scripts import prompt_of, refusal
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import UsageError
-from medtasks_utils.harness import catalog, checks
+from medtasks_utils.harness import catalog
 from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -179,9 +178,6 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
     for names, path in ((["medexqa", "medexqa_*_logits"], TASKS), (["ours"], folder), (["mine", "medtasks"], folder)):
         assert "stock_task" not in catalog.manager_for(names, str(path)).all_tasks
     assert caplog.text == ""
-    metadata = {"medtasks_data": "sample", "medmcqa": {"num_eval_examples": "no"}}
-    with pytest.raises(UsageError, match="num_eval_examples"):
-        checks.requested(catalog.manager_for(["ours"], str(folder)), ["ours"], metadata)
     for names in (["stock_task"], ["mixed"]):
         assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks
     assert "Reading lm_eval's own task files to find stock_task" in caplog.text
