@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from pydantic import NonNegativeFloat, NonNegativeInt
+from pydantic import PositiveInt
 
 from .flags import Command, Printout
 
@@ -18,20 +18,16 @@ class Sweep(Command):
 
     Attributes:
         plan: the plan, a YAML file
-        dry_run: print the jobs, their sizes and their progress, and run nothing
-        status: the same as --dry_run, even if this machine is too small for the plan
+        status: print the jobs, their sizes and their progress, and run nothing
         ray: address of a Ray cluster, or auto for the cluster of this machine
         cpus: number of processors of this machine to use; default: all
-        gpus: number of GPUs of this machine to use; default: all
     """
 
     plan: Path
     _: KW_ONLY
-    dry_run: bool = False
     status: bool = False
     ray: str | None = None
-    cpus: NonNegativeFloat | None = None
-    gpus: NonNegativeInt | None = None
+    cpus: PositiveInt | None = None
 
     @classmethod
     def help(cls) -> str:
@@ -44,18 +40,14 @@ class Sweep(Command):
         """Run the jobs that are not done, and return the report, marked as failed if a job failed."""
         import logging
 
-        from medtasks_utils.sweep.local_executor import Machine
         from medtasks_utils.sweep.plan import read_plan
         from medtasks_utils.sweep.scheduler import job_records, job_table, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
-        machine = Machine.this_one(self.cpus, self.gpus)
-        if self.dry_run and not self.ray:
-            machine.check(plan)
-        if self.dry_run or self.status:
+        if self.status:
             records = job_records(plan)
             return Printout(job_table(records), records)
-        failures = sweep(plan, machine, self.ray)
+        failures = sweep(plan, self.cpus, self.ray)
         page = report(plan, failures)
         return Printout(str(page or "no report: no job is done"), job_records(plan), failed=bool(failures))

@@ -1,26 +1,25 @@
-"""Start a process that ends with its parent: ``python -m medtasks_utils.sweep.child_process COMMAND``.
-
-The command leads a process group. A watcher in the group kills the whole group as soon as the parent closes its end of
-a pipe, which also happens if the parent crashes.
-"""
+"""Start processes that end with this process, even if it crashes."""
 
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 _STOP_TIMEOUT = 10.0  # seconds to end after an interrupt
 
+# Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
+# crashes. The watcher's own parent ends at once, so that the command has no unknown child.
+_WATCHED = """exec 3<&0 </dev/null; ( { trap '' INT; read -r _ <&3; kill -9 0; } & ); exec "$@" 3<&-"""
+
 
 def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command, whose output is appended to a log, and return its process."""
+    """Start a command, whose output is appended to a log, and return its process, which leads a process group."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
         return subprocess.Popen(
-            [sys.executable, "-m", "medtasks_utils.sweep.child_process", *command],
+            ["sh", "-c", _WATCHED, "sh", *command],
             stdin=subprocess.PIPE,  # never written to
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -42,23 +41,3 @@ def end_group(pid: int) -> None:
     """Kill a process group."""
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-
-
-def _watch() -> None:
-    """Kill this process group when standard input is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.read(0, 1)
-    end_group(0)
-
-
-if __name__ == "__main__":
-    if os.fork() == 0:
-        if os.fork() == 0:  # fork twice, so that the command has no unknown child
-            _watch()
-        os._exit(0)
-    os.wait()
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    try:
-        os.execvp(sys.argv[1], sys.argv[1:])
-    except OSError as error:
-        sys.exit(f"{sys.argv[1]}: {error.strerror}")

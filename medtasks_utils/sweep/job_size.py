@@ -11,7 +11,7 @@ from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
 from medtasks_utils.harness.lm_eval_names import get_sample_size
 
-from .plan import Job
+from .plan import RESERVED, Job
 
 
 @cache
@@ -31,9 +31,9 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
     try:
         parser = _Flags(add_help=False, allow_abbrev=False)
         add_flags_of_run(parser)
-        known = [word.removeprefix("--") for action in parser._actions for word in action.option_strings]
-        for name in job.settings.keys() - known:  # argparse may take an unknown flag for the value of another
-            raise UsageError(f"flags: there is no flag {name}{did_you_mean(name, known)}")
+        known = {word.removeprefix("--") for action in parser._actions for word in action.option_strings} - RESERVED
+        for name in {*job.model.flags, *job.run.flags} - known:  # argparse may take it for the value of another flag
+            raise UsageError(f"flags: {name} is no flag, or the sweep sets it itself{did_you_mean(name, known)}")
         config = configured(parser.parse_args(job.flags()))
         tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
         check_request(config, tasks)
@@ -44,8 +44,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
     requests = 0
     for task in tasks.values():
         examples = len(list(task.eval_docs)[: get_sample_size(task, config.limit)])
-        repeats = getattr(getattr(task, "options", None), "repeats", 1)
-        requests += examples * (repeats if task.OUTPUT_TYPE == "generate_until" else 4)
+        requests += examples * (task.config.repeats if task.OUTPUT_TYPE == "generate_until" else 4)
     return requests
 
 

@@ -4,14 +4,13 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import filter as matching
 from importlib.metadata import version
-from itertools import chain, product
+from itertools import groupby, product
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.signature import digest
@@ -23,7 +22,6 @@ EXAMPLE = """\
 example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
-  wait: 600                        # seconds to wait for your own server if it does not respond yet; default: 0
   env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the hub's, proxies
   slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
   runs:
@@ -56,19 +54,14 @@ flags are those of medtasks eval; if a model and a run both set a flag, the run'
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
-_RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
+RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
 """Flags that the sweep sets itself."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
-ENVIRONMENT = (
-    *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
-    *("*_proxy", "*_PROXY"),
-)
-"""Environment variables that jobs on a cluster get by default, for hosted models, the hub and proxies."""
-Name = Annotated[str, Field(pattern=r"^\w[\w.+-]{0,199}$")]
-"""The name of a model or a run."""
-_OWN_FILES = {"report.html", "slurm"}
-"""Names in the output folder that no model can have."""
+
+
+LOCK = ".lock"
+"""The file in the output folder that a running sweep locks."""
 
 
 class _Part(BaseModel):
@@ -76,125 +69,99 @@ class _Part(BaseModel):
 
 
 class Resources(_Part):
-    """The resources that a job needs: processors, GPUs, and custom resources of a cluster by name."""
+    """The resources that a job needs: processors and GPUs."""
 
-    cpus: float = Field(default=1, ge=0)
+    cpus: int = Field(default=1, ge=0)
     gpus: int = Field(default=0, ge=0)
-    custom: dict[str, float] = {}
 
 
 class _Named(_Part):
-    name: Name
+    name: str = Field(pattern=r"^\w[\w.+-]{0,199}$")
     flags: JsonObject = {}
-
-    @field_validator("flags")
-    @classmethod
-    def _check_flags(cls, flags: JsonObject) -> JsonObject:
-        """Raise ValueError for a flag that the sweep sets, or a list of generation settings that is no list of jobs."""
-        reserved = sorted(_RESERVED & flags.keys())
-        if reserved:
-            raise ValueError(f"{', '.join(reserved)} is set by the sweep itself; remove it")
-        for name, values in _lists(flags):
-            numbers = [value for value in values if type(value) in (int, float)]
-            if not values or (numbers and len({*numbers}) < len(values)):
-                raise ValueError(
-                    f"gen_kwargs: {name}: a list must contain different numbers, a job for each, or no numbers"
-                )
-        return flags
 
 
 class RunPart(_Named):
     """A run: tasks that are evaluated together, with options by benchmark and further flags of ``medtasks eval``."""
 
-    tasks: list[str] = Field(min_length=1)
+    tasks: str | list[str] = Field(min_length=1)
     options: dict[str, JsonObject] = {}
 
-    @field_validator("tasks", mode="before")
-    @classmethod
-    def _as_list(cls, value: Any) -> Any:
-        return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+class VllmArguments(BaseModel):
+    """The arguments of ``vllm serve`` by name."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    model: str
 
 
 class ModelPart(_Named):
     """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all).
 
     Attributes:
+        vllm: a short form of ``serve`` for a server of vLLM.
         serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
         replicas: the number of servers to start, each with the GPUs in ``resources``.
         ready_timeout: the maximum time for a server to start, in seconds.
         slurm: options of sbatch, in addition to the plan's.
     """
 
-    model: str
+    model: str = "local-chat-completions"
     model_args: JsonObject = {}
-    serve: str = ""
+    vllm: VllmArguments | None = None
+    serve: str = Field("", pattern=r"\{port\}")
     replicas: int = Field(1, ge=1)
     ready_timeout: float = Field(1800, gt=0)
     resources: Resources = Resources()
     slurm: JsonObject = {}
     runs: list[str] | None = Field(None, min_length=1)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_server(cls, values: Any) -> Any:
-        """Convert ``vllm`` to a command line, and fill in the model arguments for a server that the sweep starts."""
-        ways = {"serve", "vllm"} & values.keys() if isinstance(values, dict) else ()
-        if not ways:
-            return values
-        if len(ways) > 1:
-            raise ValueError("serve and vllm both start a server; remove one of them")
-        served: JsonObject = {"num_concurrent": 32}
-        values = {"model": "local-chat-completions", "flags": {}, "model_args": {}, **values}
-        for name in ("flags", "model_args"):
-            if not isinstance(values[name], dict):
-                raise ValueError(f"{name} must be a mapping of names to values")
-        if "vllm" in values:
-            vllm = values.pop("vllm")
-            if not isinstance(vllm, dict) or not isinstance(vllm.get("model"), str):
-                raise ValueError("vllm must be a mapping of arguments of `vllm serve`, with model")
-            served["model"] = vllm["model"]
-            switched_off = {f"no-{name}".replace("_", "-"): True for name, value in vllm.items() if value is False}
-            words = as_words({**vllm, "model": None, **switched_off})
-            options = ["--port={port}", "--tensor-parallel-size={gpus}", *words]
-            values["serve"] = shlex.join(["vllm", "serve", served["model"], *options])
-        is_chat = "chat" in str(values["model"])
-        served["base_url"] = f"http://127.0.0.1:{{port}}/v1/{'chat/' * is_chat}completions"
-        flags = {"apply_chat_template": is_chat, **values["flags"]}
-        return {**values, "flags": flags, "model_args": {**served, **values["model_args"]}}
-
-    @field_validator("name")
-    @classmethod
-    def _is_free(cls, name: str) -> str:
-        if name in _OWN_FILES:
-            raise ValueError(f"{name} is a file of the sweep itself; use another name")
-        return name
-
-    @field_validator("serve")
-    @classmethod
-    def _is_command(cls, serve: str) -> str:
-        if "{port}" not in serve:
-            raise ValueError("it must contain {port}, where the server listens")
-        shlex.split(serve)  # raises ValueError for an open quotation
-        return serve
-
     @property
     def gpus(self) -> int:
         """The number of GPUs of all replicas."""
         return self.resources.gpus * self.replicas
 
+    @property
+    def server(self) -> str:
+        """The command line of its server, also for ``vllm``; empty if the sweep does not start one."""
+        if self.vllm is None:
+            return self.serve
+        arguments = self.vllm.model_dump(exclude={"model"})
+        switched_off = {f"no-{name}".replace("_", "-"): True for name, value in arguments.items() if value is False}
+        words = as_words({"port": "{port}", "tensor-parallel-size": "{gpus}", **arguments, **switched_off})
+        return shlex.join(["vllm", "serve", self.vllm.model, *words])
+
     def server_command(self, port: int) -> list[str]:
         """Return the command that starts a server on a port."""
         gpus = max(1, self.resources.gpus)
-        return shlex.split(self.serve.replace("{port}", str(port)).replace("{gpus}", str(gpus)))
+        return shlex.split(self.server.replace("{port}", str(port)).replace("{gpus}", str(gpus)))
+
+    @property
+    def settings(self) -> JsonObject:
+        """The flags of ``medtasks eval`` that belong to the model; ``{port}`` stands for the port of its server."""
+        model_args, flags = self.model_args, self.flags
+        if self.server:
+            is_chat = "chat" in self.model
+            address = f"http://127.0.0.1:{{port}}/v1/{'chat/' * is_chat}completions"
+            name = {"model": self.vllm.model} if self.vllm else {}
+            model_args = {"num_concurrent": 32, **name, "base_url": address, **model_args}
+            flags = {"apply_chat_template": is_chat, **flags}
+        return {"model": self.model, "model_args": model_args, **flags}
 
 
 class Plan(_Part):
-    """A sweep: models, and the runs of each."""
+    """A sweep: models, and the runs of each.
 
-    output: Path
+    Attributes:
+        env: patterns of environment variables that jobs on a Ray cluster get; by default those for hosted models, the
+            hub and proxies.
+    """
+
+    output: Annotated[Path, AfterValidator(Path.resolve)]
     data: str = Field(default_factory=lambda: source_of({}))
-    wait: float = Field(0, ge=0)
-    env: list[str] | None = None
+    env: tuple[str, ...] = (
+        *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
+        *("*_proxy", "*_PROXY"),
+    )
     slurm: JsonObject | None = None
     models: list[ModelPart] = Field(min_length=1)
     runs: list[RunPart] = Field(min_length=1)
@@ -204,15 +171,12 @@ class Plan(_Part):
         """Raise ValueError if two models or runs have the same name, or a model names a run that does not exist."""
         run_names = [run.name for run in self.runs]
         for names in ([model.name for model in self.models], run_names):
-            duplicates = sorted({name for name in names if names.count(name) > 1})
-            if duplicates:
-                raise ValueError(f"the name {', '.join(duplicates)} is used several times; names must be unique")
+            if len({*names}) < len(names):
+                raise ValueError(f"the names {', '.join(names)} must be unique")
         for model in self.models:
-            unknown = sorted({*(model.runs or ())} - {*run_names})
+            unknown = {*(model.runs or ())} - {*run_names}
             if unknown:
-                raise ValueError(
-                    f"{model.name}: there is no run {', '.join(unknown)}; the runs are {', '.join(run_names)}"
-                )
+                raise ValueError(f"{model.name}: the runs are {', '.join(run_names)}, not {', '.join(unknown)}")
         return self
 
     def jobs(self) -> "list[Job]":
@@ -222,19 +186,21 @@ class Plan(_Part):
         for model in self.models:
             for name in model.runs or runs:
                 job = None
-                settings = _lists({**model.flags, **runs[name].flags})
-                budgets = {name: sorted(values) for name, values in settings if type(values[0]) in (int, float)}
+                budgets = _budgets({**model.flags, **runs[name].flags})
                 for values in product(*budgets.values()):
                     job = Job(self, model, runs[name], dict(zip(budgets, values, strict=True)), job)
                     jobs.append(job)
         return jobs
 
 
-def _lists(flags: JsonObject) -> list[tuple[str, list[Any]]]:
-    """Return the names and values of the generation settings that are lists; a list of numbers is a job for each."""
+def _budgets(flags: JsonObject) -> dict[str, list[float]]:
+    """Return the generation settings that are lists of numbers, in ascending order, by name."""
     generation = flags.get("gen_kwargs")
-    settings = generation.items() if isinstance(generation, Mapping) else ()
-    return [(name, values) for name, values in settings if isinstance(values, list)]
+    budgets = {}
+    for name, values in generation.items() if isinstance(generation, Mapping) else ():
+        if isinstance(values, list) and values and all(isinstance(value, int | float) for value in values):
+            budgets[name] = sorted({*values})
+    return budgets
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,22 +229,16 @@ class Job:
         return self.variant.replace(self.model.name, f"{self.model.name}/{self.run.name}", 1)
 
     @property
-    def path(self) -> str:
-        """The job's folder in the output folder, with a hash of everything that the results depend on."""
-        return f"{self.name}-{digest([self.settings, self.model.serve, version('medtasks'), version('lm_eval')])}"
-
-    @property
     def folder(self) -> Path:
-        """The job's folder on this machine."""
-        return self.plan.output / self.path
+        """The job's folder, whose name has a hash of everything that the results depend on."""
+        hashed = digest([self.settings, self.model.server, version("medtasks"), version("lm_eval")])
+        return self.plan.output / f"{self.name}-{hashed}"
 
     @property
     def settings(self) -> JsonObject:
         """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
-        model, run = self.model, self.run
-        metadata = {DATA_KEY: self.plan.data, **run.options}
-        basic = {"model": model.model, "tasks": run.tasks, "model_args": model.model_args, "metadata": metadata}
-        flags = {**basic, **model.flags, **run.flags}
+        metadata = {DATA_KEY: self.plan.data, **self.run.options}
+        flags = {**self.model.settings, "tasks": self.run.tasks, "metadata": metadata, **self.run.flags}
         return {**flags, "gen_kwargs": {**flags["gen_kwargs"], **self.budget}} if self.budget else flags
 
     def flags(self, port: int = 1, **more: Any) -> list[str]:
@@ -296,11 +256,11 @@ def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
     All jobs of a model are together if ``by_model``, or if the sweep serves the model. Otherwise an allocation has the
     jobs of one model and one run, which differ only in their budget.
     """
-    groups: dict[str, Allocation] = {}
-    for job in jobs:
-        key = job.model.name if by_model or job.model.serve else f"{job.model.name}/{job.run.name}"
-        groups[key] = (*groups.get(key, ()), job)
-    return list(groups.values())
+
+    def place(job: Job) -> tuple[str, str]:
+        return job.model.name, "" if by_model or job.model.server else job.run.name
+
+    return [tuple(together) for _, together in groupby(jobs, place)]
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:
@@ -314,24 +274,6 @@ def as_words(settings: Mapping[str, Any]) -> list[str]:
         elif value not in (None, "", {}, []) and (value is not False or name in _ON_BY_DEFAULT):
             words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     return words
-
-
-def forwarded_environment(names: Sequence[str] | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables that jobs on a cluster get.
-
-    Args:
-        names: names of variables, and patterns such as ``HF_*``; None for the names in :data:`ENVIRONMENT`.
-        environment: the variables of this process.
-
-    Raises:
-        UsageError: if a named variable is not set; patterns may match no variable.
-    """
-    for name in names or ():
-        if name not in environment and "*" not in name:
-            raise UsageError(f"env: {name} is not set here, so it cannot be passed to jobs on the cluster")
-    patterns = ENVIRONMENT if names is None else names
-    matches = chain.from_iterable(matching(environment, pattern) for pattern in patterns)
-    return {name: environment[name] for name in matches}
 
 
 def read_plan(path: Path) -> Plan:

@@ -1,52 +1,40 @@
 """Run allocations on a Ray cluster, which places them by their resources.
 
-On a node that can access the output folder, as on a shared file system, jobs run in that folder; if the node dies, only
-pending answers are lost. On other nodes, an allocation runs in a temporary folder whose files are copied back when it
-ends; if the node dies, everything is lost.
+All nodes must see the output folder. If a node dies, only pending answers are lost.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values to logs on every node (as of Ray 2.60).
 """
 
-import subprocess
-import sys
-import tempfile
+import os
 import time
-import uuid
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from fnmatch import fnmatch
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import write_whole
 
 from .allocation import note, run_allocation
-from .plan import Allocation
+from .plan import LOCK, Allocation, Plan
 
-_CONNECT_TIMEOUT = 9.0  # seconds; Ray itself gives up after minutes
-_PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='error')"
 _POLL_INTERVAL = 0.5  # seconds
-_STOP_TIMEOUT = 15.0  # seconds for jobs to end after Ctrl-C
-_MARKER = ".seen"  # a file in the output folder, by whose random content a node recognises this folder
-
-Files = dict[str, bytes]
-"""The contents of a folder's files by relative path."""
 
 
-def run_on_node(allocation: Allocation, output: Path, mark: str, environment: Mapping[str, str]) -> Files:
-    """Run an allocation on this node, and return its files; an empty dict if the output folder is shared."""
-    with tempfile.TemporaryDirectory(prefix="medtasks-") as temporary:
-        folder = Path(temporary)
-        with suppress(OSError):
-            if (output / _MARKER).read_text(encoding="utf-8") == mark:
-                folder = output
-        with suppress(KeyboardInterrupt), closing(run_allocation(allocation, folder, environment)) as steps:
-            for _ in steps:  # Ray passes on Ctrl-C as KeyboardInterrupt
-                time.sleep(_POLL_INTERVAL)
-        files = [] if folder == output else [path for path in folder.rglob("*") if path.is_file()]
-        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
+    """Run an allocation on this node; raise MedtasksError if it does not see the output folder."""
+    output = allocation[0].plan.output
+    if not (output / LOCK).exists():
+        raise MedtasksError(f"{output} is not a folder of a file system that all nodes see")
+    with closing(run_allocation(allocation, environment)) as steps:
+        for _ in steps:
+            time.sleep(_POLL_INTERVAL)
+
+
+def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
+    """Return the environment variables whose names match a pattern such as ``HF_*``."""
+    return {name: value for name, value in os.environ.items() if any(fnmatch(name, each) for each in patterns)}
 
 
 class RayExecutor:
@@ -54,8 +42,7 @@ class RayExecutor:
 
     Args:
         address: the cluster's address, or ``auto`` for the cluster of this machine.
-        output: the plan's output folder.
-        environment: the environment variables that jobs get.
+        plan: the plan, whose ``env`` says which environment variables jobs get.
 
     Attributes:
         running: by allocation, the reference of its Ray task.
@@ -64,59 +51,44 @@ class RayExecutor:
         MedtasksError: if Ray is not installed, or no cluster responds.
     """
 
-    def __init__(self, address: str, output: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, address: str, plan: Plan) -> None:
         if find_spec("ray") is None:
             raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'")
-        try:  # in a separate process, which can be killed
-            subprocess.run(
-                [sys.executable, "-c", _PROBE, address], check=True, capture_output=True, timeout=_CONNECT_TIMEOUT
-            )
-        except subprocess.SubprocessError:
-            raise MedtasksError(
-                f"no Ray cluster responds at {address} within {_CONNECT_TIMEOUT:g} s: start one with `ray start "
-                "--head`, or omit --ray"
-            ) from None
         import ray
 
-        ray.init(address=address, log_to_driver=False, logging_level="error")
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="error")
+        except ConnectionError:
+            raise MedtasksError(
+                f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"
+            ) from None
         self._ray = ray
-        self._output, self._mark, self._environment = output.resolve(), uuid.uuid4().hex, environment
-        write_whole(output / _MARKER, self._mark)
+        self._environment = forwarded_environment(plan.env)
         self.running: dict[Allocation, Any] = {}
 
     def start(self, allocation: Allocation) -> bool:
         """Submit an allocation to the cluster, which runs it when resources are free; always return True."""
-        needs = allocation[0].model.resources
+        model = allocation[0].model
         remote = self._ray.remote(run_on_node).options(
-            name=allocation[0].model.name,
-            num_cpus=needs.cpus,
-            num_gpus=allocation[0].model.gpus,
-            resources=needs.custom,
-            max_retries=0,
+            name=model.name, num_cpus=model.resources.cpus, num_gpus=model.gpus, max_retries=0
         )
-        self.running[allocation] = remote.remote(allocation, self._output, self._mark, self._environment)
+        self.running[allocation] = remote.remote(allocation, self._environment)
         return True
 
     def ended(self) -> list[Allocation]:
-        """Wait briefly, write the files of the allocations that have ended, and return these allocations."""
+        """Wait briefly, and return the allocations that have ended."""
         ready, _ = self._ray.wait(list(self.running.values()), num_returns=1, timeout=1.0)
         ended_ones = [allocation for allocation, reference in self.running.items() if reference in ready]
         for allocation in ended_ones:
             try:
-                for name, content in self._ray.get(self.running.pop(allocation)).items():
-                    write_whole(self._output / name, content, make_folder=True)
+                self._ray.get(self.running.pop(allocation))
             except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
                 for job in allocation:
-                    note(job.folder, 1, f"could not start: {error.cause}; install the same medtasks on every node")
+                    note(job.folder, 1, f"could not start: {error.cause}")
             except self._ray.exceptions.RayError:
                 continue  # its node is gone
         return ended_ones
 
     def stop(self) -> None:
-        """Interrupt the running jobs, and disconnect from the cluster."""
-        references = list(self.running.values())
-        for reference in references:
-            self._ray.cancel(reference)
-        if references:
-            self._ray.wait(references, num_returns=len(references), timeout=_STOP_TIMEOUT)
+        """Disconnect from the cluster, which ends the running jobs."""
         self._ray.shutdown()

@@ -1,10 +1,10 @@
 """Give the jobs of a plan to an executor, restart lost jobs, and write the report."""
 
-import os
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -15,15 +15,16 @@ from medtasks_utils.writing import JsonObject, table, write_whole
 
 from .allocation import exit_code, last_lines, note, read_json
 from .job_size import size_of
-from .local_executor import LocalExecutor, Machine
-from .plan import Allocation, Job, Plan, allocations_of, forwarded_environment
+from .local_executor import LocalExecutor
+from .plan import LOCK, Allocation, Job, Plan, allocations_of
 from .ray_executor import RayExecutor
 from .slurm_executor import SlurmExecutor
 
-_MOST_ATTEMPTS = 2  # maximum attempts in a sweep; after that, a job counts as failed
-_MOST_ATTEMPTS_IF_LOST = 6  # maximum attempts for a job whose node, or Slurm job, is lost
+_MOST_ATTEMPTS = 3  # maximum attempts in a sweep; after that, a job counts as failed
 _USAGE_ERROR = 2  # the exit code of a job that is not tried again
 _PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
+_LOG_LINES = 8  # number of lines of a job's log that are shown
+NOT_STARTED = "not started"
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
@@ -32,11 +33,7 @@ def job_records(plan: Plan) -> list[JsonObject]:
         {
             "name": job.name,
             "folder": str(job.folder),
-            "tasks": ",".join(job.run.tasks),
             "requests": size_of(job),
-            "gpus": job.model.gpus,
-            "cpus": job.model.resources.cpus,
-            "done": is_done(job),
             "answers": _answers(job),
             "state": _state(job),
             "cost": read_json(job.folder / "cost.json"),
@@ -47,7 +44,7 @@ def job_records(plan: Plan) -> list[JsonObject]:
 
 def job_table(records: Sequence[JsonObject]) -> str:
     """Format the records of jobs as a table."""
-    columns = ["name", "tasks", "requests", "gpus", "cpus", "answers", "state"]
+    columns = ["name", "state", "answers", "requests"]
     return table([list(map(record.get, columns)) for record in records], columns, left=2)
 
 
@@ -64,15 +61,15 @@ def _answers(job: Job) -> int:
 
 def _state(job: Job) -> str:
     """Return the last recorded state of a job, in words."""
-    return str(read_json(job.folder / "job.json").get("state", "not started"))
+    return str(read_json(job.folder / "job.json").get("state", NOT_STARTED))
 
 
-def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]:
+def sweep(plan: Plan, cpus: int | None = None, address: str | None = None) -> list[Job]:
     """Run the jobs that are not done, and return those that failed.
 
     Args:
         plan: the plan.
-        machine: the resources of this machine that may be used.
+        cpus: the number of processors of this machine to use; None for all.
         address: address of a Ray cluster; None runs the jobs under Slurm if the plan says so, else on this machine.
 
     Raises:
@@ -82,22 +79,17 @@ def sweep(plan: Plan, machine: Machine, address: str | None = None) -> list[Job]
     is_slurm = plan.slurm is not None and not address
     jobs = plan.jobs()
     try_folder(plan.output, "output")
-    environment = forwarded_environment(plan.env, os.environ) if address else {}
     for job in jobs:
         size_of(job, is_run_here=not address and not is_slurm)
     try:
-        with FileLock(plan.output / ".lock", timeout=0):  # released when the process ends or crashes
+        with FileLock(plan.output / LOCK, timeout=0):  # released when the process ends or crashes
             for job in jobs:
                 if exit_code(job.folder) is not None and not is_done(job):  # it failed, or its results were deleted
                     (job.folder / "job.json").unlink()
             allocations = allocations_of(jobs, is_slurm)
-            if all(map(is_done, jobs)):
-                _say(f"all {len(jobs)} jobs are already done")
-                return []
             if address:
-                return run_all(allocations, RayExecutor(address, plan.output, environment))
-            machine.check(plan)
-            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(machine))
+                return run_all(allocations, RayExecutor(address, plan))
+            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(plan, cpus))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"
@@ -114,39 +106,25 @@ def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExec
             for allocation in executor.ended():
                 attempts[allocation] += 1
                 codes = {job: exit_code(job.folder) for job in allocation}
-                is_retried = attempts[allocation] < (
-                    _MOST_ATTEMPTS_IF_LOST if None in codes.values() else _MOST_ATTEMPTS
-                )
+                is_retried = attempts[allocation] < _MOST_ATTEMPTS
                 left = [job for job, code in codes.items() if code not in (0, _USAGE_ERROR)]
                 for job in left:
                     state = "lost its node, or its Slurm job" if codes[job] is None else _state(job)
                     note(job.folder, None if is_retried else codes[job] or 1, state + ", retrying" * is_retried)
                 waiting += [allocation] if left and is_retried else []
-            for allocation in allocations:
-                _show_changes(allocation, shown)
+            for job in chain.from_iterable(allocations):
+                state = _state(job)
+                if state != shown.get(job, NOT_STARTED):
+                    _say(f"{job.name}: {state}")
+                shown[job] = state
             if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
                 summary_at = time.monotonic()
-                running = [job for job, state in shown.items() if state == "running"]
-                far = [f"{job.name} {_answers(job)} of {size_of(job)}" for job in running]
-                _say("; ".join([f"{sum(map(is_done, shown))} of {len(shown)} jobs done", *far]))
-    except KeyboardInterrupt:
-        print("re-run the same command to continue; finished replies are reused", file=sys.stderr)
-        raise
+                for job, state in shown.items():
+                    if state == "running":
+                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} answers")
     finally:
         executor.stop()
     return [job for job in shown if not is_done(job)]
-
-
-def _show_changes(allocation: Allocation, shown: dict[Job, str]) -> None:
-    """Print a line for each new state of the jobs in an allocation since the last call."""
-    reached: dict[str, list[str]] = defaultdict(list)
-    for job in allocation:
-        state = _state(job)
-        if state != shown.get(job, "not started"):
-            reached[state].append(job.name)
-        shown[job] = state
-    for state, names in reached.items():
-        _say(f"{', '.join(names)}: {state}")
 
 
 def _say(message: str) -> None:
@@ -158,14 +136,10 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
 
     Return None if no job is done.
     """
-    problems: dict[str, list[str]] = defaultdict(list)
     for job in failed:
         log = job.folder / "log.txt"
-        problems[f"{_state(job)}; the end of {log}:\n{last_lines(log)}" if log.exists() else _state(job)].append(
-            job.name
-        )
-    for problem, names in problems.items():
-        print(f"\n{', '.join(names)}: {problem}", file=sys.stderr)
+        end = f"; the end of {log}:\n{last_lines(log, _LOG_LINES)}" if log.exists() else ""
+        print(f"\n{job.name}: {_state(job)}{end}", file=sys.stderr)
     done_jobs = [job for job in plan.jobs() if is_done(job)]
     if not done_jobs:
         return None
@@ -174,14 +148,11 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
 
     runs = []
     for job in done_jobs:
-        (run,) = read_runs(job.folder)[-1:]
-        run.model, run.name = job.variant, job.name
+        run = read_runs(job.folder)[-1]
+        run.model = job.variant
         run.results.setdefault("medtasks", {})["cost"] = read_json(job.folder / "cost.json")
         runs.append(run)
     rows = merged(runs)
-    times = Counter(run.model for run in rows)
-    for run in rows:
-        run.model = run.name if times[run.model] > 1 else run.model
     name_apart(rows)
     path = plan.output / "report.html"
     write_whole(path, build_page(rows))

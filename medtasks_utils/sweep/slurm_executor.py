@@ -10,7 +10,6 @@ import subprocess
 import time
 from contextlib import closing
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -27,9 +26,9 @@ _MINUTES = 1440  # the default time limit of a job
 class _Task:
     """The function that a Slurm job runs."""
 
-    def __call__(self, allocation: Allocation, output: Path) -> None:
+    def __call__(self, allocation: Allocation) -> None:
         """Run an allocation on this node."""
-        with closing(run_allocation(allocation, output, {})) as steps:
+        with closing(run_allocation(allocation, {})) as steps:
             for _ in steps:
                 time.sleep(_POLL_INTERVAL)
 
@@ -53,7 +52,7 @@ class SlurmExecutor:
     def __init__(self, plan: Plan) -> None:
         if find_spec("submitit") is None or shutil.which("sbatch") is None:
             raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
-        self._output = plan.output.resolve()
+        self._output = plan.output
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:
@@ -92,7 +91,7 @@ class SlurmExecutor:
         executor = submitit.SlurmExecutor(self._output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
         try:
             executor.update_parameters(**options)
-            return str(executor.submit(_Task(), allocation, self._output).job_id)
+            return str(executor.submit(_Task(), allocation).job_id)
         except (ValueError, submitit.core.utils.FailedJobError) as error:
             raise UsageError(f"{model.name}: slurm: {one_line(str(error))}") from None
 

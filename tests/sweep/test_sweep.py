@@ -24,12 +24,12 @@ from saved_runs import drawn
 from scripts import Held, whole
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor
-from medtasks_utils.sweep.allocation import exit_code, is_up, note
-from medtasks_utils.sweep.local_executor import LocalExecutor, Machine
-from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, forwarded_environment, read_plan
-from medtasks_utils.sweep.ray_executor import run_on_node
+from medtasks_utils.sweep.allocation import exit_code, is_up, note, read_json
+from medtasks_utils.sweep.local_executor import LocalExecutor
+from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, read_plan
+from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
 from medtasks_utils.writing import write_whole
 
@@ -109,11 +109,9 @@ def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest
     assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
     assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
     page = Path(output.strip().splitlines()[-1])
-    assert page == tmp_path / "sweep" / "report.html" and "m1/hard" in drawn(page.read_text())
+    assert page == tmp_path / "sweep" / "report.html" and re.search("m1 hard-[0-9a-f]{8}", drawn(page.read_text()))
     asked = len(server.requests)
-    third = command(path)
-    _, errors = third.communicate(timeout=300)
-    assert third.returncode == 0 and "all 4 jobs are already done" in errors
+    assert main(["sweep", str(path)]) == 0
     assert len(server.requests) == asked
 
 
@@ -124,30 +122,44 @@ def state(process: str) -> str:
     return "Z"
 
 
-def test_ctrl_c_ends_all_jobs_and_says_how_to_go_on(tmp_path, server, capsys):
+def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys):
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
-    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=[A_RUN]))]) == 130
+    path = plan(tmp_path, server, count=1, runs=[A_RUN])
+    assert main(["sweep", str(path)]) == 130
     held.release.set()
-    errors = capsys.readouterr().err
-    assert "Traceback" not in errors and "re-run the same command to continue" in errors
+    assert capsys.readouterr().err.splitlines()[-1] == "medtasks: interrupted"
+    (job,) = read_plan(path).jobs()
+    assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
 
 
-def test_the_dry_run_says_how_large_the_jobs_are(tmp_path, server, capsys):
+def test_the_status_says_how_large_the_jobs_are_and_how_far(tmp_path, server, capsys):
     runs = [
         {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
-        {"name": "share", "tasks": "medhallu", "flags": {"limit": 0.3}},  # of 28, rounded up as the harness does
+        {"name": "share", "tasks": ["medhallu"], "flags": {"limit": 0.3}},  # of 28, rounded up as the harness does
+        {"name": "letters", "tasks": "medexqa_clinical_psychology_logits", "flags": {"limit": 2}},
     ]
-    assert main(["sweep", str(plan(tmp_path, server, count=1, runs=runs)), "--dry_run"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [line[:4] for line in lines[1:]] == [["m0/twice", "medhallu", "6", "0"], ["m0/share", "medhallu", "9", "0"]]
-    assert main(["sweep", str(tmp_path / "plan.yaml"), "--dry_run", "--json"]) == 0
-    assert [job["requests"] for job in json.loads(capsys.readouterr().out)] == [6, 9]
-    assert not server.requests
-    large = {"name": "large", "model": "dummy", "resources": {"cpus": 9}}
+    large = {"name": "m", "model": "dummy", "resources": {"cpus": 9}}
     path = plan(tmp_path, server, models=[large], runs=runs)
-    for flag, code in {"--dry_run": 2, "--status": 0}.items():
-        assert main(["sweep", str(path), flag, "--cpus", "8"]) == code
+    twice, share, _ = read_plan(path).jobs()
+    note(twice.folder, None, "running")
+    write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n", make_folder=True)
+    note(share.folder, 0, "done")
+    write_whole(share.folder / "m" / "results_1.json", "{}", make_folder=True)
+    write_whole(share.folder / "cost.json", '{"seconds": 2}')
+    assert main(["sweep", str(path), "--status"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["name", "state", "answers", "requests"],
+        ["m/twice", "running", "2", "6"],
+        ["m/share", "done", "9", "9"],
+        ["m/letters", "not", "started", "0", "8"],
+    ]
+    assert main(["sweep", str(path), "--status", "--json"]) == 0
+    job = json.loads(capsys.readouterr().out)[1]
+    assert (job["folder"], job["cost"]) == (str(share.folder), {"seconds": 2})
+    assert main(["sweep", str(path), "--cpus", "8"]) == 2
+    assert not server.requests
 
 
 @pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
@@ -167,36 +179,30 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server
 
 
 @pytest.mark.parametrize(
-    ("machine", "asked", "seen"),
+    ("gpus", "needs", "seen"),
     [
-        (Machine(0.3), [(0.1, 0), (0.1, 0), (0.1, 0), (0.3, 0)], ["0:", "1:", "2:", "0:"]),
-        (Machine(1, ("4", "5")), [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
+        ("", [(1, 0), (1, 0), (1, 0), (3, 0)], ["0:", "1:", "2:", "0:"]),
+        ("4,5", [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
     ],
 )
-def test_processors_and_gpus_are_shared_out(
-    tmp_path,
-    server,
-    monkeypatch,
-    machine,
-    asked,
-    seen,
-):
-    content = yaml.safe_load(plan(tmp_path, server, len(asked), runs=[A_RUN]).read_text())
-    for model, (cpus, gpus) in zip(content["models"], asked, strict=True):
-        model["resources"] = {"cpus": cpus, "gpus": gpus}
-    jobs, found = Plan(**content).jobs(), []
+def test_processors_and_gpus_are_shared_out(tmp_path, server, monkeypatch, gpus, needs, seen):
+    path = plan(tmp_path, server, len(needs), runs=[A_RUN])
+    content = yaml.safe_load(path.read_text())
+    for model, (cpus, count) in zip(content["models"], needs, strict=True):
+        model["resources"] = {"cpus": cpus, "gpus": count}
+    sweep_plan, found = Plan(**content), []
 
-    def run(allocation, output, environment):
+    def run(allocation, environment):
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
         yield
-        note(output / allocation[0].path, 0, "done")
-        write_whole(output / allocation[0].path / "m" / "results_1.json", "{}", make_folder=True)
+        note(allocation[0].folder, 0, "done")
+        write_whole(allocation[0].folder / "m" / "results_1.json", "{}", make_folder=True)
 
     monkeypatch.setattr(local_executor, "run_allocation", run)
     monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
-    allocations = allocations_of(jobs, False)
-    place = LocalExecutor(machine)
-    assert run_all(allocations, place) == []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
+    place = LocalExecutor(sweep_plan, 3)
+    assert run_all(allocations_of(sweep_plan.jobs(), False), place) == []
     assert found == seen
 
 
@@ -229,8 +235,8 @@ class Scripted:
     ("codes", "starts", "said"),
     [
         ([0], 1, ""),
-        ([1, 0], 2, "failed with exit code 1, retrying"),
-        ([1, 1], 2, "failed with exit code 1\n"),
+        ([1, 1, 0], 3, "failed with exit code 1, retrying"),
+        ([1, 1, 1], 3, "failed with exit code 1\n"),
         ([2], 1, "failed with exit code 2"),
         ([None, None, 0], 3, "lost its node, or its Slurm job, retrying"),
     ],
@@ -248,12 +254,10 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, ca
     (job,) = read_plan(path).jobs()
     job.folder.mkdir(parents=True)
     (job.folder / "log.txt").write_text("starting\nno luck\n")
-    monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1]))
+    monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1, 1]))
     assert main(["sweep", str(path)]) == 1
     out, errors = capsys.readouterr()
     assert "no luck" in errors and "no report" in out
-    assert main(["sweep", str(path), "--dry_run", "--json"]) == 0
-    assert [job["done"] for job in json.loads(capsys.readouterr().out)] == [False]
     with FileLock(tmp_path / "sweep" / ".lock"):
         assert main(["sweep", str(path)]) == 1
     assert "another sweep is running" in capsys.readouterr().err
@@ -298,27 +302,18 @@ def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):
     assert not is_up(server.url) and not is_up("nowhere")
 
 
-@pytest.mark.slow
-def test_a_node_that_does_not_see_the_output_sends_what_it_has(tmp_path, server):
+def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
-    files = run_on_node((job,), job.plan.output, "mark", {"OPENAI_API_KEY": "k"})
-    assert not job.folder.exists() and any("results_" in name for name in files)
-    job.plan.output.mkdir()
-    (job.plan.output / ".seen").write_text("mark")
-    assert run_on_node((job,), job.plan.output, "mark", {"OPENAI_API_KEY": "k"}) == {}, "it is there already"
-    assert any(job.folder.rglob("results_*.json"))
+    with pytest.raises(MedtasksError, match="that all nodes see"):
+        run_on_node((job,), {})
+    assert not job.folder.exists()
 
 
-def test_names_and_globs_of_variables_travel(tmp_path, server):
-    here = {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "HOME": "/h", "https_proxy": "p"}
-    assert forwarded_environment(read_plan(plan(tmp_path, server)).env, here).keys() == {
-        "OPENAI_API_KEY",
-        "HF_TOKEN",
-        "https_proxy",
-    }
-    assert forwarded_environment(["HF_*", "HOME"], here).keys() == {"HF_TOKEN", "HF_HOME", "HOME"}
-    with pytest.raises(UsageError, match="MY_KEY"):
-        forwarded_environment(["MY_KEY"], here)
+def test_variables_travel_by_name_and_pattern(monkeypatch):
+    monkeypatch.setattr(os, "environ", {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "http_proxy": "p"})
+    (default,) = (field.default for name, field in Plan.model_fields.items() if name == "env")
+    assert forwarded_environment(default) == {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "http_proxy": "p"}
+    assert forwarded_environment(["HF_*"]) == {"HF_TOKEN": "t", "HF_HOME": "/x"}
 
 
 def test_a_file_that_is_no_plan(tmp_path):
