@@ -148,7 +148,9 @@ class _Attempt:
             self._charge()
             self.waiting.remove(job)
             for path in job.smaller.folder.glob(_KEPT) if job.smaller else ():
-                write_whole(job.folder / path.parent.name / path.name, path.read_bytes(), make_folder=True)
+                copy = job.folder / path.parent.name / path.name
+                if not copy.exists():  # it has replies of its own from an earlier attempt
+                    write_whole(copy, path.read_bytes(), make_folder=True)
             has_answers = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
             in_use = [port for _, port in self.running.values()]
             port = min(self.servers or [0], key=in_use.count)

@@ -23,6 +23,7 @@ from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import exit_code, read_json, run_allocation
 from medtasks_utils.sweep.child_process import start
 from medtasks_utils.sweep.plan import Plan, allocations_of
+from medtasks_utils.writing import write_whole
 
 RUNS = [
     {"name": "answers", "tasks": ["medmcqa_openmed", "medhallu"], "flags": {"limit": 12}},
@@ -152,6 +153,21 @@ def test_a_short_form_for_vllm():
     settings = Plan(**content).jobs()[0].settings
     assert settings["model_args"]["base_url"] == "http://127.0.0.1:{port}/v1/completions"
     assert not settings["apply_chat_template"]
+
+
+def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
+    quick("import sys; print(sys.argv[1:])")
+    content = served(tmp_path)
+    content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": {"max_gen_toks": [40, 20]}}}]
+    small, large = Plan(**content).jobs()
+    assert (small.name, large.name) == ("m/a,max_gen_toks=20", "m/a,max_gen_toks=40")
+    for job, names in ((small, "12"), (large, "1")):
+        for name in names:
+            write_whole(job.folder / "m" / f"answers_{name}.jsonl.gz", job.name, make_folder=True)
+    list(steps(content))
+    kept = [(large.folder / "m" / f"answers_{name}.jsonl.gz").read_text() for name in "12"]
+    assert kept == [large.name, small.name]
+    assert "'--extend'" in (large.folder / "log.txt").read_text()
 
 
 @pytest.mark.slow
