@@ -6,12 +6,13 @@ A checksum stands for that work: whoever changes a row works its answer out agai
 import hashlib
 from collections import Counter
 
+import pytest
 from given import GENERATION_TASKS
-from running import documents, load
+from running import documents, evaluate, load
 
 from medtasks_utils.harness.sources import SAMPLE
 
-CHECKED = "5b32f0e38f1dfe6b6ee780aafebf4ed8fc7f876ea4900128e57a7839dea1b95e"
+CHECKED = "0ee5b8455abbcb4f9b826fc1d9ab31536d6b533b3820e2d5a2037eb4570fb506"
 
 
 def test_the_rows_are_those_that_were_checked():
@@ -28,3 +29,13 @@ def test_every_letter_and_both_answers_are_right_as_often_as_any_other():
         docs = documents(load(task))
         rights = Counter(doc.get("answer_letter") or doc.get("target") for doc in docs)
         assert task == "medcalc_bench" or len(set(rights.values())) == 1 < len(rights), task
+
+
+def test_a_macro_average_over_specialties_differs_from_the_accuracy():
+    def right_in_the_largest(doc):
+        """Right in the specialty with 8 examples; else A, which is right for one example of four."""
+        return f"The answer is {doc['answer_letter'] if 'laboratory' in doc['specialty'] else 'A'}."
+
+    for task, expected in (("medexqa_all", {"acc": (8 + 4) / 24, "macro_acc": 2 / 5}), ("medexqa", {"acc": 2 / 5})):
+        results = evaluate(task, right_in_the_largest)["results"][task]
+        assert {name: results[f"{name},strict-match"] for name in expected} == pytest.approx(expected)

@@ -33,7 +33,7 @@ def explained(doc: Row) -> str:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """A run over the five specialties: 20 responses with 10 right answers."""
+    """A run over the five specialties: 24 responses with 10 right answers."""
     return save_run(tmp_path_factory.mktemp("logs"), explained, "medexqa").parent
 
 
@@ -76,7 +76,7 @@ def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, s
 def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(logs, tmp_path, server, rescore):
     assert rescore(logs) == 0
     rows = table(tmp_path)
-    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 10}
+    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 14}
     assert len(server.judging) == 10, "a wrong answer costs no call"
     for row in rows:
         assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
@@ -120,7 +120,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
     before = {judge: table(tmp_path, judge) for judge in theirs}
     for judge, own in theirs.items():
         names = [*first, *own, "references", "error"]
-        assert list(before[judge][0])[: len(names)] == names and len(before[judge]) == 20
+        assert list(before[judge][0])[: len(names)] == names and len(before[judge]) == 24
     shown, calls = capsys.readouterr().out, len(server.requests)
     (tmp_path / "out" / "judged_geval.csv").unlink()
     server.answer = lambda request: Fault(500)
@@ -142,7 +142,7 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(logs, tmp_pa
         assert (failed["score"], failed["failure"]) == ("", "unreadable")
     captured = capsys.readouterr()
     assert "clinical_psychology/test/0" in captured.err
-    assert captured.out.split("\n")[1].split()[-4:] == ["9", "10", "1", "0"]
+    assert captured.out.split("\n")[1].split()[-4:] == ["9", "14", "1", "0"]
     calls, server.answer = len(server.judging), sound
     assert rescore(logs) == 0 and len(server.judging) == calls + 1
     assert with_status(table(tmp_path), "failed") == []
@@ -172,7 +172,7 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
     for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
         log.write_text(re.sub(r'("explanation_[12]": )"(\\.|[^"\\])*"', r'\1""', log.read_text()))
     assert rescore(tmp_path / "bare") == 1
-    assert len(with_status(table(tmp_path), "skipped")) == 20
+    assert len(with_status(table(tmp_path), "skipped")) == 24
 
 
 # ---- which responses are found
