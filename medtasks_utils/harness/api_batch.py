@@ -1,8 +1,8 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-are answered. A run replaces it with :meth:`ApiBatch.generate_until`, which sends the same requests in order over as
-many connections, and continues each conversation without waiting for the others.
+are answered. A run replaces it with :meth:`ApiBatch.generate_until`, which sends as many prompts at once, in order and
+each in a request of its own, and continues each conversation without waiting for the others.
 """
 
 import asyncio
@@ -147,8 +147,9 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
     """
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
-    connector = TCPConnector(limit=model._concurrent, ssl=model.verify_certificate)
-    slots = asyncio.Semaphore(max(model._concurrent, 1))
+    at_once = max(model._concurrent, 1) * model._batch_size
+    connector = TCPConnector(limit=at_once, ssl=model.verify_certificate)
+    slots = asyncio.Semaphore(at_once)
     url = model.base_url
     async with ClientSession(connector=connector, timeout=ClientTimeout(model.timeout), trust_env=True) as session:
 

@@ -68,7 +68,7 @@ def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, s
     """
     problem = ""
     if not can_be_asked_singly(model):
-        problem = "only API models that send one prompt per request support it"
+        problem = "only API models support it"
     elif have_prompts:
         problem = "each generation has its own prompt or conversation"
     elif is_greedy:

@@ -2,7 +2,6 @@
 
 import asyncio
 import atexit
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -25,11 +24,11 @@ HF = ("hf", "hf-auto", "huggingface")
 
 
 def can_be_asked_singly(model: Any) -> bool:
-    """Return whether a model is an API model that sends one prompt per request, by lm_eval's own methods."""
+    """Return whether a model is an API model whose requests and replies are lm_eval's own; a user's class may differ."""
     kind = type(model)
     return (
-        _replies_are_known(model)
-        and model._batch_size == 1
+        isinstance(model, TemplateAPI)
+        and kind.parse_generations.__module__.startswith("lm_eval.")
         and kind.generate_until is TemplateAPI.generate_until
         and kind.amodel_call is TemplateAPI.amodel_call
     )
@@ -38,23 +37,6 @@ def can_be_asked_singly(model: Any) -> bool:
 def runs_in_process(model: Any) -> bool:
     """Return whether a model generates in this process, with a known tokenizer and context."""
     return not {"HFLM", "VLLM", "SGLangLM"}.isdisjoint(kind.__name__ for kind in type(model).__mro__)
-
-
-def _replies_are_known(model: Any) -> bool:
-    """Return whether a model is an API model of lm_eval itself; a user's class may parse replies differently."""
-    return isinstance(model, TemplateAPI) and type(model).parse_generations.__module__.startswith("lm_eval.")
-
-
-def read_by_ours(model: Any) -> None:
-    """Make an API model parse replies as this package does, when lm_eval itself sends several prompts per request."""
-    if not _replies_are_known(model):
-        return
-
-    def parse_generations(outputs: Any, **settings: Any) -> list[Reply]:
-        completion = model_server.read(200, json.dumps(outputs), model.base_url, model.model)
-        return [without_thoughts(model, reply) for reply in completion.replies]
-
-    model.parse_generations = parse_generations
 
 
 # ---- processes
@@ -166,7 +148,7 @@ def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
 def without_thoughts(model: Any, reply: Reply) -> Reply:
     """Remove the reasoning from a server's reply: everything up to the model argument ``think_end_token``."""
     token = getattr(model, "think_end_token", None)
-    if not isinstance(token, str) or token not in reply:
+    if not token or token not in reply:
         return reply
     thoughts, _, text = reply.rpartition(token)
     return Reply(text.lstrip(), reply.ended, reply.tokens, reply.reasoning or thoughts)

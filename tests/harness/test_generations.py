@@ -83,7 +83,7 @@ def test_which_models_are_asked_one_by_one():
     assert can_be_asked_singly(model(num_concurrent=2))
     assert can_be_asked_singly(model(LocalChatCompletion, num_concurrent=2))
     assert can_be_asked_singly(model(num_concurrent=1))
-    assert not can_be_asked_singly(model(num_concurrent=2, batch_size=8))
+    assert can_be_asked_singly(model(num_concurrent=2, batch_size=8))
     assert not can_be_asked_singly(model(Own, num_concurrent=2))
     assert not can_be_asked_singly(Scripted())
     assert not can_be_asked_singly(None)

@@ -15,7 +15,7 @@ from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
 from running import Scripted, evaluate, samples, saved_samples
 from saved_runs import drawn
-from scripts import in_turn, refusal
+from scripts import in_turn, refusal, together
 
 from medtasks_utils import load_runs
 from medtasks_utils.errors import DataError, MedtasksError
@@ -172,17 +172,13 @@ def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
     assert [(sample["ended"], sample["tokens"]) for sample in samples(result)] == [(["length"], [6])] * 2
 
 
-def test_several_prompts_in_a_request_are_read_as_single_ones_are(data):
-    def answer(body):
-        choices = [{"index": place, "text": RIGHT, "finish_reason": "length"} for place in range(len(body["prompt"]))]
-        return {"choices": choices}
-
-    with LocalServer(answer) as server:
+def test_a_batch_is_as_many_requests_at_once(data):
+    with LocalServer(together(8, lambda body: completion(RIGHT, "length"))) as server:
         arguments = {"base_url": f"{server.url}/completions", "tokenizer_backend": "none"}
-        model = model_of(server, "local-completions", **arguments)
+        model = model_of(server, "local-completions", num_concurrent=2, **arguments)
         model._batch_size = 4
         result = evaluate("medmcqa_openmed", model, rows_of(data, 8), apply_chat_template=False)
-    assert len(server.requests) == 2
+    assert len(server.requests) == server.most_at_once == 8
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 1.0
 
 

@@ -21,14 +21,13 @@ from medtasks_utils.harness.models import (
     learn_context,
     model_of_the_run,
     number_processes,
-    read_by_ours,
 )
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
 api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
-"""The requests of the current run; None if its model does not send one prompt per request."""
+"""The requests of the current run; None if its model does not send requests as lm_eval's API models do."""
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,7 +45,6 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             stack.callback(api_batch.reset, api_batch.set(batch))
             stack.enter_context(explaining_failures(model))
             learn_context(model)
-            read_by_ours(model)
             stack.enter_context(knowing_ends(model))
             if store:
                 stack.enter_context(store.stored_for(model))
