@@ -244,12 +244,11 @@ class BatchResponses:
 
     def keep_answered(self) -> dict[str, list[int]]:
         """Drop examples with a generation that has no reply; return the indices of the remaining examples by task."""
-        kept = [request for request in self._requests if (request.task_name, request.doc_id) not in self._incomplete]
-        places: dict[str, dict[int, None]] = defaultdict(dict)
-        for request in kept:
-            places[request.task_name][request.doc_id] = None
-        self._requests = kept
-        return {task: list(of_task) for task, of_task in places.items()}
+        self._requests = [each for each in self._requests if (each.task_name, each.doc_id) not in self._incomplete]
+        places: dict[str, set[int]] = defaultdict(set)
+        for request in self._requests:
+            places[request.task_name].add(request.doc_id)
+        return {task: sorted(of_task) for task, of_task in places.items()}
 
     def problems(self) -> list[str]:
         """Return lines that say how many requests have a reply, and list each kind of missing or unused response."""

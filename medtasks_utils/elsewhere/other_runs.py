@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
@@ -175,8 +176,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
         return Response(place, [], Reply(line[response_field]), scores, identity)
 
     if path.suffix == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            run.read("row", enumerate(csv.DictReader(file), 1), convert)
+        run.read("row", enumerate(csv.DictReader(StringIO(path.read_text("utf-8-sig"))), 1), convert)
     else:
         run.read("line", numbered_lines(path), convert)
     return run

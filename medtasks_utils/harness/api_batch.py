@@ -147,7 +147,7 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
     """
     from aiohttp import ClientSession, ClientTimeout, TCPConnector
 
-    at_once = max(model._concurrent, 1) * model._batch_size
+    at_once = max(model._concurrent * model._batch_size, 1)
     connector = TCPConnector(limit=at_once, ssl=model.verify_certificate)
     slots = asyncio.Semaphore(at_once)
     url = model.base_url

@@ -24,7 +24,7 @@ HF = ("hf", "hf-auto", "huggingface")
 
 
 def can_be_asked_singly(model: Any) -> bool:
-    """Return whether a model is an API model whose requests and replies are lm_eval's own; a user's class may differ."""
+    """Return whether a model is an API model that sends requests and parses replies by lm_eval's own methods."""
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)
