@@ -40,7 +40,7 @@ def rows(data, undescribed):
 def asked(task: str, rows: Path | str = "sample", **settings: Any) -> Scripted:
     """A model that was asked."""
     model = Scripted()
-    evaluate(task, model, data=rows, **{"confirm_run_unsafe_code": True, **settings})
+    evaluate(task, model, data=rows, **settings)
     return model
 
 

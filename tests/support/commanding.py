@@ -15,13 +15,13 @@ def lm_eval(
     *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The stock command line, in a process of its own."""
+    return _python("-m", "lm_eval", *map(str, arguments), cwd=cwd, env=env)
+
+
+def _python(*words: str, cwd: Path, env: Mapping[str, str] | None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *words]
     return subprocess.run(
-        [sys.executable, "-m", "lm_eval", *map(str, arguments)],
-        cwd=cwd,
-        env=clean_environment(env),
-        capture_output=True,
-        text=True,
-        timeout=300,
+        command, cwd=cwd, env=clean_environment(env), capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -66,15 +66,7 @@ print(json.dumps(told))
 
 def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: str) -> list[Said]:
     """Commands in one process of their own, one after the other; ``first`` is Python that it runs before."""
-    done = subprocess.run(
-        [sys.executable, "-c", first + _COMMANDS, json.dumps(commands)],
-        cwd=cwd,
-        env=clean_environment(environment),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = _python("-c", first + _COMMANDS, json.dumps(commands), cwd=cwd, env=environment)
     assert done.returncode == 0, done.stderr
     return [Said(*told) for told in json.loads(done.stdout.splitlines()[-1])]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyarrow import parquet
+import pandas
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
 from medtasks_utils.benchmarks.tables import read_rows
@@ -38,17 +37,13 @@ def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
     """Write rows in the format that the path's suffix names."""
     rows = list(rows)
     path.parent.mkdir(parents=True, exist_ok=True)
+    frame = pandas.DataFrame(rows, dtype=object)
     if path.suffix == ".parquet":
-        parquet.write_table(pa.Table.from_pylist(rows), path)
+        frame.to_parquet(path)
     elif path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
     else:
-        import csv
-
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-            writer.writerows([list(rows[0])] if header else [])
-            writer.writerows(row.values() for row in rows)
+        frame.to_csv(path, sep="\t" if path.suffix == ".tsv" else ",", index=False, header=header)
     return path
 
 

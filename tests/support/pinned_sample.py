@@ -1,10 +1,6 @@
 """The sample's rows as files of a GitHub repository, in the place of those that the card names."""
 
-import csv
 import hashlib
-import io
-
-from given import sample_rows
 
 from medtasks_utils.benchmarks.base import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
@@ -15,13 +11,8 @@ REAL = CARD.repositories["corrected"]
 
 def contents() -> dict[str, bytes]:
     """By the names under which they are kept: the corrected rows, and the benchmark's own with ``Unique ID``."""
-    rows = sample_rows("medcalc_bench/test.csv")
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["Unique ID" if name == "Row Number" else name for name in rows[0]])
-    writer.writerows(row.values() for row in rows)
-    corrected = (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()
-    return {"corrected.csv": corrected, "original.csv": text.getvalue().encode()}
+    corrected, own = ((SAMPLE / "medcalc_bench" / name).read_bytes() for name in ("corrected.csv", "test.csv"))
+    return {"corrected.csv": corrected, "original.csv": own.replace(b"Row Number", b"Unique ID", 1)}
 
 
 def repository() -> Repository:

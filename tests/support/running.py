@@ -1,5 +1,6 @@
 """Runs of the real harness in this process: its tasks, models whose answers are known, and what it saved."""
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,32 +28,15 @@ def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
     return manager(metadata, data).load([name])["tasks"][name]
 
 
-class Reader:
-    """A task whose readings can be called with a response and a document alone."""
-
-    def __init__(self, task: Any) -> None:
-        self.task = task
-
-    def strict(self, text: str, doc: Row) -> Any:
-        return self.task.benchmark.strict(text, doc, self.task.options)
-
-    def flexible(self, text: str, doc: Row) -> Any:
-        return self.task.benchmark.flexible(text, doc, self.task.options)
-
-    def extract(self, filter_name: str, text: str, doc: Row) -> Any:
-        return (self.strict if filter_name == "strict-match" else self.flexible)(text, doc)
-
-    def score(self, doc: Row, answer: Any) -> dict[str, Any]:
-        values: dict[str, Any] = self.task.benchmark.score(answer, doc, self.task.options).values
-        return values
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.task, name)
-
-
-def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Reader:
-    """One task as :func:`load` makes it, with its readings."""
-    return Reader(load(name, data, **metadata))
+def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
+    """One task as :func:`load` makes it; its readings and scores need no options."""
+    task = load(name, data, **metadata)
+    benchmark, options = task.benchmark, task.options
+    task.strict = lambda text, doc: benchmark.strict(text, doc, options)
+    task.flexible = lambda text, doc: benchmark.flexible(text, doc, options)
+    task.extract = lambda name, text, doc: (task.strict if name == "strict-match" else task.flexible)(text, doc)
+    task.score = lambda doc, answer: benchmark.score(answer, doc, options).values
+    return task
 
 
 def documents(task: Any) -> list[Row]:
@@ -66,25 +50,32 @@ def shown(doc: Row) -> Row:
 
 
 class Scripted(LM):  # type: ignore[misc]
-    """A model in this process whose response is a function of the document; it remembers what it was asked."""
+    """A model in this process whose response is a function of the document; it remembers the batches of prompts."""
 
-    def __init__(self, answer: Answering = lambda doc: "") -> None:
+    def __init__(self, answer: Callable[..., Any] = lambda doc: "") -> None:
         super().__init__()
         self.answer = answer
-        self.prompts: list[str] = []
+        self.batches: list[list[Any]] = []
         self.generation_kwargs: list[dict[str, Any]] = []
 
+    @property
+    def prompts(self) -> list[str]:
+        return list(itertools.chain(*self.batches))
+
+    def reply(self, request: Any) -> Any:
+        return self.answer(request.doc)
+
     def generate_until(self, requests: list[Any]) -> list[Any]:
-        self.prompts += [request.args[0] for request in requests]
+        self.batches.append([request.args[0] for request in requests])
         self.generation_kwargs += [request.args[1] for request in requests]
         responses = []
         for request in requests:
-            responses.append(self.answer(request.doc))
+            responses.append(self.reply(request))
             self.cache_hook.add_partial("generate_until", request.args, responses[-1])
         return responses
 
     def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
-        self.prompts += [request.args[0] for request in requests]
+        self.batches.append([request.args[0] for request in requests])
         return [
             (float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests
         ]
@@ -122,7 +113,7 @@ def evaluate(
         model=model,
         tasks=[tasks] if isinstance(tasks, str) else list(tasks),
         task_manager=manager(metadata, data),
-        **{"apply_chat_template": True, **settings},
+        **{"apply_chat_template": True, "confirm_run_unsafe_code": True, **settings},
     )
     return result
 

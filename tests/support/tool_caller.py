@@ -1,6 +1,5 @@
 """A model that calls tools well and badly, by lot; its replies are a function of the chat so far."""
 
-import itertools
 import json
 from typing import Any
 
@@ -25,7 +24,6 @@ def run(
         "local-chat-completions",
         model_args={**arguments, **given.pop("model_args", {})},
         metadata={"medcalc_bench": {"max_turns": 5, **(options or {})}},
-        confirm_run_unsafe_code=True,
         **given,
     )
 
@@ -40,27 +38,18 @@ def turn(chat: Chat) -> int:
     return 1 + [message["role"] for message in chat].count("assistant")
 
 
-def replies_to(chat: Chat) -> list[str]:
-    """What the model says to a prompt, turn by turn: one of the ways to use tools well or badly, by lot."""
-    prompt = "".join(message["content"] for message in itertools.takewhile(lambda m: m["role"] != "assistant", chat))
-    rng = draw(prompt)
+def reply(chat: Chat) -> str:
+    """The next reply to a chat: the prompt settles by lot which way of using tools, well or badly, is taken."""
+    roles = [message["role"] for message in chat if message["role"] != "system"]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], "roles alternate, as some templates insist"
+    rng = draw(chat[1]["content"])
     a, b = rng.randrange(2, 90), rng.randrange(2, 90)
     answer = f"So the value is <answer>{a * b}</answer>"
     ways = [
         [f"I compute.\n{tagged('calculator', f'{a} * {b}')}", answer],
-        [f"First:\n```python\na = {a}\na * {b}\n```", answer],
         [tagged("python", f"total = {a}") + tagged("calculator", "1") + tagged("python", "total + 1"), answer],
         [tagged("calculator", "1 / 0"), tagged("abacus", "1"), tagged("calculator", f"{a} + {b}"), answer],
-        ['<tool_call>{"name": "calculator", "arguments": {"expr</tool_call>', answer],
         [answer],
-        [f"<think>{tagged('calculator', '2')}"],
         [tagged("calculator", f"{a} + {b}")] * 9,
     ]
-    return rng.choice(ways)
-
-
-def reply(chat: Chat) -> str:
-    """The next reply to a chat."""
-    roles = [message["role"] for message in chat if message["role"] != "system"]
-    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], "roles alternate, as some templates insist"
-    return replies_to(chat)[len(roles) // 2]
+    return rng.choice(ways)[len(roles) // 2]

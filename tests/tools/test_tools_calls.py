@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tool_caller import tagged
 
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
-from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
+from medtasks_utils.tools.calls import Call, read_calls
 
 BOTH: Any = TOOLS_BY_NAME
 CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
 
 
+CALL = '{"name": "calculator", "arguments": {"expression": "1"}}'
 CODE = "x = 2\nprint(x)"
 RUN = Call("python", CODE)
 
@@ -54,19 +55,16 @@ def test_what_follows_a_malformed_call_is_read(malformed):
 
 
 def test_calls_beyond_the_limit_are_told_of():
-    assert all(call.problem is None for call in read_calls(tagged("calculator", "1") * MAX_CALLS, BOTH)[0])
-    assert read_calls(tagged("calculator", "1") * (MAX_CALLS + 1), BOTH)[0][-1].problem
-    calls, _ = read_calls(tagged("calculator", "1") * (MAX_CALLS + 3), BOTH)
-    assert len(calls) == MAX_CALLS + 1
-    assert all(call.problem is None for call in calls[:-1])
-    assert calls[-1].problem is not None
-    assert calls[-1].problem.startswith("3 more calls were not run")
+    calls, _ = read_calls(tagged("calculator", "1") * 16, BOTH)
+    assert [call.problem for call in calls] == [None] * 16
+    *run, more = read_calls(tagged("calculator", "1") * 19, BOTH)[0]
+    assert (run, more) == (calls, Call("", problem="3 more calls were not run: at most 16 are run of one reply"))
 
 
-def test_arguments_can_be_written_as_utf_8():
-    (call,), _ = read_calls('<tool_call>{"name": "python", "arguments": {"code": "\\ud800"}}</tool_call>', BOTH)
-    assert call.argument == "\ufffd"
-    assert read_calls("```python\n\ud800\n```", BOTH)[0] == [Call("python", "\ufffd")]
+def test_a_hundred_objects_of_a_reply_are_parsed_and_no_more():
+    calls, rest = read_calls(f"{CALL}\nx\n" * 120, BOTH)
+    assert calls[-1] == Call("", problem="84 more calls were not run: at most 16 are run of one reply")
+    assert rest.count(CALL) == 20
 
 
 TOKENS = st.sampled_from(
@@ -103,20 +101,3 @@ def test_any_argument_survives_as_json(name, argument, as_string, form):
     if "<" in call:  # a tag within it could end a block, or hide it
         return
     assert read_calls(form.replace("%s", call), BOTH)[0] == [Call(name, argument)]
-
-
-HOSTILE = (
-    *("<tool_call>", "<tool_call>{", "<tool_call>{}{}", '\n{"name": "calculator", "arguments": ', '\n{"name": "x"}'),
-    *("\n```", "\n```json\n{", "[[{", '"\\', "<think></think>"),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "frame", ["%s", "<tool_call>%s</tool_call>", '{"name": "python", "arguments": {"code": "%s', "```python\n%s"]
-)
-def test_two_hundred_thousand_hostile_characters_are_read(frame):
-    for unit in HOSTILE:
-        reply = frame.replace("%s", unit * (200_000 // len(unit)))
-        calls, rest = read_calls(reply, BOTH)
-        assert len(calls) <= MAX_CALLS + 1 and len(rest) <= len(reply)

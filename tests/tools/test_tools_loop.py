@@ -1,45 +1,28 @@
 """Further turns: every form of call, in one batch a round, and in whatever way the harness is run."""
 
 import json
-import subprocess
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from commanding import clean_environment
-from given import ROOT
-from launching import ON_PROCESSORS, free_port, launch
 from running import Chat, Scripted, documents, evaluate, load, samples
 from tool_caller import tagged, turn
 
+from medtasks_utils.harness.models import most_in_any_process
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.loop import LAST_TURN
 
-Script = Callable[[Chat], str]
-
 
 class Caller(Scripted):
-    """A model in this process whose reply is a function of the chat; it remembers the batches."""
+    """A model in this process whose reply is a function of the chat."""
 
-    def __init__(self, script: Script) -> None:
-        super().__init__()
-        self.script = script
-        self.batches: list[list[Chat]] = []
+    def reply(self, request: Any) -> Any:
+        return self.answer(json.loads(request.args[0]))
 
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        chats = [json.loads(request.args[0]) for request in requests]
-        self.batches.append(chats)
-        return [self.script(chat) for chat in chats]
-
-
-def run(task: str, script: Script | Caller, **settings: Any) -> dict[str, Any]:
-    model = script if isinstance(script, Caller) else Caller(script)
-    return evaluate(task, model, confirm_run_unsafe_code=True, **settings)
-
-
-def value(result: dict[str, Any], metric: str, filter_name: str = "strict-match") -> Any:
-    (scores,) = result["results"].values()
-    return scores[f"{metric},{filter_name}"]
+    @property
+    def chats(self) -> list[list[Chat]]:
+        """Those of each batch."""
+        return [[json.loads(prompt) for prompt in batch] for batch in self.batches]
 
 
 def calculating(chat: Chat) -> str:
@@ -63,7 +46,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
         return tagged("calculator", "1") if turn(chat) <= rounds else "<answer>1</answer>"
 
     model = Caller(script)
-    result = run("medcalc_bench_calculator", model)
+    result = evaluate("medcalc_bench_calculator", model)
     assert [len(batch) for batch in model.batches] == [
         sum(rounds >= least for rounds in lengths.values()) for least in range(4)
     ]
@@ -74,8 +57,8 @@ def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
 
 def test_the_model_sees_the_prompt_its_reply_and_the_result():
     model = Caller(calculating)
-    result = run("medcalc_bench_calculator", model, limit=2)
-    first, second = model.batches
+    result = evaluate("medcalc_bench_calculator", model, limit=2)
+    first, second = model.chats
     for before, after in zip(first, second, strict=True):
         assert [message["role"] for message in before] == ["system", "user"]
         assert after == [
@@ -94,14 +77,16 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result():
 
 def test_an_endless_caller_ends_after_max_turns_unanswered():
     model = Caller(lambda chat: tagged("calculator", f"{turn(chat)} / 0"))
-    result = run("medcalc_bench_calculator", model, limit=3, metadata={"medcalc_bench": {"max_turns": 5}})
+    result = evaluate("medcalc_bench_calculator", model, limit=3, metadata={"medcalc_bench": {"max_turns": 5}})
     assert [len(batch) for batch in model.batches] == [3] * 5
-    assert LAST_TURN in model.batches[4][0][-1]["content"]
-    assert not any(LAST_TURN in message["content"] for batch in model.batches[:4] for chat in batch for message in chat)
-    assert value(result, "turns") == 5
-    assert value(result, "tool_calls") == value(result, "tool_errors") == 4, "the last reply's call is not run"
-    for filter_name in ("strict-match", "flexible-extract"):
-        assert value(result, "answered", filter_name) == 0, "no number is read out of a call"
+    assert LAST_TURN in model.chats[4][0][-1]["content"]
+    assert not any(LAST_TURN in message["content"] for batch in model.chats[:4] for chat in batch for message in chat)
+    (scores,) = result["results"].values()
+    assert scores["turns,strict-match"] == 5
+    assert scores["tool_calls,strict-match"] == scores["tool_errors,strict-match"] == 4, "the last call is not run"
+    assert scores["answered,strict-match"] == scores["answered,flexible-extract"] == 0, (
+        "no number is read out of a call"
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,10 +101,9 @@ def test_an_endless_caller_ends_after_max_turns_unanswered():
 )
 def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format, text, is_answer):
     options = {"medcalc_bench": {"answer_format": answer_format, "max_turns": 2}}
-    result = run(
-        "medcalc_bench_calculator", lambda chat: f"{text}\n{tagged('calculator', '2')}", limit=1, metadata=options
-    )
-    assert (value(result, "turns"), value(result, "tool_calls")) == ((1, 0) if is_answer else (2, 1))
+    model = Caller(lambda chat: f"{text}\n{tagged('calculator', '2')}")
+    (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1, metadata=options))
+    assert (sample["turns"], sample["tool_calls"]) == ((1, 0) if is_answer else (2, 1))
 
 
 @pytest.mark.usefixtures("undescribed")
@@ -129,7 +113,7 @@ def test_variables_last_within_an_example_and_are_shared_with_no_other():
             return tagged("python", f"try:\n    mine\nexcept NameError:\n    mine = {len(chat[1]['content'])}")
         return tagged("python", "mine") if turn(chat) < 3 else "<answer>1</answer>"
 
-    result = run("medcalc_bench_python", owning, metadata={"medcalc_bench": {"repeats": 2}}, limit=4)
+    result = evaluate("medcalc_bench_python", Caller(owning), metadata={"medcalc_bench": {"repeats": 2}}, limit=4)
     for sample in samples(result):
         for transcript in sample["transcript"]:
             assert f"\n{len(transcript[1]['content'])}\n" in transcript[5]["content"]
@@ -149,7 +133,7 @@ def test_repeats_are_conversations_of_their_own():
         asked[key] = asked.get(key, 0) + 1
         return ["<answer>1</answer>", "No.", calculating(chat)][asked[key] - 1]
 
-    result = run("medcalc_bench_calculator", script, limit=2, metadata={"medcalc_bench": {"repeats": 3}})
+    result = evaluate("medcalc_bench_calculator", Caller(script), limit=2, metadata={"medcalc_bench": {"repeats": 3}})
     for sample in samples(result):
         assert sample["resps"] == [["<answer>1</answer>"], ["No."], ["<answer>42</answer>"]]
         assert [len(transcript) for transcript in sample["transcript"]] == [3, 3, 5]
@@ -161,20 +145,20 @@ def test_repeats_are_conversations_of_their_own():
 # ---- several processes
 
 
+def test_a_process_asks_as_often_as_the_one_that_asks_most(monkeypatch):
+    """Processes generate in step: each with a request in every round, though its own conversations are over."""
+    of_another = iter([3, 2, 1, 0])
+    monkeypatch.setattr(
+        "medtasks_utils.harness.tool_turns.most_in_any_process", lambda model, count: max(count, next(of_another))
+    )
+    model = Caller(calculating)
+    result = evaluate("medcalc_bench_calculator", model, limit=2)
+    assert [len(batch) for batch in model.batches] == [2, 3, 2, 1]
+    assert [sample["turns"] for sample in samples(result)] == [2, 2]
+
+
 @pytest.mark.torch
-def test_two_processes_have_rounds_of_their_own_in_step(tiny_model, tmp_path):
-    pytest.importorskip("accelerate", reason="several processes are accelerate's")
-    program = ROOT / "tests" / "support" / "uneven_ranks.py"
-    out = tmp_path / "out.json"
-    done = subprocess.run(
-        [*launch(free_port()), str(program), str(tiny_model), str(out)],
-        cwd=tmp_path, env=clean_environment(ON_PROCESSORS), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = json.loads(out.read_text("utf-8"))
-    assert len(found) == 7
-    for sample in found:
-        row = int(sample["doc"]["row_number"])
-        turns = 1 + row % 2 * row // 2
-        assert (sample["turns"], sample["tool_calls"]) == (turns, turns - 1)
-        assert {len(transcript) for transcript in sample["transcript"]} == {2 * turns + 1}
+def test_the_most_of_any_process_is_found():
+    torch = pytest.importorskip("torch", reason="processes exchange tensors")
+    model = SimpleNamespace(world_size=3, device="cpu", all_gather=lambda count: torch.stack([count, count + 2, count]))
+    assert most_in_any_process(model, 5) == 7

@@ -4,10 +4,12 @@ import json
 import logging
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from given import table
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from local_server import Fault, LocalServer, completion
 from running import Chat, Scripted, evaluate, load, samples
 from scripts import in_turn, refusal
@@ -176,40 +178,26 @@ PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
 DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
 
-class Tokenizer:
-    """As much of a tokenizer as renders chats."""
-
-    def __init__(self, template: str) -> None:
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-        environment.filters["tojson"] = lambda value, **settings: json.dumps(value, ensure_ascii=False, **settings)
-        environment.globals["raise_exception"] = self.fail
-        self.template = environment.from_string(template)
-
-    def apply_chat_template(self, chat: Chat, **settings: Any) -> str:
-        return self.template.render(messages=chat, **settings)
-
-    @staticmethod
-    def fail(message: str) -> None:
-        raise ValueError(message)
+def refuse(message: str) -> None:
+    raise ValueError(message)
 
 
 class InProcess(Scripted):
-    """A model in this process with a chat template; it remembers the batches of prompts."""
+    """A model in this process with a chat template, whose reply is a function of the turn."""
 
     def __init__(self, template: str, script: Callable[[int], str]) -> None:
-        super().__init__()
-        self.tokenizer = Tokenizer(template)
-        self.script = script
-        self.batches: list[list[str]] = []
+        super().__init__(script)
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        environment.filters["tojson"] = lambda value, **settings: json.dumps(value, ensure_ascii=False, **settings)
+        render = environment.from_string(template, {"raise_exception": refuse}).render
+        self.tokenizer = SimpleNamespace(apply_chat_template=lambda chat, **given: render(messages=chat, **given))
 
     def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
-        return self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
+        text: str = self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
+        return text
 
-    def generate_until(self, requests: list[Any]) -> list[str]:
-        self.batches.append([request.args[0] for request in requests])
-        return [self.script(len(self.batches))] * len(requests)
+    def reply(self, request: Any) -> Any:
+        return self.answer(len(self.batches))
 
 
 CALL = '{"name": "calculator", "arguments": {"expression": "6 * 7"}}'
