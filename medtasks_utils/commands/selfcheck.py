@@ -1,9 +1,7 @@
 """``medtasks selfcheck``: check the harness against known answers (:mod:`medtasks_utils.selfcheck`)."""
 
 import os
-import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,13 +25,11 @@ class Selfcheck(Command):
         data: a data directory; default: the bundled sample
         limit: use only the first LIMIT examples of each task
         output: the folder for the runs and the report; default: medtasks_selfcheck
-        table: print every score, not only wrong ones
     """
 
     data: str = "sample"
     limit: PositiveInt | None = None
     output: Path = Path("medtasks_selfcheck")
-    table: bool = False
 
     def run(self) -> "SelfcheckResult":
         """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
@@ -44,11 +40,7 @@ class Selfcheck(Command):
         from medtasks_utils.selfcheck import check
         from medtasks_utils.writing import write_whole
 
-        log = partial(print, file=sys.stderr, flush=True)
-        runs, page = self.output / "runs", self.output / "report.html"
-        try_folder(runs, "--output")
-        result = check.run(self.data, self.limit, runs, log)
-        log("writing the report …")
-        write_whole(page, build_page(read_runs([runs])))
-        result.page, result.every_score = page, self.table
+        try_folder(self.output / "runs", "--output")
+        result = check.run(self.data, self.limit, self.output / "runs")
+        write_whole(result.page, build_page(read_runs([result.runs])))
         return result

@@ -5,15 +5,14 @@ import json
 import logging
 import shutil
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark, Example
-from medtasks_utils.errors import did_you_mean
-from medtasks_utils.writing import counted
+from medtasks_utils.benchmarks.base import Example
 
 from .answer_server import Answers, prompt_key, serving
 from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_scores, known_answer, metric_problems
@@ -23,17 +22,15 @@ AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
 """The examples with their answers, by task and behaviour."""
 
 
-def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]) -> SelfcheckResult:
+def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
     """Run all checked tasks once for each behaviour of the local server, and compare the scores with the expected ones.
 
     Args:
         data: the source of the rows, as in ``medtasks eval --data``.
         limit: the number of examples of each task to use; None for all.
         folder: the folder of the runs, one for each behaviour; runs of an earlier check are replaced.
-        log: a function that is called with lines about the progress.
     """
     start = time.perf_counter()
-    log("building the tasks …")
     from medtasks_utils.harness.catalog import our_manager
     from medtasks_utils.harness.task_options import DATA_KEY
 
@@ -41,39 +38,31 @@ def run(data: str, limit: int | None, folder: Path, log: Callable[[str], object]
     usable = benchmarks().usable()
     without_costly = {benchmark.name: benchmark.options.without_costly() for benchmark in usable}
     manager = our_manager({DATA_KEY: data, **without_costly})
-    problems = [*benchmarks().problems, *_unknown_tasks(usable, manager.all_tasks)]
-    names = [name for benchmark in usable for name in benchmark.checked_tasks if name in manager.all_tasks]
+    problems = list(benchmarks().problems)
+    names = [name for benchmark in usable for name in benchmark.checked_tasks]
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
-    results = _run_harness(answers, names, manager, limit, folder, log)
-    scores: list[CheckedScore] = []
+    results = _run_harness(answers, names, manager, limit, folder)
+    scores = []
     for behaviour, reported in results.items():
-        expected: dict[str, ExpectedScores] = {}
-        for name, task in tasks.items():
-            expected[name] = expected_scores(task.benchmark, task.options, examples[name, behaviour])
-            if behaviour == "right":
+        expected = {
+            name: expected_scores(task.benchmark, task.options, examples[name, behaviour])
+            for name, task in tasks.items()
+        }
+        if behaviour == "right":
+            for name, task in tasks.items():
                 expected[name]["acc"] = 1.0
-                metrics = task.benchmark.metrics_of(task.info, task.options)
-                problems += metric_problems(name, task.benchmark, metrics, expected[name], reported[name])
-        for group in [name for name in names if name not in tasks]:
+                declared = task.benchmark.metrics_of(task.info, task.options)
+                problems += metric_problems(name, task.benchmark, declared, expected[name], reported[name])
+        for group in {*names} - tasks.keys():
             expected[group] = _unweighted_means([expected[member] for member in loaded["group_map"][group]])
-        for name, expected_values in expected.items():
+        for name, values in expected.items():
             for key, value in reported[name].items():
                 metric, comma, filter_name = key.partition(",")
                 if comma and not metric.endswith("_stderr"):
-                    score = CheckedScore(name, metric, filter_name, behaviour, value, expected_values.get(metric))
-                    scores.append(score)
-    problems = list(dict.fromkeys(problems))
+                    scores.append(CheckedScore(name, metric, filter_name, behaviour, value, values.get(metric)))
     return SelfcheckResult(scores, problems, sum(map(len, examples.values())), time.perf_counter() - start, folder)
-
-
-def _unknown_tasks(usable: Iterable[Benchmark], known: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each task that a benchmark names but no YAML defines."""
-    for benchmark in usable:
-        for name in dict.fromkeys((benchmark.default_task, *benchmark.checked_tasks)):
-            if name not in known:
-                yield f"benchmark {benchmark.name}: no YAML defines its task {name}{did_you_mean(name, known)}"
 
 
 def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:
@@ -95,22 +84,19 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Answe
     return answers, examples
 
 
-def _run_harness(
-    answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path, log: Callable[[str], object]
-) -> dict[str, Any]:
+def _run_harness(answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path) -> dict[str, Any]:
     """Run the harness on the tasks, once for each behaviour, and return the reported scores by behaviour."""
     from medtasks_utils.harness.lm_eval_names import EvaluationTracker, simple_evaluate
 
     scores = {}
     with serving(answers) as address:
-        for number, (behaviour, description) in enumerate(BEHAVIOURS.items(), 1):
-            prompts = counted(len(answers[behaviour]), "prompt")
-            log(f"run {number} of {len(BEHAVIOURS)}: {prompts}, answers are {description} …")
+        for behaviour, description in BEHAVIOURS.items():
+            print(f"running: answers are {description} …", file=sys.stderr, flush=True)
             shutil.rmtree(folder / behaviour, ignore_errors=True)
             tracker = EvaluationTracker(output_path=str(folder))
             results = simple_evaluate(
                 model="local-chat-completions",
-                model_args={"model": behaviour, "base_url": address, "num_concurrent": 16, "max_retries": 1},
+                model_args={"model": behaviour, "base_url": address, "num_concurrent": 16},
                 tasks=names,
                 task_manager=manager,
                 apply_chat_template=True,
@@ -132,5 +118,5 @@ def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
         values = [expected[name] for expected in tasks if name in expected]
         known = [value for value in values if value is not None]
-        means[name] = statistics.mean(known) if len(known) == len(values) else None
+        means[name] = statistics.mean(known) if known == values else None
     return means

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
-from medtasks_utils.errors import did_you_mean
 from medtasks_utils.statistics.metrics import REPLY_METRICS, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
@@ -97,14 +96,7 @@ def metric_problems(
         reported: the keys of the task's results, such as ``acc,strict-match``.
     """
     known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
-    for name in computed:
-        if name not in known:
-            yield (
-                f"{task}: score() returns {name}{did_you_mean(name, known)}, which is not reported, since the "
-                f"benchmark {benchmark.name} does not declare it: add it to the benchmark's metrics"
-            )
-    for lacking in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
-        yield (
-            f"{task}: the metric {lacking} is declared but never computed: return it from score(), or omit it in "
-            "metrics_of()"
-        )
+    for name in {*computed} - known:
+        yield f"{task}: score() returns {name}, which is not reported: add it to {benchmark.name}'s metrics"
+    for name in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
+        yield f"{task}: {name} is declared but never computed: return it from score(), or omit it in metrics_of()"

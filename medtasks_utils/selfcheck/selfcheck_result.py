@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.writing import counted, table
+from medtasks_utils.writing import table
 
 from .known_answers import BEHAVIOURS
 
@@ -37,7 +37,7 @@ class CheckedScore(NamedTuple):
     def is_as_expected(self) -> bool:
         """True if the score has the expected value."""
         if self.value == "N/A" or self.expected is None:
-            return self.value == "N/A" and self.expected is None
+            return (self.value, self.expected) == ("N/A", None)
         return bool(abs(self.value - self.expected) <= _TOLERANCE)
 
 
@@ -51,8 +51,6 @@ class SelfcheckResult:
         answers: the number of responses that were served.
         seconds: the duration of the check.
         runs: the folder with the runs.
-        page: the file with the report on the runs.
-        every_score: True to print every score, not only wrong ones.
     """
 
     scores: list[CheckedScore]
@@ -60,8 +58,11 @@ class SelfcheckResult:
     answers: int
     seconds: float
     runs: Path
-    page: Path = Path()
-    every_score: bool = False
+
+    @property
+    def page(self) -> Path:
+        """The file with the report on the runs."""
+        return self.runs.with_name("report.html")
 
     @property
     def missed(self) -> list[CheckedScore]:
@@ -91,18 +92,17 @@ class SelfcheckResult:
         tasks = {score.task for score in self.scores}
         metrics = {(score.task, score.metric) for score in self.scores}
         verdict = f"{len(missed)} of {count} scores are not" if missed else f"all {count} scores are"
-        lines = [_table(self.scores) + "\n"] if self.every_score else []
-        lines += [
-            f"{verdict} as expected: lm_eval sent {counted(self.answers, 'prompt')} to a server with known answers "
+        lines = [
+            f"{verdict} as expected: lm_eval sent {self.answers:,} prompts to a server with known answers "
             f"({self.seconds:.1f} s)",
-            f"checked: {counted(len(metrics), 'metric')} of {len(tasks)} tasks and groups, under both filters",
+            f"checked: {len(metrics)} metrics of {len(tasks)} tasks and groups, under both filters",
             f"accuracy ({DEFAULT_FILTER}) if answers are",
         ]
         width = max(map(len, BEHAVIOURS.values()))
         for behaviour, description in BEHAVIOURS.items():
             lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
         if missed:
-            lines.append(_table(missed))
+            lines.append(table(missed, ("task", "metric", "filter", "answers", "score", "expected"), left=4))
         return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])
 
 
@@ -112,19 +112,7 @@ def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
     accuracies = []
     for benchmark in benchmarks().usable():
         task = benchmark.whole_task or benchmark.default_task
-        value = values.get((task, "acc", DEFAULT_FILTER, behaviour))
-        if isinstance(value, int | float):
-            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(value)}")
+        key = (task, "acc", DEFAULT_FILTER, behaviour)
+        if key in values:
+            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(values[key])}")
     return ", ".join(accuracies)
-
-
-def _table(scores: Sequence[CheckedScore]) -> str:
-    rows = []
-    for score in scores:
-        values = _shown(score.value), _shown(score.expected)
-        rows.append((score.task, score.metric, score.filter_name, score.behaviour, *values))
-    return table(rows, ("task", "metric", "filter", "answers", "score", "expected"), left=4)
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
