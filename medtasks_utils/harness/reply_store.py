@@ -364,7 +364,7 @@ class ReplyStore:
 def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
     """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
     differences = [kept.differences(request) for kept in candidates]
-    names = min(differences, key=len, default=[])
+    names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
     return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"
 
 

@@ -10,10 +10,9 @@ from commanding import exit_code
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
-from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from local_server import Answer, LocalServer, Request
-from running import Scripted, documents, evaluate, load, manager, right_answer, samples
+from running import Scripted, documents, evaluate, load, right_answer, samples
 from scripts import refusal, together
 
 from medtasks_utils.benchmarks.base import order_of
@@ -36,23 +35,15 @@ def of_seed(body: Request) -> str:
 )
 def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
     with LocalServer(together(4, of_seed)) as server:
-        arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 4, "max_retries": 1}
-        result = simple_evaluate(
-            model="local-chat-completions",
-            model_args={**arguments, "tokenizer_backend": None, **model_args},
-            tasks=["medmcqa_openmed"],
-            task_manager=manager({"medmcqa": {"repeats": 4}}),
-            apply_chat_template=True,
-            gen_kwargs=gen_kwargs,
-            limit=5,
+        model = chat_model(server, num_concurrent=4, **model_args)
+        result = evaluate(
+            "medmcqa_openmed", model, metadata={"medmcqa": {"repeats": 4}}, gen_kwargs=gen_kwargs, limit=5
         )
     seeds = defaultdict(list)
     for body in server.requests:
         seeds[json.dumps(body["messages"])].append(body["seed"])
     assert [sorted(each) for each in seeds.values()] == [list(range(base, base + 4))] * 5
-    logged = [s for s in result["samples"]["medmcqa_openmed"] if s["filter"] == "strict-match"]
-    for sample in logged:
-        assert len({text for (text,) in sample["resps"]}) == 4
+    for sample in samples(result):
         assert [text.rsplit(" ", 1)[1] for (text,) in sample["resps"]] == [str(base + j) for j in range(4)]
         assert [arguments[1]["seed"] for arguments in sample["arguments"]] == [base + j for j in range(4)]
     assert server.most_at_once == 4, "not one group of equal settings after the other"
@@ -118,19 +109,18 @@ def test_generations_see_the_choices_in_orders_of_their_own(task, shots):
     evaluate(task, once, num_fewshot=shots)
     options = {"repeats": 5, "vary_order": True}
     result = evaluate(task, varied, num_fewshot=shots, metadata={benchmark: options})
-    (logged,) = result["samples"].values()
+    logged, (name,) = samples(result), result["samples"]
     assert varied.prompts[::5] == once.prompts, "order 0 is that of a single generation"
-    docs = documents(load(next(iter(result["samples"]))))
-    for number, doc in enumerate(docs):
+    for number, doc in enumerate(documents(load(name))):
         chats = [json.loads(prompt) for prompt in varied.prompts[5 * number : 5 * number + 5]]
-        assert len({json.dumps(chat) for chat in chats}) == 5
+        assert len(set(logged[number]["order"])) == 5
         lines = {f"{letter}. {option}" for letter, option in zip("ABCD", doc["options"], strict=True)}
         for chat, order in zip(chats, logged[number]["order"], strict=True):
             assert chat[:-1] == chats[0][:-1], "system message and examples stay"
             shown = [line for line in chat[-1]["content"].rsplit("\n\n", 1)[-1].split("\n") if line in lines]
             assert "".join(line[0] for line in shown) == order
             assert set(shown) == lines
-    assert result["results"][next(iter(result["samples"]))]["acc,strict-match"] == 1
+    assert result["results"][name]["acc,strict-match"] == 1
 
 
 # ---- what they tell
@@ -200,8 +190,8 @@ def test_what_cannot_be_requested_at_once_is_one_line(answer, gen_kwargs, option
     assert len(server.requests) <= 1
 
 
-def chat_model(server: LocalServer) -> Any:
-    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 2, "max_retries": 1}
+def chat_model(server: LocalServer, **given: Any) -> Any:
+    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 2, "max_retries": 1, **given}
     return LocalChatCompletion.create_from_arg_obj(arguments, {"batch_size": 1})
 
 

@@ -13,11 +13,10 @@ from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
-from running import Scripted, evaluate, samples, saved_samples
+from running import Scripted, evaluate, samples
 from saved_runs import drawn
 from scripts import in_turn, refusal, together
 
-from medtasks_utils import load_runs
 from medtasks_utils.errors import DataError, MedtasksError
 
 FORMS = table("replies")
@@ -182,36 +181,8 @@ def test_a_batch_is_as_many_requests_at_once(data):
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 1.0
 
 
-def test_ends_are_kept_and_come_back(data, tmp_path, capsys):
-    rows_of(data, 8)
-    words = [
-        "eval",
-        "--data",
-        str(data),
-        "--tasks",
-        "medmcqa_openmed",
-        "--output_path",
-        str(tmp_path / "r"),
-        "--log_samples",
-    ]
-    asked: list[int] = []
-
-    def answer(body):
-        asked.append(number_of(body))
-        return refusal(401, "no") if len(asked) == 8 else cut_and_whole(body)
-
-    with LocalServer(answer) as server:
-        flags = server.flags(num_concurrent=1)
-        assert exit_code([*words, *flags]) == 1
-        assert exit_code([*words, *flags]) == 0
-    found = [sample for sample in saved_samples(tmp_path, "medmcqa_openmed") if sample["filter"] == "strict-match"]
-    assert [sample["ended"] for sample in found] == [[end] for end in ENDS]
-    assert found[0]["reasoning"] == ["Hm"]
-
-
-def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_in_the_page(data, tmp_path, capsys):
-    rows_of(data, 16)
-    words = ["eval", "--data", str(data), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
+def test_what_was_cut_is_said_in_the_table_in_json_in_comparisons_and_in_the_page(data, tmp_path, capsys):
+    words = ["eval", "--data", str(rows_of(data, 16)), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
     for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
         with LocalServer(answer) as server:
             assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
@@ -221,9 +192,6 @@ def test_what_was_cut_is_said_in_the_table_in_json_in_frames_in_comparisons_and_
     assert "nor filtered: 2 of 16" in said and "content filter stopped: 2 of 16" in said
     (score,) = json.loads(capsys.readouterr().out)["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
-    frame = load_runs(tmp_path / "a").to_pandas().samples
-    assert list(frame[frame["filter"] == "strict-match"]["ended"]) == ENDS * 2
-    assert set(frame["tokens"]) == {3}
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
     assert exit_code(["report", str(tmp_path / "a"), "-o", str(tmp_path / "page.html")]) == 0

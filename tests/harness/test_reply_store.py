@@ -284,51 +284,14 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 
-@pytest.mark.slow
-def test_a_run_that_is_killed_while_it_extends_loses_no_replies(tmp_path, capsys):
-    with LocalServer(answer) as whole:
-        expected, _ = run(command(whole, tmp_path / "whole", "plain"), capsys)
-    with LocalServer(answer) as served:
-        words = command(served, tmp_path / "grown", "plain")
-        run([*words, "--limit", "2"], capsys)
-        for number in (1, 5, 9):
-            held = served.answer = Held(number, answer)
-            killed([*words, "--extend"], tmp_path, held)
-        served.answer = answer
-        grown, _ = run([*words, "--extend"], capsys)
-        assert grown["scores"] == expected["scores"]
-        again, _ = run([*words, "--extend"], capsys)
-    assert again["answers_taken_over"] == len(whole.requests)
-    assert len(served.answered) <= len(whole.requests) + 3 * 4, "those under way when the run was killed"
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "tokens", "is_taken"),
-    [
-        (100, 400, 99, True),
-        (100, 400, 100, False),
-        (400, 100, 99, True),
-        (100, None, 50, False),
-        (100, 100, 100, True),
-        (100, 400, None, False),
-    ],
-)
-def test_a_reply_shorter_than_two_budgets_for_thinking_answers_for_both(before, now, tokens, is_taken, tmp_path):
-    kept = ReplyStore(tmp_path, MODEL)
-    put(kept, "p", Reply("text", "stop", tokens), **({} if before is None else {"thinking_token_budget": before}))
-    kept.end()
-    settings = {} if now is None else {"thinking_token_budget": now}
-    assert (take(ReplyStore(tmp_path, MODEL, extend=True), "p", **settings) == "text") == is_taken
-
-
 @pytest.mark.parametrize(("turns", "before", "now", "is_taken"), table("conversations_kept"))
 def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is_taken, tmp_path):
-    for limit in (before, now):
+    for settings in (before, now):
         is_again = any(tmp_path.iterdir())
         store = ReplyStore(tmp_path, MODEL, extend=True)
         for turn, (ended, tokens) in enumerate(turns):
-            arguments: Any = str(turn), {"max_gen_toks": limit}
-            taken = store.take("generate_until", arguments, ("0", arguments[1]) if turn else None)
+            arguments: Any = str(turn), settings
+            taken = store.take("generate_until", arguments, ("0", settings) if turn else None)
             assert taken == (["reply"] if is_taken and is_again else None)
             if not is_again:
                 store.put("generate_until", arguments, [Reply("reply", ended, tokens)])
