@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from medtasks_utils.compare import Contrast, compare_runs
+from medtasks_utils.compare import compare_runs
+from medtasks_utils.compare.contrast import Contrast
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.score_arrays import MetricScores

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field
 
-from medtasks_utils.filters import FILTERS
+from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.writing import CommandResult
 
 from .flags import Command, Printout
@@ -14,24 +14,23 @@ from .flags import Command, Printout
 
 @dataclass
 class Compare(Command):
-    """Compare two runs on the same examples: differences, confidence intervals, p-values, flipped examples.
+    """Compare two runs on the same examples: differences, confidence intervals, p-values.
 
     Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
     exact test for accuracy, the t test for other metrics. Standard errors are clustered where examples share a
-    question; p-values are corrected for the number of comparisons by Holm's method. Runs whose signatures differ in
-    what they measure are refused. Exit code 1 if the runs cannot be compared.
+    question; p-values are corrected for the number of comparisons by Holm's method. With --json, all groups of all
+    breakdowns are listed, and the examples that only one run has right. Runs whose signatures differ in what they
+    measure are refused. Exit code 1 if the runs cannot be compared.
 
     Attributes:
         a: results file, or folder with one run
         b: the run to compare with a; differences are b minus a; without b, a must be a run imported from another
             harness, and our verdicts are compared with those of that harness
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
-        filter: strict-match, flexible-extract or both (repeatable); default: strict-match
+        filter: strict-match, flexible-extract or another filter of the task; default: strict-match
         metric: compare only this metric (repeatable); default: the benchmark's metrics
         common: if the runs have different examples, compare only those that both have
         force: compare runs even if their signatures differ
-        all: show every group of every breakdown
-        show: number of flipped examples to show in each direction; default: 0
         plan: instead, show how many examples or repeats are needed to detect a true difference of PLAN points between
             two models that differ as a and b do
     """
@@ -40,43 +39,40 @@ class Compare(Command):
     b: str | None = None
     _: KW_ONLY
     task: Sequence[str] = ()
-    filter: Sequence[str] = ()
+    filter: str | None = None
     metric: Sequence[str] = ()
     common: bool = False
     force: bool = False
-    all: bool = False
-    show: NonNegativeInt = 0
     plan: Annotated[float, Field(ge=0.01, le=100)] | None = None
 
     def run(self) -> CommandResult:
         """Compare the runs, or plan a comparison."""
-        from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
+        from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
-        from medtasks_utils.compare.verdicts import as_text, compare_verdicts
+        from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
         from medtasks_utils.results import name_apart
 
-        filters = FILTERS if "both" in self.filter else self.filter
         tasks = []
         for argument in self.task:
             task_a, _, task_b = argument.partition("=")
             tasks.append((task_a, task_b or task_a))
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
-            verdicts = compare_verdicts(a, filters, self.metric)
-            return Printout(as_text(verdicts, self.show), verdicts)
+            verdicts = compare_verdicts(a, self.filter or DEFAULT_FILTER, self.metric)
+            return Printout("\n".join(verdict_lines(verdicts)), verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(
             a,
             b,
             tasks=tasks,
-            filters=filters,
+            filter_name=self.filter,
             metrics=self.metric,
             common=self.common,
             force=self.force,
         )
         if self.plan is None:
-            return ComparisonTable(comparison, every_group=self.all, show=self.show)
+            return Printout("\n".join(comparison_lines(comparison)), comparison_data(comparison))
         needs = list(plan(comparison, self.plan))
         data = {"version": 1, "points": self.plan, "needs": needs}
         return Printout("\n".join(lines_of(self.plan, needs)), data)

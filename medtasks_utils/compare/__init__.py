@@ -1,23 +1,19 @@
 """Compare two runs on the same examples: ``medtasks compare``.
 
->>> from medtasks_utils.compare import ComparisonTable, compare_runs, one_run
->>> print(ComparisonTable(compare_runs(one_run("results/a"), one_run("results/b"))).to_text())   # doctest: +SKIP
+>>> from medtasks_utils.compare import compare_runs, comparison_lines, one_run
+>>> print(*comparison_lines(compare_runs(one_run("results/a"), one_run("results/b"))), sep="\\n")   # doctest: +SKIP
 """
 
-from .comparing import Comparison, compare_runs
-from .comparison_table import ComparisonTable
-from .contrast import Contrast
+from .comparing import compare_runs
+from .comparison_table import comparison_data, comparison_lines
 from .difference import MetricDifference, corrected
 from .pairing import one_run
-from .task_pair import Agreement
 
 __all__ = [
-    "Agreement",
-    "Comparison",
-    "ComparisonTable",
-    "Contrast",
     "MetricDifference",
     "compare_runs",
+    "comparison_data",
+    "comparison_lines",
     "corrected",
     "one_run",
 ]

@@ -85,8 +85,7 @@ class TaskAgainst:
                 "%s: only %d of the saved run's %d examples are selected, so only these are evaluated",
                 *(saved.task, len(self._numbers), len(saved.examples)),
             )
-        self._saved = saved
-        self.metric = _headline(saved)
+        self._saved, self.metric = saved, _headline(saved)
         self._filter = DEFAULT_FILTER if DEFAULT_FILTER in saved.filters else saved.filters[0]
         places = [saved.examples[keys[number]] for number in self._numbers]
         self._saved_scores = saved.scores(self._filter, self.metric.name)[places]
@@ -101,14 +100,13 @@ class TaskAgainst:
     @property
     def is_open(self) -> bool:
         """True if the comparison is undecided and has examples left."""
-        return self.standing.decision == "undecided" and self._look < len(self._sizes)
+        return self.standing.decision == "undecided" and self.standing.asked < self.standing.of
 
     def next_batch(self) -> list[int]:
         """Return the indices of the examples to evaluate next, in ascending order."""
-        begin = self._sizes[self._look - 1] if self._look else 0
-        clusters = self._order[begin : self._sizes[self._look]]
+        begin, end = [0, *self._sizes][self._look : self._look + 2]
         self._look += 1
-        return sorted(self._numbers[place] for place in chain.from_iterable(clusters))
+        return sorted(self._numbers[place] for place in chain.from_iterable(self._order[begin:end]))
 
     def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
         """Add the samples of a batch, and update :attr:`standing`.
@@ -121,10 +119,11 @@ class TaskAgainst:
             MedtasksError: if the signatures show that the runs are not comparable.
         """
         differences = incompatibilities(self._saved.signatures.get(self._filter), signatures.get(self._filter))
-        refusals = (difference for difference in differences if difference.refuse)
-        reasons = "; ".join(refusal.message for refusal in refusals if refusal.field not in _ONLY_OF_EXAMPLES)
+        reasons = [one.message for one in differences if one.refuse and one.field not in _ONLY_OF_EXAMPLES]
         if reasons:
-            raise MedtasksError(f"--against: {self._saved.task} is not comparable with the saved run: {reasons}")
+            raise MedtasksError(
+                f"--against: {self._saved.task} is not comparable with the saved run: {'; '.join(reasons)}"
+            )
         for sample in samples:
             if sample["filter"] == self._filter:
                 value = sample.get(self.metric.name)
@@ -136,10 +135,8 @@ class TaskAgainst:
         self.standing = Standing("undecided", len(places), len(self._numbers), result.difference if result else None)
         if result and result.sensitivity:
             size, level = self._sizes[self._look - 1], levels(tuple(self._sizes))[self._look - 1]
-            share = size / self._sizes[-1]
-            interval = repeated_interval(result.difference, result.sensitivity, share, level)
-            low, high = interval
-            self.standing = self.standing._replace(decision=decision(interval, self._within), low=low, high=high)
+            interval = repeated_interval(result.difference, result.sensitivity, size / self._sizes[-1], level)
+            self.standing = self.standing._replace(decision=decision(interval, self._within), **interval._asdict())
 
     def __str__(self) -> str:
         """Return the standing as one line, with shares in percentage points."""
@@ -149,9 +146,8 @@ class TaskAgainst:
             text += f", {self.metric.name} {scale * standing.difference:+.1f} points against the saved run"
         if standing.low is not None and standing.high is not None:
             text += f" [{scale * standing.low:+.1f}, {scale * standing.high:+.1f}]"
-        if standing.decision != "undecided":
-            return f"{text}: {standing.decision}"
-        return f"{text}: undecided, at most {standing.of - standing.asked:,} left"
+        left = f", at most {standing.of - standing.asked:,} left" if standing.decision == "undecided" else ""
+        return f"{text}: {standing.decision}{left}"
 
 
 def _headline(task: TaskRun) -> Metric:

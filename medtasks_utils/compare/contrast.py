@@ -19,7 +19,7 @@ Price, so that a difference of 0 in 20 examples does not seem certain.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy
@@ -29,7 +29,6 @@ from medtasks_utils.statistics.intervals import ResultWithInterval, why_unreliab
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import (
-    ALPHA,
     MIN_CLUSTERS,
     Interval,
     Ratio,
@@ -39,13 +38,6 @@ from medtasks_utils.statistics.ratio import (
 )
 from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import counted
-
-Test = Literal["mcnemar", "t"]
-
-DISAGREEMENT = (
-    "p and the interval come from different methods (McNemar's exact test, Bonett and Price's interval), which here "
-    "disagree on whether there is a difference"
-)
 
 
 @dataclass(frozen=True)
@@ -61,11 +53,11 @@ class Contrast(ResultWithInterval):
         stderr: the standard error of the difference; None for fewer than two clusters.
         interval: the 95 % confidence interval of the difference; None if there is none.
         p: the two-sided p-value; None if there are too few examples to test, as ``note`` says.
-        test: the name of the test.
+        test: ``mcnemar`` or ``t``.
         sensitivity: the true differences that the test detects; None if there is no ``stderr``.
         left_out: the number of examples without a value in one of the runs, plus the number with a failed
             judgement, whose scores are filled in from the others. Each of k generations counts as 1/k.
-        note: the reason why there is no p-value, or why it seems to contradict the interval; else an empty string.
+        note: the reason why there is no p-value; else an empty string.
         unreliable: the reason why the interval is unreliable; an empty string if it rests on at least ten informative
             clusters, which is about five examples that differ.
     """
@@ -78,7 +70,7 @@ class Contrast(ResultWithInterval):
     stderr: float | None
     interval: Interval | None
     p: float | None
-    test: Test
+    test: str
     sensitivity: Sensitivity | None
     left_out: int
     note: str
@@ -119,13 +111,14 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
     if ratio_a.value is None or ratio_b.value is None:
         return None
-    is_binary = _are_binary(a, b, metric)
+    values = np.concatenate([a.values, b.values])
+    is_binary = metric.unit in ("share", "number") and bool(np.isin(values, (0, 1)).all())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
     n, are_enough = len(ratio_a.influence), clusters >= MIN_CLUSTERS
     largest, is_counted = metric.range[1], is_binary or metric.unit == "share"
     sensitivity, interval, p = paired_difference(ratio_a, ratio_b, largest, is_counted) or (None, None, None)
     stderr = sensitivity.stderr if sensitivity else None
-    test: Test = "t"
+    test = "t"
     if is_binary and n == len(a) and isinstance(aggregation, Mean) and not aggregation.uses_strata:
         differences = b.values - a.values
         lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
@@ -135,6 +128,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         p = None
     if not are_enough:
         interval, sensitivity = None, None if aggregation.over_decided else sensitivity
+    few = counted(clusters, "independent example")
     influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
     return Contrast(
         n=len(a) - failed,
@@ -148,27 +142,9 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         test=test,
         sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
-        note=_note(p, interval, clusters),
+        note="" if p is not None else f"not tested: one of the runs has only {few}",
         unreliable=why_unreliable(clusters, 0.0 if stderr is None else informative_clusters(influence)),
     )
-
-
-def _note(p: float | None, interval: Interval | None, clusters: int) -> str:
-    """Return a note if there is no p-value, or if test and interval disagree on significance; else an empty string."""
-    if p is None:
-        return f"not tested: one of the runs has only {counted(clusters, 'independent example')}"
-    if interval is not None and (p < ALPHA) == (interval.low <= 0 <= interval.high):
-        return DISAGREEMENT
-    return ""
-
-
-def _are_binary(a: MetricScores, b: MetricScores, metric: Metric) -> bool:
-    """Return whether all scores of both runs are right or wrong or, for ratios, have one generation each."""
-    if metric.aggregation.over_decided:
-        return all(scores.numerators.shape[1] == 1 for scores in (a, b))
-    values = np.concatenate([a.values, b.values])
-    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
-    return bool(has_unit_of_one and ((values == 0) | (values == 1)).all())
 
 
 # ---- tests
@@ -192,9 +168,9 @@ def paired_difference(
     Returns:
         None if one of the runs has no standard error.
     """
-    if a.value is None or b.value is None or a.scaled_influence is None or b.scaled_influence is None:
+    if a.scaled_influence is None or b.scaled_influence is None:
         return None
-    value = b.value - a.value
+    value = (b.value or 0.0) - (a.value or 0.0)
     stderr = error = float(np.linalg.norm(b.scaled_influence - a.scaled_influence))
     if is_counted or not stderr:
         of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))

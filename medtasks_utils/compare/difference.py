@@ -45,8 +45,10 @@ def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]
     """
     result = list(differences)
     for is_of_parts in (False, True):
-        family = [place for place, one in enumerate(differences) if bool(one.breakdown) is is_of_parts]
-        p_values = {place: p for place in family if (p := differences[place].contrast.p) is not None}
-        for place, p_adjusted in zip(p_values, holm([*p_values.values()]), strict=True):
+        p_values: dict[int, float] = {}
+        for place, one in enumerate(differences):
+            if bool(one.breakdown) is is_of_parts and one.contrast.p is not None:
+                p_values[place] = one.contrast.p
+        for place, p_adjusted in zip(p_values, holm(list(p_values.values())), strict=True):
             result[place] = replace(differences[place], p_adjusted=p_adjusted)
     return result

@@ -49,19 +49,19 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
         if sensitivity is None or highest is None:
             continue
         target = points / 100 * highest
-        pair = comparison.pairs.get((task, difference.filter)) if metric.name == "acc" else None
+        pair = comparison.pairs.get(task) if metric.name == "acc" else None
         stderr = sensitivity.stderr * target / sensitivity.detectable
         of = _number_in_benchmark(comparison.a, task, n)
         deviation, margin = sensitivity.stderr * math.sqrt(n), WITHIN / 100 * highest
         group = comparison.a.groups.get(task)
-        same = [one for one in whole if (one.filter, one.metric.name) == (difference.filter, metric.name)]
+        of_metric = [one for one in whole if one.metric.name == metric.name]
         yield {
             "task": task,
             "filter": difference.filter,
             "metric": metric.name,
             "n": n,
             "of": of,
-            "parts": group and {one.task: one.contrast.clusters for one in same if one.task in group.tasks},
+            "parts": group and {one.task: one.contrast.clusters for one in of_metric if one.task in group.tasks},
             "detectable": 100 * sensitivity.detectable / highest,
             "examples": sensitivity.examples_needed(target),
             "until_decided": of and round(expected_clusters(target, deviation, of, margin)),

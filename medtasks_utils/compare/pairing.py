@@ -12,8 +12,6 @@ from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import Run, TaskRun, read_runs
 from medtasks_utils.statistics.ratio import Codes
 
-_MAX_LISTED = 8  # maximum number of runs that a message names
-
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
     """Load the only run at a path.
@@ -26,13 +24,11 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         MedtasksError: if there is no such run, or more than one; the message lists them.
     """
     runs = read_runs(path)
-    with_tasks = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}]
-    runs = with_tasks or runs
+    runs = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}] or runs
     if len(runs) == 1:
         return runs[0]
-    listed = "; ".join(f"{run.path} ({', '.join(run.tasks) or 'unreadable'})" for run in runs[:_MAX_LISTED])
-    more = f"; and {len(runs) - _MAX_LISTED} more" if len(runs) > _MAX_LISTED else ""
-    raise MedtasksError(f"{path} has {len(runs)} runs, but one is expected; name one of the files: {listed}{more}")
+    listed = ", ".join(str(run.path) for run in runs)
+    raise MedtasksError(f"{path} has {len(runs)} runs, but one is expected; name one of the files: {listed}")
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results import Sample, TaskRun
+from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 from medtasks_utils.statistics.ratio import Codes
 from medtasks_utils.statistics.score_arrays import MetricScores
 
-from .contrast import Contrast, contrast
+from .contrast import contrast
 from .difference import MetricDifference
 from .pairing import common_examples, comparability
 
@@ -23,35 +22,6 @@ MAX_CUT_DIFFERENCE = 0.02
 
 MAX_LEFT_OUT = 0.05
 """The largest share of examples left out, by failed judgements or missing values, with which runs are compared."""
-
-
-SamplePair = tuple[Sample, Sample]
-"""The samples of one example in the first and in the second run."""
-
-
-class Agreement(NamedTuple):
-    """The numbers of examples on which two runs are right or wrong.
-
-    Without repeats these are counts. With repeats they are expected values for one generation of each run. Majorities
-    of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four is harder to
-    reach than a single right generation. ``n_gained − n_lost`` always equals the difference in accuracy times the
-    number of examples.
-
-    Attributes:
-        both_right: the number of examples that are right in both runs.
-        both_wrong: the number of examples that are wrong in both runs.
-        n_gained: the number of examples that only the second run has right.
-        n_lost: the number of examples that only the first run has right.
-        gained: the examples that only the second run has right in most generations.
-        lost: the examples that only the first run has right in most generations.
-    """
-
-    both_right: float
-    both_wrong: float
-    n_gained: float
-    n_lost: float
-    gained: list[SamplePair]
-    lost: list[SamplePair]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +54,18 @@ class TaskPair:
             )
         return places
 
-    def agreement(self) -> Agreement:
-        """Count the common examples on which the runs are right or wrong."""
+    def agreement(self) -> dict[str, Any]:
+        """Return on how many common examples the runs are right or wrong, as the key ``flips`` in JSON has it.
+
+        Without repeats the numbers are counts. With repeats they are expected values for one generation of each run.
+        Majorities of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four
+        is harder to reach than a single right generation. ``n_gained − n_lost`` always equals the difference in
+        accuracy times the number of examples.
+        """
         a, b = (scores.values for scores in self.scores("acc"))
-        pairs = [(self.a.samples[i], self.b.samples[j]) for i, j in np.transpose(self.places).tolist()]
-        chances = (a * b, (1 - a) * (1 - b), (1 - a) * b, a * (1 - b))
-        both_right, both_wrong, n_gained, n_lost = (round(float(np.nansum(chance)), 6) for chance in chances)
-        gained, lost = (list(compress(pairs, flips)) for flips in ((a < 0.5) & (b > 0.5), (b < 0.5) & (a > 0.5)))
-        return Agreement(both_right, both_wrong, n_gained, n_lost, gained, lost)
+        chances = {"both_right": a * b, "both_wrong": (1 - a) * (1 - b), "n_gained": (1 - a) * b, "n_lost": a * (1 - b)}
+        numbers = {name: round(float(np.nansum(chance)), 6) for name, chance in chances.items()}
+        return {"task": self.a.task, "filter": self.filter, **numbers}
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
@@ -120,12 +94,10 @@ class TaskPair:
         compared = {difference.metric.name for difference in found if difference}
         for breakdown in self.a.benchmark.breakdowns if self.a.benchmark else ():
             metric = next((name for name in breakdown.metrics if name in compared), None)
-            group_of = [self.a.groups[breakdown.name][place] for place in self.places[0]]
-            groups = sorted({name for name in group_of if name is not None})
+            group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self.places[0]]
+            groups = sorted({*group_of} - {None})
             if metric and len(groups) > 1:
-                for name in groups:
-                    in_group = [group == name for group in group_of]
-                    found.append(self._difference(metric, breakdown.name, name, in_group))
+                found += [self._difference(metric, breakdown.name, name, group_of == name) for name in groups]
         return [difference for difference in found if difference]
 
     def _difference(
@@ -137,13 +109,10 @@ class TaskPair:
         result = contrast(a[places], b[places], metric)
         return MetricDifference(self.a.task, self.filter, metric, breakdown, group, result) if result else None
 
-    def warnings(
-        self, metrics: Sequence[str], differences: Sequence[MetricDifference], *, common: bool, force: bool
-    ) -> Iterator[str]:
-        """Yield warnings about differences between the runs, and about examples and metrics that were left out.
+    def warnings(self, differences: Sequence[MetricDifference], *, common: bool, force: bool) -> Iterator[str]:
+        """Yield warnings about differences between the runs, and about examples that were left out.
 
         Args:
-            metrics: the requested metrics.
             differences: the differences of the task.
             common: True to allow leaving out examples that one run lacks.
             force: True to allow comparing runs that are not comparable or lack many values.
@@ -161,36 +130,23 @@ class TaskPair:
         if comparable.examples:
             yield f"compared only on the examples that both runs have: {comparable.examples}"
         yield from (*comparable.refused, *comparable.warned)
-        yield from self._unequal_cuts()
-        whole = {difference.metric.name: difference.contrast for difference in differences if not difference.breakdown}
-        for name in metrics:
-            if name in whole:
-                yield from self._left_out(name, whole[name], force)
-            elif any(scores.recorded.any() for scores in self.scores(name)):
-                yield f"{name} is not compared: no common example has a value of it in both runs"
-
-    def _unequal_cuts(self) -> Iterator[str]:
-        """Yield a warning if many more replies of one run than of the other were cut at the token limit."""
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
                 f"{cut_a:.1%} of the replies in A and {cut_b:.1%} in B were cut at the token limit; for a fair "
                 "comparison, increase max_gen_toks in both"
             )
-
-    def _left_out(self, metric: str, result: Contrast, force: bool) -> Iterator[str]:
-        """Yield a warning with the number of examples left out of a contrast; raise an error if there are too many."""
-        if not result.left_out:
-            return
-        examples = result.n + result.left_out
-        share = result.left_out / examples
-        lost = (
-            f"{metric}: {result.left_out} of {examples} examples ({share:.1%}) have no value in one of the runs, or no "
-            "judgement"
-        )
-        if share > MAX_LEFT_OUT and not force:
-            raise MedtasksError(
-                f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), choose other metrics "
-                "with --metric, or compare the rest with --force"
-            )
-        yield lost
+        for difference in differences:
+            left_out = difference.contrast.left_out
+            if left_out and difference.breakdown is None:
+                examples = difference.contrast.n + left_out
+                lost = (
+                    f"{difference.metric.name}: {left_out} of {examples} examples ({left_out / examples:.1%}) have no "
+                    "value in one of the runs, or no judgement"
+                )
+                if left_out > MAX_LEFT_OUT * examples and not force:
+                    raise MedtasksError(
+                        f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), choose other "
+                        "metrics with --metric, or compare the rest with --force"
+                    )
+                yield lost

@@ -13,7 +13,8 @@ from .topics import incompatibility
 LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p refer to their row alone. "
     "Corrected p-values are computed by Holm's method over all pairs of runs and all filters; whole tasks are one "
-    "family of tests, and parts of tasks another. A star marks corrected p-values below 5 %. Results with other "
+    "family of tests, and parts of tasks another. A star marks corrected p-values below 5 %. For right or wrong "
+    "answers, p (McNemar's exact test) and interval (Bonett and Price's) may disagree about 0. Results with other "
     "examples, prompts or scoring are not compared."
 )
 
@@ -66,8 +67,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
     compared = [(name, name) for name in tasks if name not in refused]
     if not compared:
         return [], refused, []
-    groups = [name for name in groups if name not in refused]  # compared only if all of their tasks are compared
-    result = compare_runs(a, b, tasks=compared, groups=groups, filters=[filter_name], common=True, force=True)
+    result = compare_runs(a, b, tasks=compared, filter_name=filter_name, common=True, force=True)
     differences = [
         difference
         for difference in result.differences

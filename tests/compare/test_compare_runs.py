@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.compare import Comparison, ComparisonTable, compare_runs, one_run
+from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
+from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results.run import content_keys
@@ -48,9 +50,10 @@ def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
 # ---- what is found
 
 
-def test_values_are_those_of_the_runs(saved):
-    found = comparison(saved, filters=["strict-match", "flexible-extract"])
-    assert not found.warnings
+@pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
+def test_values_are_those_of_the_runs(saved, filter_name):
+    found = comparison(saved, filter_name=filter_name)
+    assert not found.warnings and {line.filter for line in found.differences} == {filter_name}
     runs = (found.a, found.b)
     seen = set()
     for line in found.differences:
@@ -89,19 +92,21 @@ def test_tests_suit_their_metrics(saved):
     assert tests["medexqa_all", "macro_acc", None] == tests["medtasks", "acc", None] == "t"
 
 
-def test_flips_and_agreements_add_up(saved):
+def test_agreements_count_examples(saved):
     found = comparison(saved)
-    for (task, filter_name), pair in found.pairs.items():
-        both = pair.agreement()
-        n = len(found.a.tasks[task].samples)
-        gained, lost = both.gained, both.lost
-        assert (len(gained), len(lost)) == (both.n_gained, both.n_lost)
-        assert both.both_right + both.both_wrong + both.n_gained + both.n_lost == n
-        value = found.b.tasks[task].metrics["acc", filter_name].value
-        assert (both.both_right + both.n_gained) / n == pytest.approx(value)
-        for pairs, right in ((gained, [0, 1]), (lost, [1, 0])):
-            for a, b in pairs:
-                assert [sample.metrics[filter_name]["acc"] for sample in (a, b)] == right and a.doc_hash == b.doc_hash
+    for task, pair in found.pairs.items():
+        right = [
+            [sample.metrics[pair.filter]["acc"] for sample in run.tasks[task].samples] for run in (found.a, found.b)
+        ]
+        count = Counter(zip(*right, strict=True))
+        assert pair.agreement() == {
+            "task": task,
+            "filter": "strict-match",
+            "both_right": count[1, 1],
+            "both_wrong": count[0, 0],
+            "n_gained": count[0, 1],
+            "n_lost": count[1, 0],
+        }
 
 
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(saved):
@@ -296,8 +301,8 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     [
         ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
         (
-            {"filters": ["nosuch"]},
-            r"each filter must be in both runs \(named: nosuch\); common filters: strict-match, flexible-extract",
+            {"filter_name": "nosuch"},
+            "not both runs have nosuch; filters in both: strict-match, flexible-extract",
         ),
         ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; metrics in A: acc, "),
     ],
@@ -311,44 +316,38 @@ def test_what_is_not_there_is_an_error(saved, settings, message):
 
 
 def test_the_table_fits_and_tells(saved):
-    found = comparison(saved, filters=["strict-match", "flexible-extract"])
-    lines = ComparisonTable(found, show=2).to_text().split("\n")
+    found = comparison(saved)
+    lines = "\n".join(comparison_lines(found)).split("\n")
     assert max(map(len, lines[3:])) <= 110
     text = "\n".join(lines)
-    for expected in (
-        "medtasks  (strict-match)",
-        "acc by calculator",
-        "f1 by difficulty",
-        "gained",
-        "more (--all)",
-    ):
+    for expected in ("medtasks  (strict-match)", "acc by calculator", "f1 by difficulty", "gained", "more (--json)"):
         assert expected in text
-    (line,) = (line for line in found.differences if (line.task, line.filter) == ("medtasks", "strict-match"))
+    (line,) = (line for line in found.differences if line.task == "medtasks")
     row = lines[lines.index("medtasks  (strict-match)") + 2]
     assert f"{100 * line.contrast.a:.2f}" in row and f"{100 * line.contrast.difference:+.2f}" in row
 
 
 KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"
 CONTRAST = "difference stderr low high p test"
+FLIPS = "task filter both_right both_wrong n_gained n_lost"
 
 
 def test_the_json_holds_everything_under_stable_keys(saved):
     found = comparison(saved)
-    content = json.loads(json.dumps(ComparisonTable(found).to_data(), allow_nan=False))
-    assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 1
+    content = json.loads(json.dumps(comparison_data(found), allow_nan=False))
+    assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 2
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
     assert len(content["comparisons"]) == len(found.differences)
     assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
-    flip = next(task["gained"][0] for task in content["flips"] if task["gained"])
-    assert set(flip) == {"doc_id_a", "doc_id_b", "doc_hash", "target", "answers_a", "answers_b"}
+    assert all(set(flips) == set(FLIPS.split()) for flips in content["flips"])
 
 
 def test_the_command(saved, tmp_path, capsys):
     a, b = str(saved / "a"), str(saved / "b")
-    assert cli.main(["compare", a, b, "--task", "medhallu", "--show", "1"]) == 0
+    assert cli.main(["compare", a, b, "--task", "medhallu"]) == 0
     printed = capsys.readouterr().out
     assert "medhallu  (strict-match)" in printed and "medmcqa" not in printed and "gained" in printed
-    assert cli.main(["compare", a, b, "--filter", "both", "--metric", "acc", "--all"]) == 0
+    assert cli.main(["compare", a, b, "--filter", "flexible-extract", "--metric", "acc"]) == 0
     assert "medhallu  (flexible-extract)" in capsys.readouterr().out
     assert cli.main(["compare", a, a]) == 0 and "A and B: both are the run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
