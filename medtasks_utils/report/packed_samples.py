@@ -78,14 +78,14 @@ def _record(entry: _Entry, sample: Sample) -> Row:
         "right": {name: sample.scores_of(name, "acc") for name in sample.metrics},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
-        "details": {name: value for name, value in details.items() if name not in ("found_by", "badges", "notes")},
+        "details": {name: value for name, value in details.items() if name not in ("found_by", "notes")},
         "notes": list(dict.fromkeys(_texts(details.get("notes")))),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
 def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
-    """Return the badges of a sample, beginning with those of its task; ``marked`` has the benchmark's by metric."""
+    """Return the badges of a sample; ``marked`` has the benchmark's by metric."""
     marks = {
         "generations disagree": len(sample.responses) > 1
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),
@@ -93,8 +93,7 @@ def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
     }
-    details = next(iter(sample.details.values()), {})
-    return [*dict.fromkeys(_texts(details.get("badges"))), *(name for name, holds in marks.items() if holds)]
+    return [name for name, holds in marks.items() if holds]
 
 
 def _texts(value: Any) -> list[str]:

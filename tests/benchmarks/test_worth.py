@@ -242,16 +242,21 @@ def test_known_issues_by_rule(tmp_path):
 def test_physicians_corrections_are_known_issues(tmp_path):
     rows = sample_rows("medcalc_bench/test.csv")
     write_rows(rows, tmp_path / "medcalc_bench" / "test.csv")
-    truths = {"3": "5", "17": "4"}  # another score, and the same
+    truths = {"3": "5", "6": "N/A", "17": "4"}  # another score, no answer, the same score
     corrected = [corrected_row(row, truths[row["Row Number"]]) for row in rows if row["Row Number"] in truths]
+    corrected.append({**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
     (breakdown,) = (each for each in benchmarks()["medcalc_bench"].breakdowns if each.name == "label")
     found = docs("medcalc_bench", tmp_path)
-    assert {e["row_number"] for e in found if e["known_issues"]} == {"3"}
-    assert {e["row_number"]: breakdown.key(e) for e in found if breakdown.key(e)} == {
-        "3": "doubted",
-        "17": "not doubted",
+    assert {e["row_number"]: e["other_label"] for e in found if e["other_label"]} == {
+        "3": {"ground_truth": "5", "differs": True},
+        "6": {"ground_truth": "N/A", "differs": True},
+        "17": {"ground_truth": "4", "differs": False},
     }
+    issues = {e["row_number"]: e["known_issues"] for e in found if e["known_issues"]}
+    assert issues == dict.fromkeys(("3", "6"), "physicians have another value")
+    groups = {e["row_number"]: breakdown.key(e) for e in found if breakdown.key(e)}
+    assert groups == {"3": "doubted", "6": "doubted", "17": "not doubted"}
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
 
 

@@ -48,7 +48,7 @@ def test_it_is_downloaded_once_then_read_offline(server, repository, monkeypatch
     assert server.asked == []
     signature = found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
     assert f"data:hub@{str(pinned_sample.REAL.revision)[:8]}" in signature
-    assert sum(each["other_label"] is not None for each in found["samples"]["medcalc_bench_corrected"]) == 2 * 5
+    assert not any("other_label" in each["doc"] for each in found["samples"]["medcalc_bench_corrected"])
 
 
 @pytest.mark.parametrize("damage", [b"", CORRECTED[:-100], CORRECTED + b"\n", b"<html>login</html>"])
@@ -86,11 +86,11 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, da
         write_rows(sample_rows(f"medcalc_bench/{name}"), data / name)
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
     found = evaluate("medcalc_bench", data="hub")
-    assert server.asked == [] and "other_label" not in found["samples"]["medcalc_bench"][0]
+    assert server.asked == [] and "other_label" not in found["samples"]["medcalc_bench"][0]["doc"]
     pinned.download_pinned(CARD.repositories["corrected"])
     server.asked.clear()
     found = evaluate("medcalc_bench", data="hub")
-    assert sum(sample["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
+    assert sum(sample["doc"]["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
     task = load("medcalc_bench_corrected", "hub", medcalc_bench={"one_shot": True})
     assert server.asked == [] and all(doc["example_note"] for doc in task.eval_docs)
 

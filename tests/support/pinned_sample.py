@@ -10,9 +10,8 @@ REAL = CARD.repositories["corrected"]
 
 
 def contents() -> dict[str, bytes]:
-    """By the names under which they are kept: the corrected rows, and the benchmark's own with ``Unique ID``."""
-    corrected, own = ((SAMPLE / "medcalc_bench" / name).read_bytes() for name in ("corrected.csv", "test.csv"))
-    return {"corrected.csv": corrected, "original.csv": own.replace(b"Row Number", b"Unique ID", 1)}
+    """By the name under which they are kept: the corrected rows."""
+    return {"corrected.csv": (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()}
 
 
 def repository() -> Repository:

@@ -117,11 +117,6 @@ class MedCalcBench(Benchmark):
                     "f6db9ab8b7bba365f7a0c30127aea0284446fe0269e8f72a7f34e8c52506ce97",
                     "corrected.csv",
                 ),
-                PinnedFile(
-                    "data/phase1/original_test_labels.csv",
-                    "6a21796ea1c8cecaf6e7e907e209444284bf9ecd61f2969a710451f8a476120c",
-                    "original.csv",
-                ),
             ),
         ),
     }
@@ -181,10 +176,9 @@ class MedCalcBench(Benchmark):
             # Every version uses Verified's solved examples, since v1.2 and the corrected rows have none.
             verified = _inside(files.folder(self.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(verified, "one_shot"))
-        others = ("original", "test") if options.is_corrected else _CORRECTED
-        place = files.cached(self.repositories["corrected"])  # the other labels are optional, so not downloaded
-        if place and find_split(place, *others):
-            add_other_labels(examples, read_split(place, *others), not options.is_corrected)
+        place = files.cached(self.repositories["corrected"])  # physicians' labels are optional, so not downloaded
+        if place and find_split(place, *_CORRECTED) and not options.is_corrected:
+            add_other_labels(examples, read_split(place, *_CORRECTED))
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
@@ -206,7 +200,7 @@ class MedCalcBench(Benchmark):
     def issues_of(self, example: Example) -> list[str]:
         """Return an issue if the physicians' value would be scored as wrong against the benchmark's label."""
         other = example.get("other_label")
-        return [CORRECTED] if other and other["differs"] and "labels" not in example else []
+        return [CORRECTED] if other and other["differs"] else []
 
     # ---- reading
 
@@ -229,14 +223,11 @@ class MedCalcBench(Benchmark):
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # For example a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
-        abstains = False
-        if options.is_corrected or example.get("other_label"):
+        if options.is_corrected:
             abstains = states_not_available(final_text(own_text) if content is None else content)
-            abstains |= content is not None and says_not_available(content)
-        if abstains and options.is_corrected:
-            found_by, certainty = form, 1.0
-        read: dict[str, Any] = {"found_by": found_by, "certainty": certainty, "words": reading.words}
-        return _answer(value, abstains, example, options, response=text, **read)
+            if abstains or (content is not None and says_not_available(content)):
+                value, found_by, certainty = NOT_AVAILABLE, form, 1.0
+        return _answer(value, example, text, found_by, certainty, reading.words)
 
     def content(
         self,
@@ -247,9 +238,9 @@ class MedCalcBench(Benchmark):
         found_by: str = "filter",
     ) -> Answer:
         """Create an answer from the content of a tag or box, by the authors' rule."""
-        value = self.value(content, example, options)
-        abstains = says_not_available(content)
-        return _answer(value, abstains, example, options, response=response, found_by=found_by)
+        abstains = options.is_corrected and says_not_available(content)
+        value = NOT_AVAILABLE if abstains else self.value(content, example, options)
+        return _answer(value, example, response, found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
         """Return the best candidate in tags, boxes, keys and text.
@@ -333,23 +324,10 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 
-def _answer(value: Any, abstains: bool, example: Example, options: MedCalcBenchOptions, **reading: Any) -> Answer:
-    """Create the answer, which is ``N/A`` if the response may abstain and does.
-
-    If the example has another data set's label, the answer's details say whether the answer is right by that label.
-    """
-    if abstains and options.is_corrected:
-        value = NOT_AVAILABLE
+def _answer(value: Any, example: Example, response: str, *reading: Any) -> Answer:
+    """Create an answer that samples show in the form of its kind."""
     shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
-    answer = Answer(value, shown=shown, **reading)
-    if "other_label" in example:
-        other = example["other_label"]
-        right = other and is_right(NOT_AVAILABLE if abstains else value, other)
-        answer.details |= {
-            "other_label": other and {"label": other["shown_truth"], "right": right},
-            "badges": "doubtful label" if other and other["differs"] else None,
-        }
-    return answer
+    return Answer(value, response, shown, *reading)
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Convert the rows of MedCalc-Bench to examples, and attach the label of another data set to each."""
+"""Convert the rows of MedCalc-Bench to examples, and attach physicians' labels to them."""
 
 import hashlib
 from collections import defaultdict
@@ -40,7 +40,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
     else:
         labelled = kind.truth(truth, (cells["Lower Limit"], cells["Upper Limit"]))
     return {
-        "row_number": cells["Unique ID" if "Unique ID" in cells else "Row Number"],
+        "row_number": cells["Unique ID" if by_physicians else "Row Number"],
         "calculator_id": calculator.id,
         "calculator_name": cells["Calculator Name"],
         "category": calculator.category,
@@ -93,27 +93,23 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
         example["example_explanation"] = shown["explanation"]
 
 
-def add_other_labels(examples: Iterable[Example], table: Table, by_physicians: bool) -> None:
-    """Attach the other data set's label to each example, as the field ``other_label``.
+def add_other_labels(examples: Iterable[Example], table: Table) -> None:
+    """Attach the physicians' label to each example, as the field ``other_label``.
 
-    The field is None if the table has no such example. Otherwise it has the fields that :func:`.kinds.is_right` needs,
-    and ``differs``, which is True if the physicians' label counts as wrong by the benchmark's label.
+    The field is None if the table has no such example. Otherwise it has ``ground_truth``, and ``differs``, which is
+    True if the physicians' label counts as wrong by the benchmark's label.
 
     Args:
         examples: the examples to extend.
-        table: the rows of the other data set.
-        by_physicians: True if the table has the physicians' labels.
+        table: the rows with the physicians' labels.
     """
-    others = {_question_of(other): other for other in table.made(partial(example_of, by_physicians))}
-    names = ("judgement", "ground_truth", "shown_truth", "lower_limit", "upper_limit")
+    others = {_question_of(other): other for other in table.made(partial(example_of, True))}
     for example in examples:
         example["other_label"] = None
         if other := others.get(_question_of(example)):
-            physicians, benchmark = (other, example) if by_physicians else (example, other)
-            truth = physicians["ground_truth"]
-            value = truth if truth == NOT_AVAILABLE else KINDS[physicians["judgement"]].strict(truth)
-            differs = not is_right(value, benchmark)
-            example["other_label"] = {**{name: other[name] for name in names}, "differs": differs}
+            truth = other["ground_truth"]
+            value = truth if truth == NOT_AVAILABLE else KINDS[other["judgement"]].strict(truth)
+            example["other_label"] = {"ground_truth": truth, "differs": not is_right(value, example)}
 
 
 def _question_of(example: Example) -> tuple[int, str, str]:
