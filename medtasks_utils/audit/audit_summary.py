@@ -3,17 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-_SHOWN = 20  # maximum number of disagreements shown for each audit
-
 
 def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield lines with the strata, error rates, accuracy and first disagreements of each audit."""
+    """Yield lines with the strata, error rates and accuracy of each audit."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():
             yield f"  {name}: {stratum['responses']}, of which {stratum['drawn']} were drawn and {stratum['read']} read"
-        if audited["failures"]:
-            yield "  no reading: " + ", ".join(f"{count} {kind}" for kind, count in audited["failures"].items())
         for name, rates in audited["filters"].items():
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
@@ -21,11 +17,6 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
         agreements = [row["person_agrees"] for row in audited["readings"] if row["person_agrees"] is not None]
         if agreements:
             yield f"  a person's marks: the LLM read the same in {sum(agreements)} of {len(agreements)}"
-        differing = [row for row in audited["readings"] if row["differs"]]
-        for row in differing[:_SHOWN]:
-            readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
-            end = " ".join(row["end"].split())[-120:]
-            yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{end}"
         yield f"  all responses that were read: {audited['path']}"
 
 

@@ -6,43 +6,80 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
+from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.judging.judge import Ask, Judgement
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.judging.templates import Template
+from medtasks_utils.results import Sample
 
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
 NONE_STATED = "none"
+DOUBTFUL, OTHERS = "doubtful", "others"
+_UNSURE_BELOW = 0.5
 _LONGEST = 12_000
 """Maximum number of characters of a response to show, from its end, where answers are stated."""
 
 
-class AuditCase(NamedTuple):
-    """A response, and the example of a benchmark that it answers."""
+class Item(NamedTuple):
+    """A response to audit: its benchmark, its sample, and the index of the generation."""
 
     benchmark: Benchmark
-    example: Example
-    response: str
+    sample: Sample
+    generation: int
+
+    @property
+    def stratum(self) -> str:
+        """``doubtful`` if a filter found no answer, the filters disagree, or the flexible reading is uncertain."""
+        strict, flexible = map(self.read, FILTERS)
+        certainty = self.sample.details[FLEXIBLE].get("certainty")
+        if isinstance(certainty, list):
+            certainty = certainty[self.generation]
+        is_unsure = certainty is not None and certainty < _UNSURE_BELOW
+        is_doubtful = UNANSWERED in (strict, flexible) or not self.is_same(strict, flexible) or is_unsure
+        return DOUBTFUL if is_doubtful else OTHERS
+
+    def read(self, filter_name: str) -> str:
+        """Return the answer that a filter read."""
+        return self.sample.answers[filter_name][self.generation]
+
+    def is_scored_right(self, filter_name: str) -> bool:
+        """Return True if the answer that a filter read was scored as right."""
+        return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
+
+    def values_of(self, reading: str) -> list[Any]:
+        """Return the values that a reading may stand for; an empty list if it is not an answer."""
+        is_answer = reading not in (NONE_STATED, UNANSWERED)
+        return self.benchmark.values_of(reading, self.sample.doc) if is_answer else []
+
+    def is_same(self, first: str, second: str) -> bool:
+        """Return True if two readings are the same answer, or neither is an answer."""
+        values, others = self.values_of(first), self.values_of(second)
+        if not (values or others):
+            return True
+        return any(itertools.starmap(self.benchmark.is_same, itertools.product(values, others)))
+
+    def is_right(self, reading: str) -> bool:
+        """Return True if a reading is the right answer."""
+        return any(self.benchmark.is_right(value, self.sample.doc) for value in self.values_of(reading))
 
 
 class Auditor:
     """An LLM that reads each response in one call; its output has the answer, or ``none``, under ``stated``."""
 
     name = "audit"
+    signature = f"audit|prompt:{TEMPLATE.version}"
     rates: Sequence[str] = ()
 
-    @property
-    def signature(self) -> str:
-        """A text with the version of the prompt."""
-        return f"audit|prompt:{TEMPLATE.version}"
-
-    async def judge(self, case: AuditCase, ask: Ask) -> Judgement:
-        """Read a response; the score is 1 if it states an answer, else 0."""
-        if not case.response:
+    async def judge(self, case: Item, ask: Ask) -> Judgement:
+        """Read a response, without its reasoning; the score has no meaning."""
+        response = final_text(case.sample.responses[case.generation]).strip()
+        if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
-        question = case.benchmark.audit_question(case.example)
-        cut = "[…] " if len(case.response) > _LONGEST else ""
-        messages = TEMPLATE.messages(**question._asdict(), response=cut + case.response[-_LONGEST:])
+        question = case.benchmark.audit_question(case.sample.doc)
+        cut = "[…] " if len(response) > _LONGEST else ""
+        messages = TEMPLATE.messages(**question._asdict(), response=cut + response[-_LONGEST:])
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
@@ -50,29 +87,8 @@ class Auditor:
             match = line.fullmatch(text)
             if match and match[1].lower() == NONE_STATED:
                 return NONE_STATED
-            stated = match[1] if match else NONE_STATED
-            if not _values(stated, case.benchmark, case.example):
+            if not match or not case.values_of(match[1]):
                 raise UnreadableError("the reply is not the requested line with a valid answer")
-            return stated
+            return match[1]
 
-        stated = await ask(messages, read)
-        return Judgement(float(stated != NONE_STATED), output={"stated": stated})
-
-
-def _values(reading: str, benchmark: Benchmark, example: Example) -> list[Any]:
-    """Return the values that a reading may stand for; an empty list if it is not an answer."""
-    return [] if reading in (NONE_STATED, UNANSWERED) else benchmark.values_of(reading, example)
-
-
-def same(first: str, second: str, benchmark: Benchmark, example: Example) -> bool:
-    """Return True if two readings are the same answer, or neither is an answer."""
-    first_values = _values(first, benchmark, example)
-    second_values = _values(second, benchmark, example)
-    if not (first_values or second_values):
-        return True
-    return any(itertools.starmap(benchmark.is_same, itertools.product(first_values, second_values)))
-
-
-def right(reading: str, benchmark: Benchmark, example: Example) -> bool:
-    """Return True if a reading is the right answer."""
-    return any(benchmark.is_right(value, example) for value in _values(reading, benchmark, example))
+        return Judgement(0.0, output={"stated": await ask(messages, read)})

@@ -10,7 +10,6 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Benchmark
@@ -29,7 +28,6 @@ class DoubtedItem(NamedTuple):
         support: the support as defined in the module's docstring; at least 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
-        others: the answers of the other runs.
         response: the end of the response of the run that supports the answer most.
     """
 
@@ -40,7 +38,6 @@ class DoubtedItem(NamedTuple):
     support: float
     runs_for: str
     runs_for_label: str
-    others: str
     known_issues: str
     prompt: str
     response: str
@@ -53,6 +50,7 @@ class _Vote(NamedTuple):
 
     Attributes:
         run: the run's name.
+        benchmark: the benchmark of the task.
         sample: the example as the run saved it.
         answer: the answer as logged.
         response: the first response with this answer.
@@ -61,6 +59,7 @@ class _Vote(NamedTuple):
     """
 
     run: str
+    benchmark: Benchmark
     sample: Sample
     answer: str
     response: str
@@ -93,11 +92,9 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
             if task and task.benchmark:
                 for key, place in task.examples.items():
                     votes[key] += _votes(run.name, task.benchmark, task.samples[place], filter_name)
-                benchmark = task.benchmark
         items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
-        if items:
-            count += len(items)
-            doubted += _doubted(name, benchmark, items)
+        count += len(items)
+        doubted += _doubted(name, items)
     if not count:
         raise MedtasksError(
             f"no example has answers of {filter_name} in {FEWEST_RUNS} of the runs; name runs of the same tasks of "
@@ -114,19 +111,16 @@ def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> 
         place = answers.index(answer)
         is_right = scores[place] == 1.0
         values = [] if is_right or answer == UNANSWERED else benchmark.values_of(answer, sample.doc)
-        yield _Vote(run, sample, answer, sample.responses[place], is_right, values)
+        yield _Vote(run, benchmark, sample, answer, sample.responses[place], is_right, values)
 
 
-def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
+def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
     """Yield the examples of a task to which most runs give the same answer, which differs from the label."""
-    camps_of = [_camps(item, benchmark) for item in items]
+    camps_of = [_camps(item) for item in items]
     weights = _weights(items, camps_of)
 
     def support(votes: _Item) -> float:
         return sum(weights[vote.run] for vote in votes)
-
-    def names(votes: _Item) -> str:
-        return ", ".join(vote.run for vote in votes)
 
     for item, camps in zip(items, camps_of, strict=True):
         camp = max(camps, key=support, default=[])
@@ -134,33 +128,33 @@ def _doubted(task: str, benchmark: Benchmark, items: Sequence[_Item]) -> Iterato
         surplus = round(support(camp) - support(for_label), 3)
         if 2 * len(camp) > len(item) and surplus > 0:
             first = max(camp, key=lambda vote: weights[vote.run])
-            others = ", ".join(f"{vote.run}: {vote.answer}" for vote in item if vote not in [*camp, *for_label])
+            runs_for, runs_for_label = (", ".join(vote.run for vote in votes) for votes in (camp, for_label))
             sample = first.sample
             yield DoubtedItem(
-                *(task, sample.doc_id, sample.target, first.answer, surplus, names(camp), names(for_label), others),
+                *(task, sample.doc_id, sample.target, first.answer, surplus, runs_for, runs_for_label),
                 known_issues=sample.doc.get(KNOWN_ISSUES, ""),
                 prompt=sample.prompt,
                 response=first.response[-_END:],
             )
 
 
-def _camps(item: _Item, benchmark: Benchmark) -> list[list[_Vote]]:
+def _camps(item: _Item) -> list[list[_Vote]]:
     """Return, for each wrong answer to an example, the votes for answers that equal it within the label's tolerance."""
-    wrong = [vote for vote in item if vote.values]
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
         pairs = itertools.product(vote.values, leader.values)
-        return any(benchmark.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
+        return any(vote.benchmark.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
 
-    return [list(filter(partial(agree, leader), wrong)) for leader in wrong]
+    return [[vote for vote in item if agree(leader, vote)] for leader in item if leader.values]
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
     """Return, by run, the weight of its answers in the support of an example."""
-    votes = list(itertools.chain.from_iterable(items))
-    asked = Counter(vote.run for vote in votes)
-    right = Counter(vote.run for vote in votes if vote.is_right)
-    agreeing = sum(len(camp) - 1 for camp in itertools.chain.from_iterable(camps_of))
+    asked, right = Counter[str](), Counter[str]()
+    for vote in itertools.chain.from_iterable(items):
+        asked[vote.run] += 1
+        right[vote.run] += vote.is_right
+    agreeing = sum(len(camp) - 1 for camps in camps_of for camp in camps)
     pairs = sum(len(camps) * (len(camps) - 1) for camps in camps_of)
     chance = (agreeing + 1) / (pairs + 2)
     odds = {run: (right[run] + 1) / (count - right[run] + 1) for run, count in asked.items()}

@@ -54,7 +54,7 @@ def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ())
         _shares(gains), lost, gains, strict=True
     ):
         weight = counts.responses / total
-        unknown = weight**2 * (1 - counts.read / counts.responses) if counts.responses else 0.0
+        unknown = weight**2 * (1 - counts.read / max(1, counts.responses))
         covariance = 2 * Z**2 * gain * loss / counts.read if counts.read else 0.0
         value += weight * (gain - loss)
         below += unknown * ((gain - low_gain) ** 2 + (high_loss - loss) ** 2 + covariance)

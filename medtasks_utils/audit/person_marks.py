@@ -1,7 +1,6 @@
 """Read the marks that a person made in the page of ``medtasks report``, and saved as CSV."""
 
 import csv
-import re
 from pathlib import Path
 
 from medtasks_utils.errors import UsageError
@@ -25,11 +24,10 @@ def read_marks(path: Path) -> Marks:
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"--marks {path} is not a file of marks that the report's page saved ({error!r})") from None
     # The page puts an apostrophe before a text that a spreadsheet would treat as a formula.
-    return {tuple(key): re.sub(r"^'(?=[=@+\t\r-])", "", states) for *key, states in rows if states}
+    return {tuple(key): states.removeprefix("'") for *key, states in rows if states}
 
 
 def mark_of(marks: Marks, run: Run, task: TaskRun, sample: Sample) -> str | None:
     """Return the answer that a person read in a sample's response; None without a mark, or with several responses."""
-    (response, *others) = sample.responses
-    identity = (run.name, task.task, str(sample.doc_id), str(len(response)))
-    return None if others else marks.get(identity)
+    identity = (run.name, task.task, str(sample.doc_id), str(len(sample.responses[0])))
+    return marks.get(identity) if len(sample.responses) == 1 else None

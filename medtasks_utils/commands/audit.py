@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from .flags import JudgeCommand, Printout, warn
+from .flags import JudgeCommand, Printout
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Audit(JudgeCommand):
         from medtasks_utils.results import read_runs
 
         marks = {} if self.marks is None else read_marks(self.marks)
-        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, warn, marks)
+        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, marks)
         strata = chain.from_iterable(audited["strata"].values() for audited in audits)
         has_failed = not any(stratum["read"] for stratum in strata)
         return Printout("\n".join(summary_lines(audits)), audits, failed=has_failed)

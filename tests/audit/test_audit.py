@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import random
+import math
 import re
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
@@ -15,15 +15,14 @@ from given import GENERATION_TASKS, ROOT, table
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
+from scipy.stats import binomtest
 from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import _percent
-from medtasks_utils.audit.auditing import Item
-from medtasks_utils.audit.auditor import AuditCase, Auditor, right, same
+from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import audit_file
@@ -53,9 +52,34 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
 def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything():
     assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == EstimatedShare(value=0.03, low=0.03, high=0.03)
     assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == EstimatedShare(value=0.1, low=0.1, high=0.1)
-    found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
-    assert found and found["value"] == pytest.approx(0.1) and found["low"] < 0.06 and found["high"] > 0.54
     assert share([Counts(0, 0, 10), Counts(0, 0, 0)]) is None
+    assert changed(0.6, [Counts(0, 0, 9)], [Counts(0, 0, 9)]) is None
+    found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
+    assert found == pytest.approx({"value": 0.1, "low": 0.1 - 0.1 / 2, "high": 0.1 + 0.9 / 2})
+
+
+def test_strata_are_combined_by_their_distances_from_wilson_s_ends():
+    """Of 100 responses 50 were read, of 300 others 60; scipy has the intervals."""
+    (low_a, high_a), (low_b, high_b) = (
+        binomtest(hits, read).proportion_ci(method="wilson") for hits, read in ((20, 50), (6, 60))
+    )
+    value = (100 * 0.4 + 300 * 0.1) / 400
+    weights = 0.25 * math.sqrt(1 - 0.5), 0.75 * math.sqrt(1 - 0.2)
+    below = math.hypot(weights[0] * (0.4 - low_a), weights[1] * (0.1 - low_b))
+    above = math.hypot(weights[0] * (high_a - 0.4), weights[1] * (high_b - 0.1))
+    found = share([Counts(20, 50, 100), Counts(6, 60, 300)])
+    assert found == pytest.approx({"value": value, "low": value - below, "high": value + above})
+
+
+def test_gains_and_losses_exclude_each_other():
+    """So their difference has the covariance of a multinomial beside the distances of both from Wilson's ends."""
+    (low_a, high_a), (low_b, high_b) = (binomtest(k, 120).proportion_ci(method="wilson") for k in (30, 12))
+    covariance, rest = 2 * 1.959964**2 * 0.25 * 0.1 / 120, 1 - 120 / 3000
+    below = math.sqrt(rest * ((0.25 - low_a) ** 2 + (high_b - 0.1) ** 2 + covariance))
+    above = math.sqrt(rest * ((high_a - 0.25) ** 2 + (0.1 - low_b) ** 2 + covariance))
+    for base, low, high in ((0.6, 0.75 - below, 0.75 + above), (0.84, 0.99 - below, 1.0), (-0.15, 0.0, above)):
+        found = changed(base, [Counts(30, 120, 3000)], [Counts(12, 120, 3000)])
+        assert found == pytest.approx({"value": base + 0.15, "low": low, "high": high})
 
 
 # ---- the line
@@ -70,26 +94,31 @@ def toy_benchmark() -> Any:
     return module.BENCHMARK
 
 
-def example_of(kind: str, **fields: Any) -> tuple[Benchmark, dict[str, Any]]:
-    """A benchmark, and an example of it whose answers are of a kind."""
+def item(kind: str, response: str = "So.", **fields: Any) -> Item:
+    """A response to an example whose answers are of a kind."""
     names = {"letter": "medmcqa", "verdict": "medhallu"}
     labels = "physicians" if kind == "days" else ""
     example = {"question": "Q?", "options": list("abcd"), "answer": "So.", "judgement": kind, "labels": labels,
                "category": "lab_test", "note": "N.", "calculator_name": "C"} | fields  # fmt: skip
-    return benchmarks()[names.get(kind, "medcalc_bench")], example
+    return Item(benchmarks()[names.get(kind, "medcalc_bench")], Sample(0, "", example, [], [response], ""), 0)
 
 
-@pytest.mark.parametrize(("kind", "reply", "stated"), table("audit_lines"))
-def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, stated):
+def stated(case: Item, reply: str) -> Any:
+    """What the auditor reads in a reply of the LLM."""
+
     async def ask(messages, read, schema=None):
         return read(reply)
 
-    case = AuditCase(*example_of(kind), "So.")
-    if stated is None:
+    return asyncio.run(Auditor().judge(case, ask)).output["stated"]
+
+
+@pytest.mark.parametrize(("kind", "reply", "read"), table("audit_lines"))
+def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
+    if read is None:
         with pytest.raises(UnreadableError):
-            asyncio.run(Auditor().judge(case, ask))
+            stated(item(kind), reply)
     else:
-        assert asyncio.run(Auditor().judge(case, ask)).output == {"stated": stated}
+        assert stated(item(kind), reply) == read
 
 
 def test_readings_of_the_same_answer_and_right_ones():
@@ -97,52 +126,49 @@ def test_readings_of_the_same_answer_and_right_ones():
                              ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
                              ("N/A", "n/a", "days"), ("c", "C", "letter"),
                              ("(4 weeks, 3 days)", "(4 weeks, 3 days)", "weeks_days")):  # fmt: skip
-        assert same(one, other, *example_of(kind))
+        assert item(kind).is_same(one, other)
     for one, other, kind in (("A", "B", "letter"), ("A", "none", "letter"), ("4.2", "4.3", "decimal"),
                              ("N/A", "3", "decimal")):  # fmt: skip
-        assert not same(one, other, *example_of(kind))
-    within = example_of("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
-    assert [reading for reading in ("83%", "83", "none", "0.81") if right(reading, *within)] == ["83%", "0.81"]
+        assert not item(kind).is_same(one, other)
+    within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
+    assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
 
 
 def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words():
     toy, example = toy_benchmark(), {"prompt": "Is snow white?", "answer": "yes"}
     question = toy.audit_question(example)
     assert (question.form, question.pattern) == ("one of: yes, no, maybe", "yes|no|maybe")
-    assert same("yes", "yes", toy, example) and not same("yes", "no", toy, example)
-    assert right("yes", toy, example) and not right("no", toy, example) and not right("none", toy, example)
+    case = Item(toy, Sample(0, "", example, [], ["So."], ""), 0)
+    found = stated(case, "STATED: **YES**.")
+    assert found == "YES" and case.is_same(found, "yes") and not case.is_same("yes", "no")
+    assert case.is_right(found) and not case.is_right("no") and not case.is_right("none")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_of_a_long_response_the_auditor_sees_the_end(more):
+    response = "B" * (12_000 + more)
+    asked = []
 
     async def ask(messages, read, schema=None):
-        return read("STATED: **YES**.")
-
-    found = asyncio.run(Auditor().judge(AuditCase(toy, example, "So."), ask)).output["stated"]
-    assert found == "YES" and same(found, "yes", toy, example) and right(found, toy, example)
-
-
-def test_of_a_long_response_the_auditor_sees_the_end():
-    async def ask(messages, read, schema=None):
-        assert "The answer is B." in whole(messages) and len(whole(messages)) < 20_000
+        asked.append(whole(messages))
         return read("STATED: B")
 
-    case = AuditCase(*example_of("letter"), "Hm. " * 9_000 + "The answer is B.")
-    assert asyncio.run(Auditor().judge(case, ask)).output == {"stated": "B"}
+    asyncio.run(Auditor().judge(item("letter", f"<think>A?</think> {response} "), ask))
+    assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked[0]
 
 
-def test_a_reading_of_less_than_even_certainty_is_doubtful():
-    def is_doubtful(certainty):
-        answers = {name: ["A", "A"] for name in ("strict-match", "flexible-extract")}
+def test_unsure_readings_are_doubtful():
+    """From a certainty below one half, where the filters disagree, and where one of them read nothing."""
+
+    def stratum(certainty, strict="A", flexible="A"):
+        answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
         details: Any = {"flexible-extract": {"certainty": certainty}}
-        benchmark, example = example_of("letter")
-        sample = Sample(0, "", example, [], ["", ""], "A", answers=answers, details=details)
-        return Item(benchmark, sample, 1).is_doubtful
+        sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)
+        return Item(benchmarks()["medmcqa"], sample, 1).stratum
 
-    assert [is_doubtful(each) for each in (0.49, [0.9, 0.4], 0.5, [0.4, 0.9], None)] == [
-        True,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert {stratum(each) for each in (0.49, [0.9, 0.4])} == {"doubtful"}
+    assert {stratum(each) for each in (0.5, [0.4, 0.9], None)} == {"others"}
+    assert stratum(1.0, "A", "B") == stratum(1.0, "[invalid]", "[invalid]") == "doubtful"
 
 
 # ---- a run
@@ -240,11 +266,12 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
         assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
     audits = {each["task"]: each for each in json.loads(capsys.readouterr().out)}
     assert set(audits) == set(GENERATION_TASKS)
-    assert sum(sum(each["failures"].values()) for each in audits.values()) > 0
+    assert any(row["failure"] for each in audits.values() for row in each["readings"])
     for task, each in audits.items():
         counted = [row for row in each["readings"] if row["stated"] is not None]
         assert sum(stratum["read"] for stratum in each["strata"].values()) == len(counted)
-        assert len(each["readings"]) == each["responses"] and (len(counted) < each["responses"] or not each["failures"])
+        assert len(each["readings"]) == each["responses"]
+        assert all((row["stated"] is None) == bool(row["failure"]) for row in each["readings"])
         written = json.loads(audit_file(sample_file(results, task)).read_text())
         assert written == {key: each[key] for key in each if key != "path"}
         silent = [row for row in each["readings"] if not row["end"]]
@@ -264,16 +291,3 @@ def test_wrong_use_is_one_line(tmp_path, audit, capsys):
 
 def test_an_estimate_a_hair_below_zero_is_not_printed_as_minus_zero():
     assert _percent({"value": -1e-17, "low": 0.0, "high": -4e-4}) == "0.0% (0.0% to 0.0%)"
-
-
-def test_the_interval_of_a_changed_share_holds_it_where_half_of_the_doubtful_change():
-    """Gains and losses of one stratum exclude each other, so their difference varies more than if they did not."""
-    generator, held, draws = random.Random(5), 0, 400
-    for _ in range(draws):
-        kinds = generator.choices(("gain", "loss", "same"), (0.25, 0.25, 0.5), k=120)
-        gains, losses = Counts(kinds.count("gain"), 120, 3000), Counts(kinds.count("loss"), 120, 3000)
-        found = changed(0.6, [gains], [losses])
-        assert found is not None
-        held += found["low"] <= 0.6 <= found["high"]
-    assert held / draws > 0.93
-    assert changed(0.6, [Counts(0, 0, 9)], [Counts(0, 0, 9)]) is None
