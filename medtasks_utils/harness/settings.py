@@ -6,9 +6,12 @@ from typing import Any, get_args
 
 from medtasks_utils.errors import UsageError, did_you_mean, logger
 
-NUMBERS = ("temperature", "top_p", "top_k", "min_p", "presence_penalty")
-SAMPLING = ("until", "do_sample", *NUMBERS)
-GENERATION = ("max_gen_toks", *SAMPLING)
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "max_gen_toks": ((int,), "a whole number above 0"),
+    "do_sample": ((bool,), "true or false"),
+    **dict.fromkeys(("temperature", "top_p", "top_k", "min_p", "presence_penalty"), ((int, float), "a number")),
+}
+"""By generation setting, the types of its values, and what they are called in messages."""
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 FOR_REASONING = 4096
 """Minimum ``max_gen_toks`` recommended for a reasoning model."""
@@ -23,17 +26,11 @@ def check_generation(settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         if name in _OTHER_NAMES:
             raise UsageError(f"--gen_kwargs: use max_gen_toks, which is sent as {name} to engines that call it so")
-        suggestion = "" if name in GENERATION else did_you_mean(name, GENERATION, 0.85)
-        if suggestion:
+        suggestion = did_you_mean(name, ("until", *_KINDS), 0.85)
+        if suggestion and name not in ("until", *_KINDS):
             raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")
-        expected = ""
-        if name == "max_gen_toks" and not (type(value) is int and value > 0):
-            expected = "a whole number above 0"
-        elif name == "do_sample" and not isinstance(value, bool):
-            expected = "true or false"
-        elif name in NUMBERS and type(value) not in (int, float):
-            expected = "a number"
-        if expected and value is not None:
+        types, expected = _KINDS.get(name, ((type(value),), ""))
+        if value is not None and (type(value) not in types or (name == "max_gen_toks" and value <= 0)):
             raise UsageError(f"--gen_kwargs: {name} takes {expected}, not {value!r}")
 
 
@@ -53,11 +50,8 @@ def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api:
         UsageError: for the first error.
     """
     parameters: dict[str, inspect.Parameter] = {}
-    for parent in reversed(kind.__mro__):
-        if "__init__" in vars(parent) and parent is not object:
-            for argument, parameter in inspect.signature(vars(parent)["__init__"]).parameters.items():
-                if parameter.annotation is not parameter.empty or argument not in parameters:
-                    parameters[argument] = parameter
+    for parent in kind.__mro__[:-1]:  # the base class last, since it has the annotations
+        parameters |= inspect.signature(parent.__init__).parameters
     known = parameters.keys() - {"self", "args", "kwargs"}
     for argument, value in arguments.items():
         if argument not in known:

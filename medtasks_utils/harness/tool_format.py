@@ -24,7 +24,7 @@ class ToolFormat:
 
     Attributes:
         name: ``native`` or ``text``.
-        reason: the reason for this choice.
+        refusal: the reason why calls are not native; an empty string if they are.
         most_by_template: maximum number of calls that the model's chat template can write in one reply; 0 if it cannot
             write tools and calls at all.
 
@@ -36,11 +36,10 @@ class ToolFormat:
         self._model: Any = model
         self._tools = tools
         self.most_by_template = 0
-        refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
-        if option == "native" and refusal:
-            raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set it to text")
-        self.name = "text" if refusal else "native"
-        self.reason = refusal or "the model supports tools"
+        self.refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
+        if option == "native" and self.refusal:
+            raise UsageError(f"tool_format=native: {self.refusal}: omit tool_format, or set it to text")
+        self.name = "text" if self.refusal else "native"
 
     @property
     def schemas(self) -> list[dict[str, Any]]:
@@ -105,20 +104,16 @@ class ToolFormat:
 
         Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
         """
-        model, refusal = self._model, ""
-        plain = probe_of(model, settings)
+        model = self._model
+        request = probe_of(model, settings)
+        without = probe(request, model.model, model.max_retries)
+        request["json"]["tools"] = self.schemas
         try:
-            asking_with_tools = {**plain, "json": {**plain["json"], "tools": self.schemas}}
-            with_tools = probe(asking_with_tools, model.model, model.max_retries)
-        except ServerUnavailable as error:
-            if "tool" not in error.words.lower():  # the error has another reason
-                raise
-            refusal = str(error)
+            with_tools = probe(request, model.model, model.max_retries)
         except MedtasksError as error:
-            refusal = str(error)
-        without = probe(plain, model.model, model.max_retries)
-        if refusal:
-            return refusal
+            if isinstance(error, ServerUnavailable) and "tool" not in error.words.lower():
+                raise  # the error has another reason
+            return str(error)
         if with_tools is None or without is None:
             raise ServerUnavailable(
                 f"{model.base_url} did not respond in time to a trial request with tools: try again, or set "

@@ -7,7 +7,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.options import switch_of
-from medtasks_utils.errors import UsageError, logger
+from medtasks_utils.errors import UsageError
 from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
@@ -73,12 +73,8 @@ class ToolTurns:
         task.config.metadata["tool_format"] = self._format.name
         if sandbox:
             task.config.metadata["sandbox"] = sandbox
-        manner = "natively" if self._format.name == "native" else "in the text"
-        line = f"tools are called {manner}: {self._format.reason}"
         if self._format.name == "text" and self._format_option == "auto":
-            task.remark(line)
-        else:
-            logger.info("%s: %s", task.task_name, line)
+            task.remark(f"tools are called in the text: {self._format.refusal}")
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
@@ -107,12 +103,11 @@ class ToolTurns:
     def finish(self) -> None:
         """Run the calls in replies and send the results to the model until every conversation is over."""
         batch = api_batch.get()
+        unfinished = [instance for instance in self._task.instances if not instance.conversation.is_over]
         if batch is None:
-            self._in_batches()
-        else:  # only conversations whose first reply came from lm_eval's cache are still open
-            unfinished = [instance for instance in self._task.instances if not instance.conversation.is_over]
-            if unfinished:
-                batch.generate_until(unfinished)
+            self._in_batches(unfinished)
+        elif unfinished:  # the first reply came from lm_eval's cache
+            batch.generate_until(unfinished)
         for instance in self._task.instances:
             instance.resps = [_in_all(instance.conversation.reply, instance.replies)]
 
@@ -121,24 +116,22 @@ class ToolTurns:
         """Return a context in which tools are open, and which yields a function that continues one conversation."""
 
         def next_prompt(instance: Any, reply: Reply) -> Any:
-            instance.replies.append(as_reply(reply))
-            open_conversations = dialogue.go_on([instance.conversation], [printable(reply or "")])
-            return self._prompt(instance.conversation) if open_conversations else None
+            return self._prompt(instance.conversation) if _unfinished(dialogue, [instance], [reply]) else None
 
         with self._dialogue() as dialogue:
             yield next_prompt
 
-    def _in_batches(self) -> None:
-        """Send each turn of all open conversations as one batch, of the same size in every process."""
-        model, unfinished = self._task.model, self._task.instances
+    def _in_batches(self, instances: Sequence[Instance]) -> None:
+        """Send each turn of all open conversations as one batch, of the same size in every process.
+
+        Args:
+            instances: the first requests of the conversations, with their replies.
+        """
+        model, unfinished = self._task.model, instances
         replies = [instance.resps[0] for instance in unfinished]
         with self._dialogue() as dialogue:
             while True:
-                for instance, reply in zip(unfinished, replies, strict=True):
-                    instance.replies.append(as_reply(reply))
-                conversations = [instance.conversation for instance in unfinished]
-                dialogue.go_on(conversations, [printable(reply or "") for reply in replies])
-                unfinished = [instance for instance in unfinished if not instance.conversation.is_over]
+                unfinished = _unfinished(dialogue, unfinished, replies)
                 size = most_in_any_process(model, len(unfinished))
                 if size == 0:
                     return
@@ -182,6 +175,14 @@ class ToolTurns:
         answer.details["transcript"] = conversation.transcript
         for metric in TOOL_METRICS:
             answer.scores[metric.name] = float(getattr(conversation, metric.name))
+
+
+def _unfinished(dialogue: Dialogue, instances: Sequence[Any], replies: Sequence[Any]) -> list[Any]:
+    """Continue conversations with the model's replies, and return the first requests of those that are not over."""
+    for instance, reply in zip(instances, replies, strict=True):
+        instance.replies.append(as_reply(reply))
+    dialogue.go_on([instance.conversation for instance in instances], [printable(reply or "") for reply in replies])
+    return [instance for instance in instances if not instance.conversation.is_over]
 
 
 def _in_all(text: str, replies: Sequence[Reply]) -> Reply:

@@ -109,7 +109,7 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
             "tools need --enable-auto-tool-choice",
         ),
         (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
-        (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", "supports tools"),
+        (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", ""),
         (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
     ],
 )
