@@ -1,7 +1,7 @@
 """Check a model's arguments and the generation settings: their names, their types, and the room for a prompt."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from medtasks_utils.errors import UsageError, did_you_mean, logger
@@ -50,7 +50,8 @@ def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api:
         UsageError: for the first error.
     """
     parameters: dict[str, inspect.Parameter] = {}
-    for parent in kind.__mro__[:-1]:  # the base class last, since it has the annotations
+    parents: Sequence[Any] = kind.__mro__[:-1]
+    for parent in parents:  # the base class last, since it has the annotations
         parameters |= inspect.signature(parent.__init__).parameters
     known = parameters.keys() - {"self", "args", "kwargs"}
     for argument, value in arguments.items():
