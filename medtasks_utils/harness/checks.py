@@ -122,6 +122,9 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
         tasks: the tasks of the run, by name.
     """
     arguments, settings = config.model_args, config.gen_kwargs
+    template = str(config.apply_chat_template)
+    if template.startswith("--"):  # argparse takes a misspelt flag with spaces in its value for that of the flag before
+        yield f"there is no flag {template.partition('=')[0]}"
     if config.model in HF and "pretrained" not in arguments:
         yield (
             f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
