@@ -61,7 +61,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
 
     shared = [name for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     tasks = [name for name in shared if all(filter_name in run.tasks[name].filters for run in (a, b))]
-    groups = [name for name in a.groups if name in b.groups]
+    groups = [name for name in a.groups if name in b.groups and {*a.groups[name].tasks} & {*tasks}]
     reasons = {name: reason(name) for name in (*groups, *tasks)}
     refused = {name: text for name, text in reasons.items() if text}
     compared = [(name, name) for name in tasks if name not in refused]

@@ -96,10 +96,7 @@ class TaskRun:
         """Return the scores of all samples in order; a sample without a value has empty scores."""
         key = filter_name, metric
         if key not in self._scores:
-            # An aggregation over terms needs the scores of single generations.
-            has_scores = any(sample.scores.get(filter_name) for sample in self.samples)
-            is_lost = self.metric(metric).aggregation.needs_terms and not has_scores
-            rows = [() if is_lost else sample.scores_of(filter_name, metric) for sample in self.samples]
+            rows = [sample.scores_of(filter_name, metric) for sample in self.samples]
             self._scores[key] = MetricScores.of(rows, *self._codes)
         return self._scores[key]
 

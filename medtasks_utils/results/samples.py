@@ -139,7 +139,7 @@ def read_samples(path: Path) -> SampleLog:
             if key not in by_example:
                 by_example[key] = _new_sample(line)
             _add_filter(by_example[key], line)
-        except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
+        except Exception:
             bad.append(place)
     samples = list(by_example.values())
     problems = []
@@ -157,7 +157,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
     Only a newline ends a line, since responses may contain other line separators.
     """
-    with path.open("rb", buffering=1 << 20) as file:
+    with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
                 yield number, raw

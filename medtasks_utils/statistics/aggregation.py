@@ -21,8 +21,6 @@ class Aggregation:
         name: its name in results files.
         empty_value: the value if no example counts; None if there is none.
         has_stderr: True if the number has a standard error and an interval.
-        needs_terms: True if it sums numerators and denominators of scores. Samples that were saved with one number per
-            example do not have these.
         over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
             same examples.
         averages_parts: True if it is a mean over strata or classes. Such a mean may have a much lower standard error
@@ -34,7 +32,6 @@ class Aggregation:
     name: str
     empty_value: float | None = None
     has_stderr = True
-    needs_terms = False
     over_decided = False
     averages_parts = False
     uses_strata = False
@@ -101,7 +98,6 @@ class RatioOfSums(Aggregation):
 
     name = "ratio"
     empty_value = 0.0
-    needs_terms = True
     over_decided = True
 
 
@@ -130,7 +126,6 @@ class MacroF1(Aggregation):
     """
 
     name = "macro_f1"
-    needs_terms = True
     averages_parts = True
 
 
@@ -156,7 +151,7 @@ class OverStrata(Aggregation):
     def __init__(self, within_stratum: Aggregation) -> None:
         self.within_stratum = within_stratum
         self.name = "macro" if isinstance(within_stratum, Mean) else f"macro {within_stratum.name}"
-        self.needs_terms, self.over_decided = within_stratum.needs_terms, within_stratum.over_decided
+        self.over_decided = within_stratum.over_decided
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = True) -> "Ratio":  # noqa: D102
         return self.within_stratum.ratio(scores, over_strata=True)

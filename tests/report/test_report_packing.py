@@ -1,17 +1,15 @@
 """Samples in the page: packed without loss, without a character that means anything to HTML, and whole."""
 
-import base64
-import json
 import math
 import string
 import unicodedata
-import zlib
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_numbers import unpacked
 from saved_runs import save_run, save_two
 
 from medtasks_utils.report.packed_samples import pack_samples
@@ -29,12 +27,8 @@ JSON = st.recursive(
 )
 
 
-def unpack(chunk: str) -> Any:
-    return json.loads(zlib.decompress(base64.b64decode(chunk)))
-
-
 def records(chunks: Iterable[str]) -> list[Any]:
-    return [record for chunk in chunks for record in unpack(chunk)]
+    return [record for chunk in chunks for record in unpacked(chunk)]
 
 
 # ---- stores
@@ -47,7 +41,7 @@ def test_records_come_back_as_they_were(values, chunk):
     assert records(chunks) == values
     for start, packed in zip(starts, chunks, strict=True):
         assert set(packed) <= BASE64
-        here = unpack(packed)
+        here = unpacked(packed)
         assert here and values[start : start + len(here)] == here
 
 
@@ -85,7 +79,7 @@ def runs(tmp_path_factory):
 
 def test_documents_are_stored_once_and_samples_beside_each_other(runs):
     packed = pack_samples(runs)
-    (index,) = map(unpack, packed["index"])
+    (index,) = map(unpacked, packed["index"])
     documents, samples = records(packed["documents"]), records(packed["samples"])
     tasks = runs[0].tasks
     assert len(samples) == sum(len(task.samples) for run in runs for task in run.tasks.values())
@@ -124,6 +118,6 @@ def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path):
     second.details["flexible-extract"] |= {"certainty": None}
     packed = pack_samples(runs)
     assert [record["responses"][0] for record in records(packed["samples"])].count(long) == 2
-    columns = unpack(*packed["index"])["samples"]["columns"]
+    columns = unpacked(*packed["index"])["samples"]["columns"]
     assert columns.keys() == {"length", "certainty"} and {*columns["length"]} == {len(long), 9}
     assert columns["certainty"][:2] == [0.5, None]

@@ -1,10 +1,17 @@
 """The report's page as its elements, texts and numbers, without a browser."""
 
+import base64
 import json
+import zlib
 from typing import Any
 
 import lxml.html
 from saved_runs import drawn
+
+
+def unpacked(chunk: str) -> Any:
+    """The records of a chunk."""
+    return json.loads(zlib.decompress(base64.b64decode(chunk)))
 
 
 class Page:

@@ -1,0 +1,94 @@
+"""Outcomes, who is first, and the baseline, from runs that are written here."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from given import TASK, table
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.report.leaderboard import leaderboard
+from medtasks_utils.report.outcomes import outcomes
+from medtasks_utils.report.run_settings import with_baseline_first
+from medtasks_utils.report.topics import topics_of
+from medtasks_utils.results import Run, Sample, as_run
+from medtasks_utils.results.samples import SampleLog
+
+
+def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), signature=None) -> Run:
+    """A run of one task: its samples, and what the harness reported."""
+    task = TASK[benchmark]
+    config = {"metadata": {"benchmark": benchmark, "signature": signature}}
+    content = {"model_name": name, "results": {task: values or {}}, "configs": {task: config}}
+    run = as_run(content, folder / name / "results.json")
+    run.name = name
+    run.tasks[task].__dict__["_log"] = SampleLog(list(samples), [])
+    return run
+
+
+def scored(place, strict, flexible=None) -> Sample:
+    """A sample with scores by metric, a list each, under one or both filters."""
+    scores = {STRICT: strict, **({FLEXIBLE: flexible} if flexible else {})}
+    means: dict[str, Any] = {
+        name: dict.fromkeys(of_filter, 0.0) for name, of_filter in scores.items()
+    }  # scores go before them
+    answers = {name: [""] for name in scores}
+    return Sample(place, "", {"question": place}, [], [""], "1", answers=answers, metrics=means, scores=scores)
+
+
+@pytest.mark.parametrize(("strict", "flexible", "answered", "unsure", "cut", "found"), table("outcomes"))
+def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, found):
+    of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
+    (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
+    assert outcomes(topic.results["a"]) == found
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "said"),
+    [
+        ("unsure_rate", (0.3, 0.2, 0.1), " (its 10.0 would be the best)"),
+        ("unsure_rate", (0.3, 0.1, 0.1), ""),
+        ("acc", (0.3, 0.2, 0.4), " (its 40.0 would be the best)"),
+        ("acc", (0.3, 0.2, 0.3), ""),
+    ],
+)
+def test_a_column_says_whether_less_is_better(metric, values, said):
+    """So a better run that is not comparable is named."""
+    prompts = ({STRICT: f"medhallu|prompt:{prompt}"} for prompt in "ppq")
+    named = zip("abc", values, prompts, strict=True)
+    runs = [made(name, values={f"{metric},{STRICT}": value}, signature=signature) for name, value, signature in named]
+    board = leaderboard(topics_of(runs), runs, [STRICT])
+    (column,) = board["columns"][STRICT]
+    assert (column.metric, column.ascending) == (metric, metric == "unsure_rate")
+    assert column.reasons == {2: "the prompts differ"} and column.ranks == [None] * 3
+    assert f"c is not comparable in MedHallu{said}: the prompts differ." in board["sentences"][STRICT]
+
+
+def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples():
+    """A run leads if no other may have its rank."""
+
+    def run(name, right, benchmark="medmcqa", n=40):
+        return made(name, [scored(i, {"acc": [float(i < right)]}) for i in range(n)], benchmark)
+
+    def said(*runs):
+        return leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT]
+
+    assert said(run("a", 30)) == []
+    assert said(run("a", 4), run("b", 36), run("c", 3)) == ["b leads in MedMCQA."]
+    tied = "no run leads clearly; b and c share the first place."
+    assert said(run("a", 4), run("b", 36), run("c", 35)) == [f"In MedMCQA, {tied}"]
+    few = [run("a", 0, n=9), run("b", 9, n=9)]
+    assert said(*few) == ["In MedMCQA, there are too few examples to rank."]
+    assert said(run("a", 30), run("b", 2, "medcalc_bench")) == []
+
+
+def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
+    runs = [made(name, folder=tmp_path / folder) for name, folder in (("a", "x"), ("b", "y"), ("c", "y"))]
+    runs[2].model = "org/c"
+    for name, first in (("b", "b"), ("org/c", "c"), (str(tmp_path / "x"), "a")):
+        named = [run.name for run in with_baseline_first(runs, name)]
+        assert named == [first, *(each for each in "abc" if each != first)]
+    for name, count in (("nobody", 0), (str(tmp_path / "y"), 2)):
+        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; --baseline must be one of a, b, c$"):
+            with_baseline_first(runs, name)
