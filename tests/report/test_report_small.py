@@ -31,8 +31,10 @@ def made(patch: pytest.MonkeyPatch) -> dict[str, Any]:
     lines = lines_of(runs[0])
     index, documents, samples = (unpacked(*chunks) for chunks in pack_samples(runs).values())
     published = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "org/first", True)}
+    numbers = Page(build_page(runs)).numbers
     return {
-        **Page(build_page(runs)).numbers,
+        **numbers,
+        "compared": numbers["compared"]["pairs"],
         "index": index,
         "documents": documents[::7],
         "samples": samples[::7],
