@@ -25,8 +25,7 @@ class Registry(UserDict[str, Any]):
 
     Args:
         group: the group of entry points by which other distributions register objects; these take precedence.
-        builtin: by name, the paths of this package's objects, such as ``package.module:Class``; a path without a colon
-            is a module.
+        builtin: by name, the paths of this package's objects, such as ``package.module:Class``.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, str]) -> None:
@@ -34,6 +33,5 @@ class Registry(UserDict[str, Any]):
         super().__init__({**builtin, **plugins})
 
     def __getitem__(self, name: str) -> Any:
-        module_name, _, attribute = self.data[name].partition(":")
-        module = import_module(module_name)
-        return getattr(module, attribute) if attribute else module
+        module, _, attribute = self.data[name].partition(":")
+        return getattr(import_module(module), attribute)

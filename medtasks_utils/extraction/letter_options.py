@@ -11,10 +11,6 @@ from .words import Mention, outside
 
 LETTERS = "ABCD"
 
-_ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
-_CYRILLIC = later(
-    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
-)
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
@@ -26,20 +22,6 @@ _ARTICLE = later(
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 _MOST = 400  # maximum number of letters that are examined
-
-
-def latin_letters(text: str) -> str:
-    """Return the text with the Cyrillic and Greek letters of options replaced by A to D.
-
-    Cyrillic letters are replaced by the Latin letters that look like them or, if any of them looks like none, by those
-    with the same place in the alphabet.
-
-    >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
-    ('Ответ: B', 'Не B, а C.')
-    """
-    in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
-    table = _IN_ORDER if in_order else _ALIKE
-    return _CYRILLIC.sub(lambda match: match[0].translate(table), text)
 
 
 def letters_in(text: str) -> Iterator[Mention]:

@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
-from .letter_options import latin_letters, mentions_of, similar_text
+from .letter_options import mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -16,13 +16,11 @@ LETTER_ROWS = rows(
     """
 L = [the fill option open]*
 W = [the fill option open right so because colon comma]*
-O = [the option open]* [cand text weak]
 I = [the fill option open dash head digits stop op bar cmp]*
 70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
 N = (?=[stop line close dash comma because colon is]|$)
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
 60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so|colon)+ [the fill so comma]* (?:right|answer))
-60 correct: @@ (?=(?:close* [comma or the]+ [cand text weak]){1,3} close* is [the fill]* right)
 60 correct: @ (?=dash right)
 56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
 56 choose: choose [the fill option open colon answer is]* @@
@@ -54,7 +52,6 @@ H = [^ stop line cand text choose right]{0,20}?
 -60 denied: versus {L} @@
 -60 denied: not [the fill option open is right so answer]* @
 -60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
--60 denied: @@ (?=close* (?:comma {O} close*)* comma? or {O} close* word? [is colon the fill so other]* (?:wrong|not))
 -60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
 -60 formula: # (?=op (?:digits|open)|eq (?:word|digits))
 -60 formula: (?:word|digits) op #
@@ -69,7 +66,6 @@ _OPEN = ("named", "said to be")
 _PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
-_AGAINST = {"denied", "not chosen"}
 _BEFORE_ITEM = later(  # a list marker, "Option" or a number
     r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
@@ -100,7 +96,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    return first_reading(text, lambda part: _read_part(latin_letters(part), options))
+    return first_reading(text, lambda part: _read_part(part, options))
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
@@ -111,7 +107,6 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
-    left = _odd_one(candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
     _discard_several(candidates)
@@ -119,14 +114,10 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     reading = choose(candidates, _OPEN)
     if reading.value:
         return reading
-    unread = Reading(None, "none", reading.candidates)
-    if whole < len(plain):
-        return unread
-    left = left or _left_over(candidates)
-    if left:
-        return unread._replace(value=left, cue="left over", certainty=0.9)
-    quoted = _misspelt(plain, symbols, options)
-    return unread._replace(value=quoted, cue="named", certainty=0.89) if quoted else unread
+    quoted = _misspelt(plain, symbols, options) if whole == len(plain) else None
+    if quoted:
+        return reading._replace(value=quoted, cue="named", certainty=0.89)
+    return Reading(None, "none", reading.candidates)
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -152,30 +143,6 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
     if letter is None:
         letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
     return container.candidate(letter, text)
-
-
-def _odd_one(candidates: Sequence[Candidate]) -> str | None:
-    """Return the only option that is called false, if the other three are called true; else None."""
-    called_true = {
-        candidate.value
-        for candidate in candidates
-        if candidate.cue == "correct" and candidate.evidence.keys() <= {"one of several"}
-    }
-    called_false = {candidate.value for candidate in candidates if "denied" in candidate.evidence}
-    odd = {*LETTERS} - called_true
-    return odd.pop() if len(called_true) == 3 and odd == called_false else None
-
-
-def _left_over(candidates: Sequence[Candidate]) -> str | None:
-    """Return the only option that is not denied; None unless exactly three are.
-
-    Also return None if the text says that none fits, or names the option as one of several answers.
-    """
-    left = {*LETTERS} - {candidate.value for candidate in candidates if candidate.evidence.keys() & _AGAINST}
-    for candidate in candidates:
-        if not candidate.value or (candidate.value in left and "one of several" in candidate.evidence):
-            return None
-    return left.pop() if len(left) == 1 else None
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
@@ -204,10 +171,8 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
         plain: the text.
         whole: the index up to which its sentences are complete.
     """
-    last = max((candidate.end for candidate in candidates), default=0)
-    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
     for candidate in candidates:
-        is_cut = candidate.end > whole or (breaks_off and candidate.cue in ("named", "first"))
+        is_cut = candidate.end > whole or (whole < len(plain) and candidate.cue in ("named", "first"))
         if is_cut and candidate.support < OUTRIGHT:
             candidate.discard("the text breaks off")
 
@@ -246,8 +211,6 @@ def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: st
     cues = {"named", "first"} if items else set[str]()
     if pattern(_PARTS).match(symbols.symbols):
         cues |= {"leads", "first"}
-    if len({candidate.value for candidate in candidates if candidate.cue == "alone"}) >= 3:
-        cues |= {"alone", "leads", "first"}
     for candidate in candidates:
         is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
         if is_item or candidate.cue in cues:

@@ -75,13 +75,14 @@ def gives_up(text: str) -> Iterator[Mention]:
 
 def is_unfinished(symbols: Symbols) -> bool:
     """Return whether a calculation has no result because the text breaks off, loops, or ends with a plan."""
+    if loops(symbols.text):
+        return True
     if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
         symbols.symbols
     ):
-        return loops(symbols.text)
-    if pattern(_FORMULA).search(symbols.symbols):
-        return True
-    return loops(symbols.text) or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
+        return False
+    is_formula = pattern(_FORMULA).search(symbols.symbols) is not None
+    return is_formula or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
 
 
 def only_plans(symbols: Symbols) -> bool:

@@ -28,7 +28,6 @@ _CHECK_RETRIES = 2  # maximum retries of the check, so that an unreachable serve
 _PATIENCE = 2.0  # seconds without a reply to the first call before the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
-    "title": "check",
     "type": "object",
     "properties": {"ready": {"type": "boolean"}},
     "required": ["ready"],

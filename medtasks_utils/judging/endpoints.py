@@ -36,7 +36,7 @@ def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject
     limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
     arguments: JsonObject = {limit: max_tokens, "temperature": 0.0}
     if schema:
-        form = {"name": schema.get("title", "reply"), "strict": True, "schema": schema}
+        form = {"name": "reply", "strict": True, "schema": schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": form}
     return {name: value for name, value in arguments.items() if name not in refused}
 

@@ -36,8 +36,6 @@ def test_a_prompt_is_a_system_and_a_user_message_with_its_fields_and_nothing_lef
         assert all(label in told for label in LABELS)
     with pytest.raises(jinja2.UndefinedError, match="question"):
         load(name).messages(**{key: value for key, value in FIELDS.items() if key != "question"})
-    (_, user) = load(name).messages(**{**FIELDS, "references": ("Only this.",)})
-    assert ("Only this." in user["content"]) == ("references" in USED[name]) and "reference_2" not in user["content"]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "explanation" in USED[name]])

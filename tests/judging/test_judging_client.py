@@ -75,8 +75,9 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monk
         (f"<think>{GOOD}</think>I would say 85.", "unreadable"),
     ],
 )
-def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kind, tmp_path):
+def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kind, tmp_path, capsys):
     judgement, server = one(tmp_path, bad)
+    assert f": 1 {kind}; calls: 3;" in capsys.readouterr().err
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
     assert judgement.score == 80.0 and len(server.requests) == 3
@@ -180,14 +181,15 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 
 
 def test_what_makes_another_question(tmp_path):
-    def count(explanation="So.", **changed):
+    def count(server, explanation="So.", **changed):
         before = len(server.requests)
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
         return len(server.requests) - before
 
-    with JudgeServer() as server:
-        assert [count(), count(), count("Other."), count(model="second")] == [1, 0, 1, 1]
-        assert [count(concurrency=1), count(max_tokens=7), count(timeout=9)] == [0, 0, 0]
+    with JudgeServer() as one, JudgeServer() as other:
+        found = [count(one), count(one), count(one, "Other."), count(one, model="second"), count(other)]
+        assert found == [1, 0, 1, 1, 1]
+        assert [count(one, concurrency=1), count(one, max_tokens=7), count(one, timeout=9)] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

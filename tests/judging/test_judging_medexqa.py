@@ -20,6 +20,7 @@ KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
 SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in range(4)}
 """What the judge says of each example."""
+RATES = ("support", "coverage")
 
 
 __all__ = ["no_keys_and_no_waits"]
@@ -145,22 +146,13 @@ def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_
     assert not model.prompts
 
 
-def test_factscore_reports_its_rates_and_tells_claims_and_labels(tmp_path):
+def test_factscore_reports_its_rates(tmp_path):
     with JudgeServer() as server:
-        metadata = options(server, tmp_path, "factscore", use_coverage=True)
-        result = evaluate(TASK, right_or_wrong, metadata=metadata)
-    rates = ["support", "coverage"]
+        result = evaluate(TASK, right_or_wrong, metadata=options(server, tmp_path, "factscore", use_coverage=True))
     for sample in samples(result):
-        judge = sample["judge"]
-        if not sample["acc"]:
-            assert judge is None
-            assert [sample[name] for name in ("explanation", *rates)] == [0.0] * 3
-            continue
-        assert len(judge["claims"]) == len(judge["labels"]) == 6
-        assert [sample[name] for name in rates] == [judge[name] for name in rates]
-        assert sample["explanation"] == pytest.approx(sum(sample[name] for name in rates) / 2)
-    means = result["results"][TASK]
-    assert means["explanation,strict-match"] == pytest.approx(sum(means[f"{name},strict-match"] for name in rates) / 2)
+        rates = [(sample["judge"] or dict.fromkeys(RATES, 0.0))[name] for name in RATES]
+        assert [sample[name] for name in RATES] == rates
+        assert sample["explanation"] == pytest.approx(sum(rates) / 2) and bool(sum(rates)) == sample["acc"]
 
 
 # ---- before the model runs

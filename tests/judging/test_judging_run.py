@@ -9,14 +9,13 @@ import pytest
 from given import ROOT
 from judge_server import LABELS, JudgeServer, faulty, reply_to, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Fault
-from scripts import Held, draw, prompt_of, together, whole
+from local_server import Fault
+from scripts import Held, prompt_of, together, whole
 
 from medtasks_utils.judging import Case, JudgeError, judge_all, judge_name, make_judge, templates
 
 __all__ = ["no_keys_and_no_waits"]
 WORTH = dict(zip(LABELS, (1.0, 0.5, 0.0), strict=True))
-FAULTS = ((0.10, Fault(429, headers={"Retry-After": "0"})), (0.05, Fault(500)), (0.03, HANG_UP))
 
 
 def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
@@ -29,14 +28,17 @@ def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
 
 
 @pytest.mark.parametrize("coverage", [False, True])
-def test_factscore(coverage, tmp_path):
+def test_factscore(coverage, tmp_path, capsys):
     """With coverage the claims of each reference are extracted by a call of their own, and united."""
     todo = [*cases(4), case(9, references=("One only.",))]
     with JudgeServer() as server:
         judge = make_judge("factscore", use_coverage=coverage)
         judgements, again = (judge_all(judge, settings_for(server.url, tmp_path), todo) for _ in range(2))
         asked = [whole(request["messages"]) for request in server.requests]
-    assert len(server.requests) == len(todo) * 7 + 7 * coverage * sum(len(one.references) for one in todo)
+    calls = len(server.requests)
+    assert calls == len(todo) * 7 + 7 * coverage * sum(len(one.references) for one in todo)
+    told = f"{judge.signature}|model:judge: 5 judged; calls: {{}}; tokens: {{}} in prompts, {{}} in completions\n"
+    assert capsys.readouterr().err == told.format(calls, 7 * calls, 3 * calls) + told.format(0, 0, 0)
     for one, found, rerun in zip(todo, judgements, again, strict=True):
         support = rate(one, (one.explanation,), "verify")
         cover = rate(one, one.references, "cover") if coverage else support
@@ -80,26 +82,6 @@ def test_the_limit_is_kept_and_used(tmp_path):
     with JudgeServer(answer) as server:
         judged(server, tmp_path, cases(1), "factscore", concurrency=4, max_retries=50)
         assert server.most_at_once == 4
-
-
-def test_what_is_judged_is_judged_as_without_any_fault_and_the_rest_is_counted(tmp_path, capsys):
-    def answer(request):
-        text = whole(request["messages"]).split("(An earlier reply")[0].strip()
-        hopeless = draw(text).random() < 0.1
-        return "I would give it 85 of 100." if hopeless else reply_to([{"role": "user", "content": text}])
-
-    with JudgeServer(faulty(FAULTS, otherwise=answer)) as server:
-        judgements = judged(server, tmp_path, cases(60), max_retries=20)
-        failed = [judgement for judgement in judgements if judgement.score is None]
-        assert {judgement.failure for judgement in failed} == {"unreadable"} and 0 < len(failed) < 60
-        assert all(judgement.error for judgement in failed)
-        server.answer = answer
-        calm = judged(server, tmp_path / "calm", cases(60))
-    assert [judgement.score for judgement in calm] == [judgement.score for judgement in judgements]
-    calls = 60 + 2 * len(failed)
-    (told,) = [line for line in capsys.readouterr().err.splitlines() if f"calls: {calls};" in line]
-    assert f"{60 - len(failed)} judged" in told and f"{len(failed)} unreadable" in told
-    assert told.endswith(f"tokens: {7 * calls} in prompts, {3 * calls} in completions")
 
 
 SCRIPT = """
