@@ -6,7 +6,7 @@ import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
@@ -35,6 +35,8 @@ class Command(ABC):
     """
 
     json: bool = False
+    arguments: argparse.Namespace = field(init=False, repr=False)
+    """Arguments that are not fields."""
 
     @classmethod
     def help(cls) -> str:
@@ -48,29 +50,32 @@ class Command(ABC):
         descriptions: dict[str, str] = {}
         for ancestor in reversed(cls.__mro__):
             descriptions |= _FIELD.findall(str(getdoc(ancestor)))
-        for field in (field for field in fields(cls) if field.init):
-            kind, is_required = kinds[field.name], field.default is MISSING
-            description = descriptions[field.name].replace("%", "%%")
+        for own in (each for each in fields(cls) if each.init):
+            kind, is_required = kinds[own.name], own.default is MISSING
+            description = descriptions[own.name].replace("%", "%%")
             settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": description}
             if kind is bool:
                 settings["action"] = "store_true"
             elif get_origin(kind) in _NARGS:
-                nargs = _NARGS[get_origin(kind)] if field.kw_only or is_required else "*"
+                nargs = _NARGS[get_origin(kind)] if own.kw_only or is_required else "*"
                 settings |= {"type": _reader_of(get_args(kind)[0]), "action": "extend", "nargs": nargs}
             else:
                 settings["type"] = _reader_of(kind)
-            if field.kw_only:
-                short = ["-o"] if field.name == "output" else []
-                parser.add_argument(*short, f"--{field.name}", required=is_required, **settings)
+            if own.kw_only:
+                short = ["-o"] if own.name == "output" else []
+                parser.add_argument(*short, f"--{own.name}", required=is_required, **settings)
             else:
                 if not is_required:
                     settings.setdefault("nargs", "?")
-                parser.add_argument(field.name, **settings)
+                parser.add_argument(own.name, **settings)
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
-        """Create the command from parsed arguments."""
-        return cls(**vars(arguments))
+        """Create the command from parsed arguments; those that are not its own remain in one namespace."""
+        values = vars(arguments)
+        command = cls(**{own.name: values.pop(own.name) for own in fields(cls) if own.name in values})
+        command.arguments = arguments
+        return command
 
     @abstractmethod
     def run(self) -> CommandResult | None:
@@ -111,8 +116,7 @@ def _reader_of(kind: Any) -> Callable[[str], Any]:
         try:
             return adapter.validate_python(word)
         except ValidationError as error:
-            reason = error.errors()[0]["msg"].replace("Input should", "must").partition(", unable")[0]
-            raise argparse.ArgumentTypeError(f"{reason}, not {word!r}") from None
+            raise argparse.ArgumentTypeError(f"{error.errors()[0]['msg']}, not {word!r}") from None
 
     return read
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import CommandResult
 
-from .evaluate import EvalResult
 from .flags import Command, Printout, warn
 
 _RUNS = ("results.jsonl", "*.eval", "scenario_state.json")
@@ -71,12 +70,14 @@ class Import(Command):
             data.append({"run": str(path), "written": str(written), "problems": problems})
         return Printout("\n".join(str(entry["written"]) for entry in data), data)
 
-    def _run_of_requests(self, requests: Path) -> EvalResult | None:
+    def _run_of_requests(self, requests: Path) -> Printout | None:
         """Score the responses to a file of requests."""
         from medtasks_utils.elsewhere.batch import import_responses
+
+        from .eval_result import result_of
 
         evaluation, problems = import_responses(
             self.paths, requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
         )
         warn(*problems)
-        return EvalResult.of(evaluation)
+        return result_of(evaluation)

@@ -1,7 +1,6 @@
 """``medtasks report``: write one self-contained page from one or more runs (:mod:`medtasks_utils.report`)."""
 
 import gc
-import time
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
@@ -37,7 +36,7 @@ class Report(Command):
     baseline: str | None = None
 
     def run(self) -> Printout:
-        """Write the page, and return its path, its size and the time that it took."""
+        """Write the page, and return its path."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
@@ -47,7 +46,6 @@ class Report(Command):
 
         if self.figure and self.figure.suffix not in FIGURES:
             raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
-        start = time.perf_counter()
         output = self.output
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
@@ -60,15 +58,8 @@ class Report(Command):
         write_whole(output, page)
         if self.figure:
             write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))
-        path, size, seconds = str(output.resolve()), output.stat().st_size, time.perf_counter() - start
         gc.freeze()  # skip the scan at exit too
+        path = str(output.resolve())
         budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}
-        data = {
-            "path": path,
-            "runs": len(runs),
-            "bytes": size,
-            "seconds": seconds,
-            "problems": warnings,
-            "token_budgets": budgets,
-        }
-        return Printout(f"{path}: {counted(len(runs), 'run')}, {size / 1e6:.1f} MB, {seconds:.1f} s", data)
+        data = {"path": path, "runs": len(runs), "problems": warnings, "token_budgets": budgets}
+        return Printout(f"{path}: {counted(len(runs), 'run')}", data)

@@ -3,16 +3,14 @@
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import NonNegativeInt
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
+from medtasks_utils.writing import CommandResult
 
 from .flags import JudgeCommand, warn
-
-if TYPE_CHECKING:
-    from medtasks_utils.rescore.judge_files import Rescoring
 
 
 @dataclass(kw_only=True)
@@ -42,7 +40,7 @@ class Rescore(JudgeCommand):
     filter: FilterName = DEFAULT_FILTER
     verbose: bool = False
 
-    def run(self) -> "Rescoring":
+    def run(self) -> CommandResult:
         """Judge the responses, and return the scores, marked as failed if nothing could be judged."""
         from tqdm import tqdm
 

@@ -3,14 +3,12 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import PositiveInt
 
-from .flags import Command
+from medtasks_utils.writing import CommandResult
 
-if TYPE_CHECKING:
-    from medtasks_utils.selfcheck.selfcheck_result import SelfcheckResult
+from .flags import Command
 
 
 @dataclass(kw_only=True)
@@ -31,7 +29,7 @@ class Selfcheck(Command):
     limit: PositiveInt | None = None
     output: Path = Path("medtasks_selfcheck")
 
-    def run(self) -> "SelfcheckResult":
+    def run(self) -> CommandResult:
         """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder

@@ -98,8 +98,6 @@ def test_runs_that_cannot_be_compared_are_an_error(data, tmp_path, capsys):
         _, errors = run(served, data, tmp_path / "new", capsys, *against, *another, code=2)
         assert f"has no task medhallu; it has {TASK}" in errors
         assert len(served.requests) == before
-        _, errors = run(served, data, tmp_path / "new", capsys, "--within", "3", code=2)
-        assert "--against" in errors
 
 
 def test_what_is_not_common_to_the_saved_run_and_the_selection_is_said(data, tmp_path, capsys):

@@ -1,0 +1,71 @@
+"""Present the result of ``medtasks eval``: the scores, and where they are saved."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from medtasks_utils.harness.checks import model_name
+from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.report.score_table import lines_of, score_data, score_table
+from medtasks_utils.results import as_run, read_runs
+
+from .flags import Printout, print_error
+
+_NO_SCORES = "no scores (--predict_only keeps responses without scoring them)"
+
+
+def result_of(evaluation: Evaluation) -> Printout | None:
+    """Return the result of an evaluation, marked as failed if it was not saved; None in all processes but the first."""
+    results, path = evaluation.results, evaluation.path
+    if results is None:
+        return None
+    if evaluation.problem:
+        print_error(evaluation.problem)
+    run = read_runs(path)[0] if path else as_run(results, Path("run"))
+    lines = lines_of(run)
+    data = {
+        "model": model_name(evaluation.config),
+        "scores": score_data(lines),
+        "limit": evaluation.config.limit,
+        "seconds": round(evaluation.seconds, 3),
+        "tokens": None,
+        "answers_taken_over": 0,
+        **evaluation.spent,
+        "against": evaluation.against,
+        "results": str(path) if path else None,
+        "problem": evaluation.problem,
+    }
+    remarks = [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
+    shares = _shares(results, evaluation.config.limit) if evaluation.config.limit else []
+    text = [score_table(lines) or _NO_SCORES, *remarks, *shares, "", _spent(evaluation), _next(evaluation)]
+    return Printout("\n".join(text), data, failed=bool(evaluation.problem))
+
+
+def _shares(results: dict[str, Any], limit: float) -> list[str]:
+    """Return a line for each task with the share of examples that ``--limit`` selects."""
+    lines = []
+    for task, of_task in results["n-samples"].items():
+        used, original = of_task["effective"], of_task["original"]
+        lines.append(f"{task}: --limit {limit:g}, {used:,} of {original:,} examples ({100 * used / original:.1f} %)")
+    return lines
+
+
+def _spent(evaluation: Evaluation) -> str:
+    """Return a line with the time and the tokens."""
+    counts = evaluation.spent.get("tokens", {})
+    tokens = [f"{count:,} {kind} tokens" for kind, count in counts.items() if kind != "replies"]
+    return ", ".join([f"{evaluation.seconds:,.1f} s", *tokens])
+
+
+def _next(evaluation: Evaluation) -> str:
+    """Return lines that say where the results are, and suggest the next command."""
+    path = evaluation.path
+    if path is None:
+        return "not saved; --output_path results --log_samples saves every sample for medtasks report"
+    if evaluation.unsaved:
+        return f"only a part of the results is saved in {path.parent}"
+    saved = shlex.quote(str(path))
+    if not evaluation.config.predict_only:
+        return f"saved in {saved}\nnext: medtasks report {saved} -o report.html"
+    way_on = "\nnext: run the same command with --extend instead of --predict_only to score them"
+    return f"saved in {saved}{way_on * (evaluation.store is not None)}"
