@@ -35,12 +35,12 @@ class Extract(Command):
         scorer = Scorer(self.task)
         lines = []
         for run in read_runs(self.paths) if self.paths else ():
-            warn(*run.problems)
             for task in (run.tasks[each["task"]] for each in tasks_named(self.task) if each["task"] in run.tasks):
                 for sample in task.samples:
                     for response in sample.responses:
                         lines.append(f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}")
                         lines += [f"  {line}" for line in scorer.told(response, sample.doc, self.explain)]
+            warn(*run.problems)  # which are found as samples are read
         if not self.paths:
             lines += scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain)
         elif not lines:

@@ -195,7 +195,7 @@ def test_the_command(folder, tmp_path, capsys):
     output, figure = tmp_path / "r.html", tmp_path / "board.md"
     command = ["report", str(folder), "-o", str(output)]
     assert main([*command, "--baseline", "second", "--figure", str(figure)]) == 0
-    assert re.fullmatch(rf"{re.escape(str(output))}: 3 runs, [\d.]+ MB, [\d.]+ s\n", capsys.readouterr().out)
+    assert capsys.readouterr().out == f"{output}: 3 runs\n"
     assert Page(output.read_text()).numbers["runs"][0] == "second"
     assert figure.read_text().startswith("| Model |")
     assert main([*command, "--compare", "second"]) == 0
