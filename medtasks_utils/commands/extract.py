@@ -28,6 +28,7 @@ class Extract(Command):
         """Return what the filters read in a response, or in all responses of the runs, with the right answers."""
         from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
+        from medtasks_utils.report.summary import problems_of
         from medtasks_utils.results import read_runs
         from medtasks_utils.scoring import Scorer
         from medtasks_utils.writing import printable
@@ -36,11 +37,11 @@ class Extract(Command):
         lines = []
         for run in read_runs(self.paths) if self.paths else ():
             for task in (run.tasks[each["task"]] for each in tasks_named(self.task) if each["task"] in run.tasks):
+                warn(*problems_of(run, task))
                 for sample in task.samples:
                     for response in sample.responses:
                         lines.append(f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}")
                         lines += [f"  {line}" for line in scorer.told(response, sample.doc, self.explain)]
-            warn(*run.problems)  # which are found as samples are read
         if not self.paths:
             lines += scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain)
         elif not lines:

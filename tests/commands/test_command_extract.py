@@ -40,6 +40,7 @@ def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(tmp_path, ca
     lines = output.splitlines()
     assert len(lines) == 6 and lines[0].endswith("medhallu 0, right: 0")
     assert f"warning: model: {log.name}" in errors
+    assert "warning: model: medhallu: its log has only 2 of 4 samples" in errors
     assert cli.main(["extract", "--task", "medmcqa_openmed", str(tmp_path)]) == 2
     capsys.readouterr()
     assert cli.main(["report", str(tmp_path), "-o", str(tmp_path / "page.html"), "--json"]) == 0
