@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from local_server import Fault, LocalServer
 
@@ -52,7 +51,7 @@ class Hub(LocalServer):
         files = self.repositories.get((kind, name))
         if name in self.refusals:
             status, code = self.refusals[name]
-            return Fault(status, b"", {"X-Error-Code": code, "X-Error-Message": "refused"})
+            return Fault(status, b"", {"X-Error-Code": code})
         if files is None or (file and file[4] not in files):
             return Fault(404, b"", {"X-Error-Code": "RepoNotFound" if files is None else "EntryNotFound"})
         if file:
@@ -61,9 +60,7 @@ class Hub(LocalServer):
         assert api
         if api[3] == "tree":
             return Fault(200, [{"type": "file", "path": p, "size": len(d), "oid": _etag(d)} for p, d in files.items()])
-        siblings = [{"rfilename": p, "size": len(d), "blobId": _etag(d)} for p, d in files.items()]
-        about: dict[str, Any] = {"id": name, "sha": _commit(api[4]), "tags": [], "private": False}
-        return Fault(200, {**about, "siblings": siblings})
+        return Fault(200, {"id": name, "sha": _commit(api[4]), "siblings": [{"rfilename": path} for path in files]})
 
     def _index(self) -> bytes:
         packages = "".join(

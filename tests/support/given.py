@@ -131,13 +131,10 @@ def table(name: str) -> list[Any]:
 
 def same(read: Any, wanted: Any) -> bool:
     """Whether what a reader returned is what a cell of a table says."""
-    if isinstance(read, datetime.date):
-        return bool(str(read) == wanted)
-    if isinstance(read, tuple):
-        return bool(list(read) == wanted)
     if isinstance(read, float):
         return wanted is not None and math.isclose(read, wanted, rel_tol=1e-6)
-    return bool(read == wanted)
+    is_date, is_tuple = isinstance(read, datetime.date), isinstance(read, tuple)
+    return bool((str(read) if is_date else list(read) if is_tuple else read) == wanted)
 
 
 def corrected_row(row: dict[str, str], truth: str) -> dict[str, str]:

@@ -115,8 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(answer, Fault):
             self._send(answer)
             return
-        whole = Fault(200, completion(answer) if isinstance(answer, str) else answer)
-        if self._send(whole) and request.get("max_tokens") != 1:
+        body = completion(answer) if isinstance(answer, str) else answer
+        if self._send(Fault(200, body)) and request.get("max_tokens") != 1:
             self.local.answered.append(request)
 
     def _send(self, answer: Fault) -> bool:
