@@ -113,10 +113,7 @@ class Sandbox:
             if self._zygote is None:
                 self._zygote = Zygote(self._settings, self._weak)
                 self._paths = self._zygote.paths
-                soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-                files = max(soft, min(hard, 4 * self._alive))  # a session needs two
-                resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
-                self._alive = max(1, min(self._alive, files // 4))
+                self._alive = _most_alive(self._alive)
                 log = logger.warning if self._zygote.missing else logger.info
                 log("sandbox: %s", self._zygote.description)
             return self._zygote
@@ -177,3 +174,11 @@ class Sandbox:
                 session.lock.release()
                 return True
         return False
+
+
+def _most_alive(wanted: int) -> int:
+    """Return how many sessions may have a process, at most ``wanted``; raise the limit on open files for them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = max(soft, min(hard, 4 * wanted))  # a session needs two
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return max(1, min(wanted, files // 4))

@@ -3,7 +3,9 @@
 import itertools
 import logging
 import os
+import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -20,6 +22,8 @@ from hypothesis import strategies as st
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox, workers
 from medtasks_utils.sandbox.execution_result import readable
+from medtasks_utils.sandbox.inside import kernel_filters
+from medtasks_utils.sandbox.sandbox import _most_alive
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +164,35 @@ def test_a_session_without_room_says_that_it_is_lost():
     lost = "Error: the process was ended to make room for others; all variables were lost"
     assert again == [ExecutionResult(lost if 2 <= n < 7 else str(n), 2 <= n < 7) for n in range(8)]
     assert texts(anew) == ["'anew'"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "wanted", "raised", "most"),
+    [((100, 4096), 2000, 4096, 1024), ((100, 4096), 30, 120, 30), ((1024, 1024), 10, 1024, 10), ((3, 3), 9, 3, 1)],
+)
+def test_sessions_use_half_of_the_open_files(monkeypatch, limits, wanted, raised, most):
+    set_limit = Mock()
+    monkeypatch.setattr("resource.getrlimit", lambda kind: limits)
+    monkeypatch.setattr("resource.setrlimit", set_limit)
+    assert _most_alive(wanted) == most
+    set_limit.assert_called_once_with(resource.RLIMIT_NOFILE, (raised, limits[1]))
+
+
+def test_the_limits_of_a_process(sandbox):
+    names = ["CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NOFILE"]
+    code = f"import resource as r\n[r.getrlimit(getattr(r, 'RLIMIT_' + name)) for name in {names}]"
+    assert run(sandbox, code) == [str([(0, 0)] * 6 + [(64, 64)])]
+
+
+@pytest.mark.parametrize(
+    ("version", "files", "network", "scoped"),
+    [(1, 13, 0, 0), (2, 14, 0, 0), (3, 15, 0, 0), (4, 15, 3, 0), (5, 16, 3, 0), (6, 16, 3, 3), (9, 16, 3, 3)],
+)
+def test_landlock_forbids_all_that_its_version_knows(monkeypatch, version, files, network, scoped):
+    calls = Mock(side_effect=[version, os.open(os.devnull, os.O_RDONLY)])
+    monkeypatch.setattr(kernel_filters, "libc", calls)
+    kernel_filters.landlock([])
+    assert calls.call_args_list[1].args[2:4] == (struct.pack("=QQQ", (1 << files) - 1, network, scoped), 24)
 
 
 # ---- processes

@@ -21,7 +21,7 @@ def test_how_a_value_is_written(value, text):
     assert float(text) == value
 
 
-TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" * (MAX_EXPRESSION + 1), "characters")]
+TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" + " " * 1_000, "1,001 characters; the limit is 1,000")]
 
 
 @pytest.mark.parametrize(("expression", "why"), [*table("calculator_refusals"), *TOO_LONG])

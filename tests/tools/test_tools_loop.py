@@ -10,7 +10,9 @@ from tool_caller import tagged, turn
 
 from medtasks_utils.harness.models import most_in_any_process
 from medtasks_utils.tools import TOOLS
-from medtasks_utils.tools.loop import LAST_TURN
+from medtasks_utils.tools.calls import Call
+from medtasks_utils.tools.loop import LAST_TURN, Conversation
+from medtasks_utils.tools.tool import CallResult
 
 
 class Caller(Scripted):
@@ -118,6 +120,20 @@ def test_variables_last_within_an_example_and_are_shared_with_no_other():
         for transcript in sample["transcript"]:
             assert f"\n{len(transcript[1]['content'])}\n" in transcript[5]["content"]
             assert all(not call["failed"] for message in transcript for call in message.get("calls", []))
+
+
+@pytest.mark.parametrize(("calls", "limit"), [(1, 3000), (4, 3000), (5, 2400), (17, 705), (18, 705)])
+def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
+    def shown(text: str) -> str:
+        conversation = Conversation("", [{}], calls=[Call("python")] * calls)
+        conversation.answer([CallResult(text, failed=False)] * calls, is_last=False)
+        content: str = conversation.transcript[-1]["content"]
+        return content.removeprefix("<tool_response>\n").split("\n</tool_response>")[0]
+
+    head, tail = limit * 2 // 3, limit // 3
+    assert (shown(""), shown("a" * limit)) == ("(no output)", "a" * limit)
+    cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
+    assert shown("a" * (limit + 1)) == cut
 
 
 # ---- the ways in which the harness is run

@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from local_server import Fault, LocalServer, completion
 from running import Chat, Scripted, evaluate, load, samples
 from scripts import in_turn, refusal
-from tool_caller import run, turn
+from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
@@ -54,9 +54,19 @@ def test_sixteen_calls_are_run_and_no_more():
     assert [call.problem is None for call in calls] == [True] * 16 + [False]
 
 
+@pytest.mark.parametrize(("number", "most", "natively"), [(1, 0, 0), (1, 1, 1), (2, 1, 0), (2, 2, 2), (0, 2, 0)])
+def test_calls_in_a_text_go_back_as_the_template_writes_them(number, most, natively):
+    text = "So. " + tagged("calculator", "1") * number
+    said = understand(text, BOTH, most_by_template=most, calls_before=2).message
+    function = {"name": "calculator", "arguments": {"expression": "1"}}
+    fields = [{"type": "function", "function": function, "id": f"call{3 + place:05}"} for place in range(natively)]
+    back = {"content": "So.", "tool_calls": fields} if natively else {"content": text}
+    assert said == {"role": "assistant", **back}
+
+
 def test_a_call_may_take_as_long_as_tool_timeout_says():
     tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5}).turns._tools
-    assert [tool._sandbox._timeout for tool in tools.values()] == [2.5]
+    assert [tool._sandbox._timeout for tool in (*tools.values(), BOTH["python"]())] == [2.5, 10]
 
 
 # ---- over a server
