@@ -26,7 +26,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from medtasks_utils.errors import logger
 from medtasks_utils.writing import counted
@@ -49,18 +49,6 @@ _FIRST_PIECE = 64  # requests
 _PIECE_SECONDS = 120.0  # maximum time lost in a crash, for a model that returns the replies to a batch together
 
 
-class _Request(NamedTuple):
-    """The identity of a request.
-
-    Attributes:
-        prompt: a hash of the method and the prompt.
-        settings: generation settings by name; lists and objects are replaced by hashes.
-    """
-
-    prompt: str
-    settings: dict[str, Any]
-
-
 @dataclass(eq=False, slots=True)
 class _Kept:
     """The replies of an earlier run to one request.
@@ -77,9 +65,9 @@ class _Kept:
     conversation: "Sequence[_Kept]" = ()
     is_taken: bool = False
 
-    def differences(self, request: _Request) -> list[str]:
+    def differences(self, now: Mapping[str, Any]) -> list[str]:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
-        before, now = self.entry["settings"], request.settings
+        before = self.entry["settings"]
         replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
         return [
             name
@@ -196,8 +184,11 @@ class ReplyStore:
             if "first_prompt" not in kept.entry:
                 kept.conversation.append(kept)
 
-    def _request(self, method: str, arguments: Sequence[Any]) -> _Request:
-        """Return the identity of a request. Its settings include the seed that the model itself adds, if any."""
+    def _request(self, method: str, arguments: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+        """Return a hash of the prompt, and the settings, with the seed that the model itself adds, if any.
+
+        Lists and objects in the settings are replaced by hashes.
+        """
         prompt, settings = arguments, {}
         if method == "generate_until":
             prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
@@ -208,7 +199,7 @@ class ReplyStore:
         for name, value in settings.items():
             if value and isinstance(value, list | dict):
                 settings[name] = digest(value)
-        return _Request(digest([method, prompt], 32), settings)
+        return digest([method, prompt], 32), settings
 
     def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
         """Return the kept replies to a request, and mark them as used; None if no unused ones are left.
@@ -218,10 +209,10 @@ class ReplyStore:
             arguments: the request's arguments.
             first: the arguments of the first request of the conversation, if this is a later one.
         """
-        request = self._request(method, arguments)
-        candidates = self._by_prompt.get(request.prompt, [])
+        prompt, settings = self._request(method, arguments)
+        candidates = self._by_prompt.get(prompt, [])
         for kept in candidates:
-            if not kept.is_taken and not kept.differences(request):
+            if not kept.is_taken and not kept.differences(settings):
                 kept.is_taken = True
                 if kept.source is not None:
                     path, line = kept.source
@@ -230,9 +221,9 @@ class ReplyStore:
                 self.reused += len(replies)
                 return [tuple(reply) if method == "loglikelihood" else Reply(**reply) for reply in replies]
         if first is not None:
-            self._first_prompts[request.prompt] = self._request(method, first).prompt
+            self._first_prompts[prompt], _ = self._request(method, first)
         else:
-            self._missed[_reason(request, candidates)] += 1
+            self._missed[_reason(settings, candidates)] += 1
         return None
 
     def explain(self) -> None:
@@ -248,12 +239,12 @@ class ReplyStore:
 
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
         """Append a request's replies to this process's file, and flush it."""
-        request = self._request(method, arguments)
-        entry = {**request._asdict(), "replies": replies}
+        prompt, settings = self._request(method, arguments)
+        entry: dict[str, Any] = {"prompt": prompt, "settings": settings, "replies": replies}
         if method == "generate_until":
             entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
-        if request.prompt in self._first_prompts:
-            entry["first_prompt"] = self._first_prompts.pop(request.prompt)
+        if prompt in self._first_prompts:
+            entry["first_prompt"] = self._first_prompts.pop(prompt)
         with self._lock:
             self._file = self._file or self._open()
             self._file.write(line_of(entry) + b"\n")
@@ -361,9 +352,9 @@ class ReplyStore:
         return answer
 
 
-def _reason(request: _Request, candidates: Sequence[_Kept]) -> str:
+def _reason(settings: Mapping[str, Any], candidates: Sequence[_Kept]) -> str:
     """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
-    differences = [kept.differences(request) for kept in candidates]
+    differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
     return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"
 

@@ -104,12 +104,8 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
 
 
 def test_retries_and_headers_are_the_harness_s():
-    def answer(body):
-        return tagged("calculator", "6 * 7") if turn(body["messages"]) == 1 else "<answer>42</answer>"
-
-    with LocalServer(in_turn(Fault(503), Fault(503), answer)) as server:
+    with LocalServer(in_turn(Fault(503), Fault(503), "<answer>42</answer>")) as server:
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
-        result = run(server, limit=2, connections=2, model_args=header)
-    assert [sample["turns"] for sample in samples(result)] == [2, 2]
-    assert len(server.requests) == 6
+        run(server, limit=2, connections=2, model_args=header)
+    assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}

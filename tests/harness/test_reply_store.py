@@ -250,7 +250,8 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(change, tmp_
     with LocalServer(long_answer) as whole:
         expected, _ = evaluate_in("whole", whole, *new)
     with LocalServer(long_answer) as served:
-        evaluate_in("grown", served, *old)
+        _, errors = evaluate_in("grown", served, *old)
+        assert "--extend" not in errors
         before = Counter(map(prompt_of, served.requests))
         served.requests.clear()
         grown, errors = evaluate_in("grown", served, *new, "--extend")
@@ -262,7 +263,7 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(change, tmp_
     elif not reason:
         anew -= before
     assert Counter(map(prompt_of, served.requests)) == anew
-    assert reason in errors
+    assert reason in errors and errors.count("--extend: ") == 1
     assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
     ended, whole_run = (
         max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values() for folder in ("grown", "whole")

@@ -209,5 +209,3 @@ def test_the_repository_the_revision_and_the_files_of_each_task(asked, task, rep
 def test_the_real_rows_load(shared):
     counts = {"medmcqa_openmed": 2816, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
     assert {task: len(reads(task, shared / "data")) for task in counts} == counts
-    assert len({doc["calculator_id"] for doc in reads("medcalc_bench_lite", shared / "data")}) == 55
-    assert all(doc["example_note"] for doc in reads("medcalc_bench_one_shot", shared / "data"))
