@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from medtasks_utils.errors import MedtasksError, logger
 
-from . import model_server
 from .lm_eval_names import Instance
+from .model_server import PromptTooLong, ServerUnavailable, pause_before, read
 from .models import explaining_failures, refusal_of, request_body, without_thoughts
 from .replies import MAX_BODY, Reply
 from .reply_store import ReplyStore
@@ -127,7 +127,7 @@ class ApiBatch:
             try:
                 replies = await ask(prompt, settings)
                 self._answered += 1
-            except model_server.PromptTooLong as error:
+            except PromptTooLong as error:
                 refusal = str(error)
         if refusal is not None:
             logger.info("%s: %s", request.task_name, refusal)
@@ -163,8 +163,8 @@ async def _asking(model: Any) -> AsyncIterator[Ask]:
             for attempt in range(2, model.max_retries + 1):
                 try:
                     return await ask_once(body)
-                except model_server.ServerUnavailable as error:
-                    await asyncio.sleep(model_server.pause_before(attempt, error))
+                except ServerUnavailable as error:
+                    await asyncio.sleep(pause_before(attempt, error))
             return await ask_once(body)
 
         async def ask(prompt: Any, settings: dict[str, Any]) -> list[Reply]:
@@ -192,7 +192,7 @@ def read_replies(
         MedtasksError: as :func:`.model_server.read` does, and for another number of replies.
     """
     limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
-    replies, usage = model_server.read(status, sent, url, model.model, limit, retry_after)
+    replies, usage = read(status, sent, url, model.model, limit, retry_after)
     if usage:
         spent.update(replies=1, **usage)
     number = body.get("n", 1)
@@ -211,7 +211,5 @@ async def _read_bounded(response: Any, url: str) -> str:
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_BODY:
-            raise model_server.ServerUnavailable(
-                f"{url} sends more than {MAX_BODY >> 20} MiB; check that base_url is right"
-            )
+            raise ServerUnavailable(f"{url} sends more than {MAX_BODY >> 20} MiB; check that base_url is right")
     return body.decode(errors="replace")

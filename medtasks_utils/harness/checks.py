@@ -4,7 +4,7 @@
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
 4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
-5. The server answers a request of the form that the run will send (:func:`.model_server.probe`).
+5. The server answers a request of the form that the run will send (:func:`.models.probe`).
 """
 
 import difflib
@@ -18,7 +18,6 @@ from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger
 
-from . import model_server
 from .catalog import make_tasks, manager_for
 from .lm_eval_names import (
     EvaluatorConfig,
@@ -28,7 +27,8 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import HF, check_tokenizer, context_in_process, context_of_server, is_api, model_to_probe, probe_of
+from .model_server import ServerUnavailable, context_of
+from .models import HF, check_tokenizer, context_in_process, is_api, model_to_probe, probe
 from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import without_effect
 
@@ -69,13 +69,13 @@ def check(
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:
         try:
-            completion = model_server.probe(probe_of(model, config.gen_kwargs), str(model.model), model.max_retries)
-        except model_server.ServerUnavailable as error:
+            completion = probe(model, config.gen_kwargs)
+        except ServerUnavailable as error:
             if not may_be_away:
                 raise
             logger.warning("%s; the run continues with the kept replies only", error)
             completion = None
-        check_room(lengths, context_of_server(model))
+        check_room(lengths, context_of(model))
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
     check_tokenizer(config.model, config.model_args, bool(config.apply_chat_template))

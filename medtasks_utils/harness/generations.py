@@ -7,9 +7,8 @@ from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
 
-from . import model_server
 from .lm_eval_names import Instance
-from .models import can_be_asked_singly, probe_of, request_body, seed_of
+from .models import can_be_asked_singly, probe, request_body, seed_of
 
 _MANY_ANSWERS = "Write a random number of thirty digits."
 
@@ -76,7 +75,7 @@ def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, s
             "decoding is greedy, so all choices would be the same; add --gen_kwargs do_sample=true,temperature=0.7"
         )
     else:
-        completion = model_server.probe(probe_of(model, settings, 32, _MANY_ANSWERS), model.model, model.max_retries)
+        completion = probe(model, settings, 32, _MANY_ANSWERS)
         replies = completion.replies if completion else []
         if completion and len(replies) < settings["n"]:
             problem = f"{model.base_url} sent {len(replies)} of n={settings['n']} choices"

@@ -1,7 +1,6 @@
 """Interpret the responses of a model's server: a completion, an error, or the refusal of a prompt that is too long."""
 
 import re
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -9,12 +8,11 @@ import requests
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
-from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger, reason_of
+from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger
 
 from .replies import Completion, NoReplyError, read_completion, words_of
 
-_CONNECTION_TIMEOUT = 5  # seconds
-_PROBE_TIMEOUT = 30  # seconds; a slower server is assumed to be busy
+CONNECTION_TIMEOUT = 5  # seconds
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
 _BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times
 LONGEST_PAUSE = 120
@@ -23,7 +21,6 @@ _BUSY = (408, 425, 429, 503)
 _TOO_LONG = re.compile(
     r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
 )
-_TOO_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
 
 
 class PromptTooLong(MedtasksError):
@@ -107,59 +104,17 @@ def _seconds_of(retry_after: str | None) -> float:
         return 0.0
 
 
-def probe(request: dict[str, Any], model: str, attempts: int = 1) -> Completion | None:
-    """Send a request for one token, in the form that the run will use.
+def context_of(model: Any) -> int | None:
+    """Return the context length of an API model, in tokens of prompt and reply together, as its server reports it.
 
-    Args:
-        request: the arguments of ``requests.post``.
-        model: the model's name, for messages.
-        attempts: the maximum number of attempts.
-
-    Returns:
-        The completion, which has no reply if one token is too few, as for a reasoning model. None if the server is slow
-        or busy; the run may then start.
-
-    Raises:
-        MedtasksError: if the server cannot answer any request of this run.
+    vLLM and SGLang report it in the list of models, llama.cpp in its properties, for each slot; None if it is unknown.
     """
-    url = request["url"]
-    problem = ServerUnavailable("")
-    for attempt in range(1, attempts + 1):
-        if attempt > 1:
-            time.sleep(pause_before(attempt, problem))
-        try:
-            reply = requests.post(**request, timeout=(_CONNECTION_TIMEOUT, _PROBE_TIMEOUT))
-            if reply.status_code == 400 and _TOO_FEW_TOKENS.search(reply.text):
-                return Completion([], {})
-            return read(reply.status_code, reply.text, url, model, 1, reply.headers.get("Retry-After"))
-        except requests.exceptions.ReadTimeout:
-            logger.warning("%s did not respond within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
-            return None
-        except requests.exceptions.RequestException as error:
-            cause = reason_of(error).rpartition(": ")[2].strip("'\")")
-            problem = ServerUnavailable(f"no server responds at {url} ({cause}): start the server, or correct base_url")
-        except ServerUnavailable as error:
-            problem = error
-    if problem.is_busy:
-        return None
-    raise problem from None
-
-
-def context_of(url: str, model: str, **settings: Any) -> int | None:
-    """Return the context length of a server's model, in tokens of prompt and reply together; None if it is unknown.
-
-    vLLM and SGLang report it in the list of models, llama.cpp in its properties, for each slot.
-
-    Args:
-        url: the URL of completions.
-        model: the model's name.
-        settings: further arguments of ``requests.get``, such as headers.
-    """
-    base = re.sub("(/chat)?/completions/?$", "", url)
+    base = re.sub("(/chat)?/completions/?$", "", model.base_url)
+    verify = model.ca_cert_path or model.verify_certificate
     for place in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
         with suppress(requests.exceptions.RequestException, ValueError, AttributeError, TypeError):
-            said = requests.get(place, timeout=_CONNECTION_TIMEOUT, **settings).json()
-            lengths = [each.get("max_model_len") for each in said.get("data", ()) if each.get("id") == model]
+            said = requests.get(place, timeout=CONNECTION_TIMEOUT, headers=model.header, verify=verify).json()
+            lengths = [each.get("max_model_len") for each in said.get("data", ()) if each.get("id") == model.model]
             for length in (*lengths, said.get("default_generation_settings", {}).get("n_ctx")):
                 if isinstance(length, int) and length > 0:
                     return length

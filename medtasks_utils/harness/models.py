@@ -2,17 +2,21 @@
 
 import asyncio
 import atexit
+import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, reason_of
+import requests
 
-from . import model_server
+from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
+
 from .lm_eval_names import LM, TemplateAPI, get_model
-from .replies import Reply
+from .model_server import CONNECTION_TIMEOUT, ServerUnavailable, context_of, pause_before, read
+from .replies import Completion, Reply
 
 model_of_the_run: ContextVar[LM | None] = ContextVar("model_of_the_run", default=None)
 """The model of the current run, without the wrapper of ``--use_cache``; None outside a run."""
@@ -166,12 +170,6 @@ def is_api(kind: type) -> bool:
     return issubclass(kind, TemplateAPI) and kind.__module__.startswith("lm_eval.")
 
 
-def context_of_server(model: Any) -> int | None:
-    """Return an API model's context length in tokens, as its server reports it; None if it does not."""
-    verify = model.ca_cert_path or model.verify_certificate
-    return model_server.context_of(model.base_url, model.model, headers=model.header, verify=verify)
-
-
 def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
     """Return the context in tokens of a model that will run in this process, before its weights are loaded.
 
@@ -233,7 +231,7 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
 def learn_context(model: Any) -> None:
     """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
-        model.max_length = context_of_server(model) or _NO_LIMIT
+        model.max_length = context_of(model) or _NO_LIMIT
 
 
 def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:
@@ -281,6 +279,10 @@ def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callabl
 # ---- trying a server
 
 
+_PROBE_TIMEOUT = 30  # seconds; a slower server is assumed to be busy
+_TOO_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
+
+
 @contextmanager
 def explaining_failures(model: Any) -> Iterator[None]:
     """Return a context that turns an API model's connection errors into :class:`.model_server.ServerUnavailable`."""
@@ -288,13 +290,12 @@ def explaining_failures(model: Any) -> Iterator[None]:
         yield
         return
     from aiohttp import ClientError
-    from requests import RequestException
 
     try:
         yield
-    except (ClientError, RequestException, asyncio.TimeoutError) as error:
+    except (ClientError, requests.RequestException, asyncio.TimeoutError) as error:
         message = f": {reason_of(error)}" if str(error) else ""
-        raise model_server.ServerUnavailable(
+        raise ServerUnavailable(
             f"{model.base_url} does not respond ({type(error).__name__}{message}): its log may say why; with "
             f"--model_args, you can increase timeout (now {model.timeout} s) and max_retries (now {model.max_retries})"
         ) from None
@@ -322,20 +323,46 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     return model
 
 
-def probe_of(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> dict[str, Any]:
-    """Return the arguments of ``requests.post`` for a short request that resembles the requests of the run.
+def probe(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> Completion | None:
+    """Send a short request in the form that the run will use.
 
     Args:
         model: an API model.
         settings: the generation settings.
         tokens: the maximum number of tokens in the reply.
         question: the user's message.
+
+    Returns:
+        The completion, which has no reply if so few tokens are refused, as for a reasoning model. None if the server is
+        slow or busy; the run may then start.
+
+    Raises:
+        MedtasksError: if the server cannot answer any request of this run.
     """
+    url = model.base_url
     is_chat = "Chat" in type(model).__name__
     prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
-    return {
-        "url": model.base_url,
-        "json": request_body(model, prompt, {**settings, "max_gen_toks": tokens}),
-        "headers": model.header,
-        "verify": model.ca_cert_path or model.verify_certificate,
-    }
+    body = request_body(model, prompt, {**settings, "max_gen_toks": tokens})
+    verify = model.ca_cert_path or model.verify_certificate
+    timeouts = (CONNECTION_TIMEOUT, _PROBE_TIMEOUT)
+    problem = ServerUnavailable("")
+    for attempt in range(1, model.max_retries + 1):
+        if attempt > 1:
+            time.sleep(pause_before(attempt, problem))
+        try:
+            reply = requests.post(url, json=body, headers=model.header, verify=verify, timeout=timeouts)
+            if reply.status_code == 400 and _TOO_FEW_TOKENS.search(reply.text):
+                return Completion([], {})
+            retry_after = reply.headers.get("Retry-After")
+            return read(reply.status_code, reply.text, url, model.model, 1, retry_after)
+        except requests.ReadTimeout:
+            logger.warning("%s did not respond within %d s; the run starts anyway", url, _PROBE_TIMEOUT)
+            return None
+        except requests.RequestException as error:
+            cause = reason_of(error).rpartition(": ")[2].strip("'\")")
+            problem = ServerUnavailable(f"no server responds at {url} ({cause}): start the server, or correct base_url")
+        except ServerUnavailable as error:
+            problem = error
+    if problem.is_busy:
+        return None
+    raise problem from None

@@ -9,8 +9,8 @@ from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
 from medtasks_utils.tools.tool import Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
-from .model_server import ServerUnavailable, probe
-from .models import probe_of, tools_in_template
+from .model_server import ServerUnavailable
+from .models import probe, tools_in_template
 
 
 class ToolFormat:
@@ -105,11 +105,9 @@ class ToolFormat:
         Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
         """
         model = self._model
-        request = probe_of(model, settings)
-        without = probe(request, model.model, model.max_retries)
-        request["json"]["tools"] = self.schemas
+        without = probe(model, settings)
         try:
-            with_tools = probe(request, model.model, model.max_retries)
+            with_tools = probe(model, {**settings, "tools": self.schemas})
         except MedtasksError as error:
             if isinstance(error, ServerUnavailable) and "tool" not in error.words.lower():
                 raise  # the error has another reason

@@ -25,7 +25,7 @@ from scripts import Held, draw, prompt_of, refusal
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
 from medtasks_utils.harness.replies import Reply
-from medtasks_utils.harness.reply_store import ReplyStore
+from medtasks_utils.harness.reply_store import ReplyStore, _pieces
 
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
@@ -378,6 +378,16 @@ class InProcess:
         pass
 
     loglikelihood, cache_hook = generate_until, None
+
+
+def test_pieces_take_two_minutes(monkeypatch):
+    seconds = [0.0]
+    monkeypatch.setattr("medtasks_utils.harness.reply_store.time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    sizes = []
+    for piece, took in zip(_pieces(range(673)), [240, 60, 0, 1e9, 120], strict=True):
+        sizes.append(len(piece))
+        seconds[0] += took
+    assert sizes == [64, 32, 64, 512, 1]
 
 
 def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path, monkeypatch):
