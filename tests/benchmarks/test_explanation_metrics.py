@@ -1,6 +1,5 @@
 """The lexical metrics against the libraries that define them, on ordinary, random and awkward text."""
 
-import importlib.util
 import math
 import random
 import shutil
@@ -22,13 +21,12 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric, make_metrics
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
+from medtasks_utils.benchmarks.medexqa.metrics import meteor as meteor_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
-
-Scores = Callable[[Sequence[str], Sequence[Sequence[str]]], list[float]]
 
 SENTENCES = (
     "The doctor treats the sick man quickly with 2.5 mg of a drug.",
@@ -77,22 +75,14 @@ TEXT = st.one_of(
 REFERENCES = st.lists(TEXT.filter(str.strip), min_size=1, max_size=2)
 
 
-def reference_rouge(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+def reference_rouge(candidate: str, references: Sequence[str]) -> float:
     from rouge_score.rouge_scorer import RougeScorer
 
-    scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    return [
-        100 * scorer.score_multi(texts, text)["rougeL"].fmeasure
-        for text, texts in zip(candidates, references, strict=True)
-    ]
+    return float(RougeScorer(["rougeL"], use_stemmer=False).score_multi(references, candidate)["rougeL"].fmeasure)
 
 
-def reference_bleu(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+def reference_bleu(candidate: str, references: Sequence[str]) -> float:
     """BLEU-4 by the paper's formula, with sums over all places of an n-gram and nothing shared with the metric."""
-    return [100 * one_bleu(text, texts) for text, texts in zip(candidates, references, strict=True)]
-
-
-def one_bleu(candidate: str, references: Sequence[str]) -> float:
     words, *others = ([*Tokenizer13a()(text).split()] for text in (candidate, *references))
     product = 1.0
     for n in range(1, 5):
@@ -108,8 +98,10 @@ def one_bleu(candidate: str, references: Sequence[str]) -> float:
     return product * (1.0 if len(words) > shortest else math.exp(1 - shortest / len(words)))
 
 
-def split(pairs: Sequence[tuple[str, Sequence[str]]]) -> tuple[list[str], list[Sequence[str]]]:
-    return [candidate for candidate, _ in pairs], [texts for _, texts in pairs]
+def check(metric: ExplanationMetric, reference: Callable[..., float], *pairs: tuple[str, Sequence[str]]) -> None:
+    """A metric's scores of pairs of a text and its references are 100 times the reference's."""
+    candidates, texts = zip(*pairs, strict=True)
+    assert metric.score(candidates, texts) == pytest.approx([100 * reference(*pair) for pair in pairs], abs=1e-9)
 
 
 @contextmanager
@@ -146,19 +138,12 @@ def meteor(wordnet):
     return metric
 
 
-@pytest.fixture(scope="module")
-def reference_meteor(wordnet):
+def reference_meteor(candidate: str, references: Sequence[str]) -> float:
     import nltk
     from nltk.translate.meteor_score import meteor_score
 
-    def scores(candidates, references):
-        return [
-            100
-            * meteor_score([nltk.word_tokenize(other) for other in texts], nltk.word_tokenize(text), wordnet=wordnet)
-            for text, texts in zip(candidates, references, strict=True)
-        ]
-
-    return scores
+    words = [nltk.word_tokenize(text) for text in (candidate, *references)]
+    return float(meteor_score(words[1:], words[0], wordnet=meteor_module.wordnet))
 
 
 # ---- the same values as the libraries'
@@ -166,27 +151,19 @@ def reference_meteor(wordnet):
 
 @pytest.mark.parametrize(("metric", "reference"), [(RougeL(), reference_rouge), (Bleu(), reference_bleu)])
 def test_rouge_and_bleu_equal_the_library(metric, reference):
-    candidates, references = split([pair for pair in PAIRS if len(pair[0]) < 10_000])
-    assert metric.score(candidates, references) == pytest.approx(reference(candidates, references), abs=1e-9)
+    check(metric, reference, *[pair for pair in PAIRS if len(pair[0]) < 10_000])
+
+
+def test_meteor_equals_nltk_and_knows_synonyms(meteor):
+    check(meteor, reference_meteor, *PAIRS)
+    assert meteor.score(["doctor"], [["physician"]]) == [50.0]
 
 
 @given(TEXT, REFERENCES)
 @settings(max_examples=60)
-def test_rouge_and_bleu_equal_the_library_on_any_text(candidate, texts):
-    assert RougeL().score([candidate], [texts]) == reference_rouge([candidate], [texts])
-    assert Bleu().score([candidate], [texts]) == pytest.approx(reference_bleu([candidate], [texts]), abs=1e-9)
-
-
-def test_meteor_equals_nltk_and_knows_synonyms(meteor, reference_meteor):
-    candidates, references = split([*PAIRS, ("doctor", ("physician",))])
-    scores = meteor.score(candidates, references)
-    assert scores == reference_meteor(candidates, references) and scores[-1] == 50.0
-
-
-@given(candidate=TEXT, texts=REFERENCES)
-@settings(max_examples=60)
-def test_meteor_equals_nltk_on_any_text(meteor, reference_meteor, candidate, texts):
-    assert meteor.score([candidate], [texts]) == reference_meteor([candidate], [texts])
+def test_all_equal_the_library_on_any_text(meteor, candidate, texts):
+    for metric, reference in ((RougeL(), reference_rouge), (Bleu(), reference_bleu), (meteor, reference_meteor)):
+        check(metric, reference, (candidate, texts))
 
 
 def test_an_empty_candidate_scores_0(meteor):
@@ -233,14 +210,15 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     assert "wordnet:0.1" in metric.signature
 
 
-def test_without_punkt_and_internet_there_is_an_error(no_data, monkeypatch):
+def test_without_punkt_there_is_an_error_and_offline_nothing_is_asked_for(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
-    monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
-    with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing"):
-        new_meteor().score(["a"], [["a"]])
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(MedtasksError, match="punkt_tab"):
-        new_meteor().prepare()
+    asked: list[str] = []
+    monkeypatch.setattr("nltk.download", lambda name, **settings: asked.append(name))
+    for offline in (False, True):
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+        with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing"):
+            new_meteor().score(["a"], [["a"]])
+    assert asked == ["punkt_tab"]
 
 
 def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
@@ -261,54 +239,37 @@ def test_signatures_pin_every_choice(meteor):
 
 # ---- BERTScore
 
-HAS_BERT_SCORE = importlib.util.find_spec("bert_score") is not None
 
-
-def with_bert_score(test: Any) -> Any:
-    """Mark a test that needs bert-score, and skip it without; CI installs it with the extra."""
-    return pytest.mark.torch(pytest.mark.skipif(not HAS_BERT_SCORE, reason="needs bert-score")(test))
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """Its tokenizer names no length, as SciBERT's."""
-    return save_model(tmp_path_factory.mktemp("model") / "scibert_scivocab_test")
-
-
-@with_bert_score
+@pytest.mark.torch
 def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
-    import bert_score
-
+    bert_score = pytest.importorskip("bert_score")
     model = str(save_model(tmp_path / "model", model_max_length=LENGTH))
-    candidates, references = split([pair for pair in PAIRS if len(pair[0].split()) < 200 and "\x00" not in pair[0]])
-    scores = BertScore(model, device="cpu").score([*candidates, ""], [*references, ["a"]])
-    for candidate, texts, score in zip(candidates, references, scores, strict=False):
+    pairs = [pair for pair in PAIRS if len(pair[0].split()) < 200 and "\x00" not in pair[0]]
+    scores = BertScore(model, device="cpu").score(*zip(*pairs, ("", ("a",)), strict=True))
+    for (candidate, texts), score in zip(pairs, scores, strict=False):
         (theirs,) = bert_score.score([candidate], [list(texts)], model_type=model, num_layers=2, device="cpu")[2]
         assert score == pytest.approx(100 * float(theirs), abs=1e-3)
     assert scores[-1] == 0 and max(scores) - min(scores[:-1]) > 20
+    assert BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
-@with_bert_score
-def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(model, tmp_path):
-    def limit(**changed):
-        folder = save_model(tmp_path / str(len(list(tmp_path.iterdir()))), **changed)
-        return int(bertscore_module._load(str(folder))._tokenizer.model_max_length)
-
-    assert [limit(), limit(positions=600), limit(positions=600, model_max_length=500)] == [LENGTH, 600, 500]
-    assert BertScore(str(model)).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
+@pytest.mark.torch
+def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(tmp_path):
+    pytest.importorskip("bert_score")
+    cases: list[tuple[dict[str, int], int]] = [
+        ({}, LENGTH),
+        ({"positions": 600}, 600),
+        ({"positions": 600, "model_max_length": 500}, 500),
+    ]
+    for number, (changed, length) in enumerate(cases):
+        folder = save_model(tmp_path / str(number), **changed)
+        assert bertscore_module._load(str(folder))._tokenizer.model_max_length == length
 
 
 def test_all_that_is_missing_is_named_at_once_with_the_ways_out(no_data, monkeypatch):
     monkeypatch.setitem(sys.modules, "bert_score", None)
     monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
     bertscore_module._load.cache_clear()
-    says = r"NLTK's wordnet.*NLTK's punkt_tab.*needs bert-score.*Run medtasks fetch.*--set medexqa.explanation_metrics="
-    with pytest.raises(MedtasksError, match=says):
+    missing = r"NLTK's wordnet.*NLTK's punkt_tab.*needs bert-score.*medtasks\[bertscore\]"
+    with pytest.raises(MedtasksError, match=missing + r".*Run medtasks fetch.*--set medexqa.explanation_metrics="):
         Explanations(MedExQAOptions.model_validate({}), "medexqa_all")
-
-
-def test_without_bert_score_there_is_an_error_before_any_model(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bert_score", None)
-    bertscore_module._load.cache_clear()
-    with pytest.raises(MedtasksError, match=r"needs bert-score.*medtasks\[bertscore\]"):
-        make_metrics(["bertscore"])[0].prepare()

@@ -1,13 +1,11 @@
 """A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import medtasks
+from commanding import medtasks, one_line
 from given import ROOT
-from saved_runs import save_run
 
 from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
@@ -82,58 +80,23 @@ PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: 
 HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbench'"
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """What commands say beside a distribution with one benchmark that fails to import and one that is half done."""
-    folder = tmp_path_factory.mktemp("unfinished")
+def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp_path):
     for name, text in BROKEN.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    of_broken = save_run(folder / "theirs", tasks="medmcqa_openmed", limit=2)
-    results = json.loads(of_broken.read_text())
-    results["configs"]["medmcqa_openmed"]["metadata"]["benchmark"] = "pubmed"
-    of_broken.write_text(json.dumps(results), encoding="utf-8")
-    save_run(folder / "ours", tasks="medhallu", limit=2)
-    commands = {
-        "help": ["eval", "--help"],
-        "named": ["eval", "--tasks", "pubmed", "--model", "dummy"],
-        "unknown": ["eval", "--tasks", "pubmed_variant", "--model", "dummy"],
-        "misspelt": ["eval", "--tasks", "mine", "--include_path", str(folder / "tasks"), "--model", "dummy"],
-        "another": ["eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy"],
-        "fetch": ["fetch", "--check", "--only", "pubmed"],
-        "report": ["report", str(folder / "theirs"), str(folder / "ours"), "-o", str(folder / "report.html")],
-    }
-    found = medtasks(*commands.values(), cwd=folder, PYTHONPATH=f"{folder}:{ROOT}")
-    return dict(zip(commands, found, strict=True))
-
-
-@pytest.mark.slow
-def test_a_benchmark_that_cannot_be_used_breaks_nothing_else(said):
-    assert {name: told.code for name, told in said.items() if told.code} == {
-        "named": 1,
-        "unknown": 2,
-        "misspelt": 1,
-        "fetch": 1,
-        "report": 1,
-    }
-    listed = said["help"].out.partition("benchmarks that cannot be used:\n")
-    half, pubmed, *_ = listed[2].splitlines()
-    assert "\noptions of medmcqa " in listed[0] and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; headline_metrics names acccc, which is not in metrics" in half
-    assert "acc" in said["another"].out and "pubmed" not in said["another"].errors
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["named", "unknown", "fetch", "report"])
-def test_it_is_one_line_where_it_is_used(name, said):
-    told = said[name].out + said[name].errors
-    assert "Traceback" not in told and told.count(PUBMED) == 1
-
-
-@pytest.mark.slow
-def test_a_misspelt_benchmark_in_yaml_is_one_line_with_a_suggestion(said):
-    assert (
-        said["misspelt"]
-        .errors.splitlines()[-1]
-        .startswith("medtasks: error: mine: benchmark: there is no benchmark 'medhalu' (did you mean medhallu?)")
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    commands = (
+        ["eval", "--help"],
+        ["eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy"],
+        ["eval", "--tasks", "pubmed", "--model", "dummy"],
+        ["eval", "--tasks", "mine", "--include_path", str(tmp_path / "tasks"), "--model", "dummy"],
     )
+    helped, another, *failed = medtasks(*commands, cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert [told.code for told in (helped, another, *failed)] == [0, 0, 2, 1]
+    ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")
+    half, pubmed, *_ = broken.splitlines()
+    assert "\noptions of medmcqa " in ours and half.startswith(HALF) and pubmed.startswith(PUBMED)
+    assert "; headline_metrics names acccc, which is not in metrics" in half
+    assert "acc" in another.out and "pubmed" not in another.errors
+    named, misspelt = (one_line(told.errors) for told in failed)
+    assert named.count(PUBMED) == 1
+    assert misspelt.startswith("mine: benchmark: there is no benchmark 'medhalu' (did you mean medhallu?)")
