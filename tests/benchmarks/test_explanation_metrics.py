@@ -143,7 +143,7 @@ def reference_meteor(candidate: str, references: Sequence[str]) -> float:
     from nltk.translate.meteor_score import meteor_score
 
     words = [nltk.word_tokenize(text) for text in (candidate, *references)]
-    return float(meteor_score(words[1:], words[0], wordnet=meteor_module.wordnet))
+    return float(meteor_score(words[1:], words[0], wordnet=vars(meteor_module)["wordnet"]))
 
 
 # ---- the same values as the libraries'

@@ -1,12 +1,13 @@
 """What a score is worth: what is reached without the question, the style of answers, and labels that are doubted."""
 
+import hashlib
 import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from given import ROOT, Row, corrected_row, sample_rows, write_rows
+from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, write_rows
 from local_server import LocalServer
 from page_numbers import Page
 from running import load
@@ -14,7 +15,6 @@ from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks import shortcuts as shortcuts_module
 from medtasks_utils.benchmarks.known_issues import ALIKE, CONTRADICTED, NO_IMAGE
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
@@ -22,43 +22,35 @@ from medtasks_utils.report.page import build_page
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
-MEDHALLU = benchmarks()["medhallu"]
+MEDHALLU: Any = benchmarks()["medhallu"]
 ROWS = [
     {
+        **ROW["medhallu"],
         "Question": f"Does drug {number} help?",
-        "Knowledge": "['It was tried.']",
         "Ground Truth": f"Drug {number} helps.",
         "Difficulty Level": ("easy", "hard")[number % 2],
-        "Hallucinated Answer": f"Drug {number} does not help, due to its mechanism.",
-        "Category of Hallucination": "Incomplete Information",
     }
     for number in range(40)
 ]
 
 
 @pytest.fixture
-def rows(tmp_path):
-    """A data directory with rows of MedHallu, out of which none was measured."""
-    folder = tmp_path / "data" / "medhallu"
-    folder.mkdir(parents=True)
-    (folder / "pqa_labeled.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+def style_known(tmp_path, monkeypatch):
+    """Rows of MedHallu, and a reader that errs on the hallucinated answers of the first ten and on nothing else."""
+    write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
+    examples = docs("medhallu", tmp_path / "data")
+    content = content_hash(examples, MEDHALLU.content_fields)
+    in_order = sorted(examples, key=lambda example: json.dumps([example[name] for name in MEDHALLU.content_fields]))
+    bits = "".join("01"[is_told(example)] for example in in_order)
+    readers = {"answer_text": {"acc": [0.875, 0.8, 0.9], "f1": [0.85, 0.8, 0.9]}, "style": {"acc": [0.9, 0.8, 0.95]}}
+    figures = {"parts": {content: {"readers": readers}}, "verdicts": {content: f"{int(bits, 2):x}"}}
+    monkeypatch.setattr(MEDHALLU, "shortcuts", tmp_path / "shortcuts.json")
+    (tmp_path / "shortcuts.json").write_text(json.dumps(figures))
     return tmp_path / "data"
 
 
-@pytest.fixture
-def style_known(rows, tmp_path, monkeypatch):
-    """The same, with a reader that errs on the hallucinated answers of the first ten rows and on nothing else."""
-    examples = list(load("medhallu", rows).eval_docs)
-    fields = MEDHALLU.content_fields
-    by_content = sorted((json.dumps([example[name] for name in fields]), example) for example in examples)
-    bits = "".join(str(int(not (e["target"] == "1" and int(e["row"]) < 10))) for _, e in by_content)
-    content = content_hash(examples, fields)
-    readers = {"answer_text": {"acc": [0.875, 0.8, 0.9], "f1": [0.85, 0.8, 0.9]}, "style": {"acc": [0.9, 0.8, 0.95]}}
-    part = {"task": "medhallu", "n": 80, "readers": readers}
-    file = tmp_path / "shortcuts.json"
-    file.write_text(json.dumps({"parts": {content: part}, "verdicts": {content: f"{int(bits, 2):x}"}}))
-    monkeypatch.setattr(MEDHALLU, "shortcuts", file)
-    return rows
+def is_told(example: Row) -> bool:
+    return example["target"] == "0" or int(example["row"]) >= 10
 
 
 def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
@@ -68,7 +60,7 @@ def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
 # ---- figures
 
 
-@pytest.mark.parametrize("name", ["medmcqa", "medexqa", "medcalc_bench", "medhallu"])
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_package_has_figures_and_no_rows(name):
     path = benchmarks()[name].shortcuts
     assert path is not None
@@ -82,14 +74,12 @@ def test_the_package_has_figures_and_no_rows(name):
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
 
 
-def test_the_hash_is_of_contents_in_any_order(rows):
-    examples = docs("medhallu", rows)
-    fields = MEDHALLU.content_fields
-    whole = content_hash(examples, fields)
-    assert content_hash(examples[::-1], fields) == whole
-    assert content_hash([{**example, "knowledge": "other"} for example in examples], fields) == whole
-    assert content_hash(examples[:-1], fields) != whole
-    assert content_hash([{**examples[0], "target": "1"}, *examples[1:]], fields) != whole
+def test_the_hash_is_of_contents_in_any_order():
+    examples = [{"question": "Q?", "target": "1", "knowledge": "K"}, {"question": "R?", "target": "0"}]
+    fields = ("question", "target")
+    lines = '["Q?", "1"]\n["R?", "0"]'
+    assert content_hash(examples, fields) == hashlib.sha256(lines.encode()).hexdigest()[:16]
+    assert content_hash(examples[::-1], fields) == content_hash(examples, fields)
 
 
 # ---- style
@@ -97,29 +87,22 @@ def test_the_hash_is_of_contents_in_any_order(rows):
 
 def test_verdicts_go_to_their_examples_in_any_order(style_known):
     examples = docs("medhallu", style_known)
-    assert MEDHALLU.shortcuts is not None
-    right = verdicts(MEDHALLU.shortcuts, examples, MEDHALLU.content_fields)
-    assert right == [not (e["target"] == "1" and int(e["row"]) < 10) for e in examples]
-    assert verdicts(MEDHALLU.shortcuts, examples[::-1], MEDHALLU.content_fields) == right[::-1]
-    assert [e["style"] == "style says the truth" for e in examples] == right
+    right = [is_told(example) for example in examples]
+    for order in (1, -1):
+        assert verdicts(MEDHALLU.shortcuts, examples[::order], MEDHALLU.content_fields) == right[::order]
+    assert [example["style"] == "style says the truth" for example in examples] == right
+    write_rows([*ROWS[1:], {**ROWS[0], "Ground Truth": "It helps."}], style_known / FILE["medhallu"])
+    assert {example["style"] for example in docs("medhallu", style_known)} == {""}, "other rows"
 
 
-def test_the_style_of_other_rows_is_not_known(style_known, rows):
-    file = rows / "medhallu" / "pqa_labeled.jsonl"
-    file.write_text(file.read_text().replace("Drug 7 helps.", "Drug 7 helps a lot."))
-    assert {example["style"] for example in docs("medhallu", rows)} == {""}
-
-
-def test_the_style_says_nothing_of_the_prompt_and_the_rows(style_known, monkeypatch):
-    with_style = load("medhallu", style_known)
-    other = style_known.parent / "none.json"
-    other.write_text('{"parts": {}, "verdicts": {}}')
-    monkeypatch.setattr(MEDHALLU, "shortcuts", other)
-    without = load("medhallu", style_known)
+def test_the_style_says_nothing_of_the_prompt_and_the_rows(style_known, tmp_path, monkeypatch):
     found = []
-    for task in (with_style, without):
+    for _ in range(2):
+        task = load("medhallu", style_known)
         task.build_all_requests(limit=None, rank=0, world_size=1)
         found.append((task.config.metadata["signature"], [instance.args for instance in task.instances]))
+        monkeypatch.setattr(MEDHALLU, "shortcuts", tmp_path / "none.json")
+        (tmp_path / "none.json").write_text('{"parts": {}, "verdicts": {}}')
     assert found[0] == found[1]
 
 
@@ -127,28 +110,22 @@ def test_the_largest_subset_on_which_style_is_at_chance(style_known):
     balanced = docs("medhallu_style_balanced", style_known)
     styles = Counter(example["style"] for example in balanced)
     assert styles == {"style says the truth": 12, "style misleads": 10}, "12 of 22 are 54.5 %, 14 of 24 58.3 %"
-    assert Counter(example["target"] for example in balanced) == {"0": 11, "1": 11}
-    assert {int(example["row"]) for example in balanced} > set(range(10))
-    assert balanced == docs("medhallu_style_balanced", style_known)
+    places = [int(example["row"]) for example in balanced[::2]]
+    first_by_hash = min(range(10, 40), key=lambda row: hashlib.sha256(ROWS[row]["Question"].encode()).hexdigest())
+    assert places == [*range(10), first_by_hash]
     hard = docs("medhallu_style_balanced", style_known, difficulty="hard")
     assert {example["difficulty"] for example in hard} == {"hard"} and len(hard) == 10
     assert len(docs("medhallu_style_balanced", style_known, pairing="sampled")) == 11
 
 
-def test_rows_whose_style_is_not_known_are_one_error(rows):
-    for data in (rows, "sample"):
-        with pytest.raises(DataError, match="style_balanced works only with the 1,000 rows of pqa_labeled"):
-            load("medhallu_style_balanced", data)
-
-
-def test_a_difficulty_without_rows_on_which_style_errs_is_an_error(rows, style_known):
-    assert MEDHALLU.shortcuts is not None
-    held = json.loads(MEDHALLU.shortcuts.read_text())
-    held["verdicts"] = {content: "f" * len(digits) for content, digits in held["verdicts"].items()}
-    MEDHALLU.shortcuts.write_text(json.dumps(held))
-    shortcuts_module.measured.cache_clear()
+def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_known, monkeypatch):
+    figures = measured(MEDHALLU.shortcuts)
+    (content,) = figures["verdicts"]
+    monkeypatch.setitem(figures["verdicts"], content, "f" * 20)
     with pytest.raises(DataError, match="no row"):
         load("medhallu_style_balanced", style_known)
+    with pytest.raises(DataError, match="style_balanced works only with the 1,000 rows of pqa_labeled"):
+        load("medhallu_style_balanced", "sample")
 
 
 # ---- beside every score
@@ -159,15 +136,11 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     page = Page(build_page(read_runs(tmp_path / "whole")))
     column = page.column("medhallu")
     assert (column["reached"], column["reader"], column["chance"]) == (pytest.approx(85), "answer text", None)
-    rows = page.blocks("medhallu")["All metrics"]["rows"]
-    reached = {row["label"]: row["reached"] for row in rows}
+    reached = {row["label"]: row["reached"] for row in page.blocks("medhallu")["All metrics"]["rows"]}
     assert (reached["f1"], reached["acc"]) == (pytest.approx(85), pytest.approx(90))
     by_style = page.blocks("medhallu")["acc by style"]["rows"]
-    assert [(row["label"], row["values"][0][3]) for row in by_style] == [
-        ("style says the truth", 70),
-        ("style misleads", 10),
-    ]
-
+    sizes = [(row["label"], row["values"][0][3]) for row in by_style]
+    assert sizes == [("style says the truth", 70), ("style misleads", 10)]
     save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
     for folders in (["part"], ["whole", "part"]):  # unknown of these rows; not the same rows
         part = Page(build_page(read_runs([tmp_path / name for name in folders])))
@@ -176,20 +149,15 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
 
 def test_a_run_ends_in_it_where_it_was_measured(style_known, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    found = []
     with LocalServer(lambda body: "\\boxed{1}") as server:
-        flags = ["eval", "--tasks", "medhallu", "--data", str(style_known), *server.flags()]
-        assert main([*flags, "--json"]) == 0
-        whole = json.loads(capsys.readouterr().out)["scores"]
-        assert main([*flags, "--json", "--limit", "30"]) == 0
-        part = json.loads(capsys.readouterr().out)["scores"]
-        assert main(flags) == 0
-        text = capsys.readouterr().out
-    assert {line["metric"]: line["without_question"] for line in whole} == {
-        "f1": {"value": 0.85, "reader": "answer_text"},
-        "acc": {"value": 0.9, "reader": "style"},
-    }
-    assert {line["without_question"] for line in part} == {None}
-    assert text.splitlines()[0].endswith("no question") and text.splitlines()[2].endswith("90.0")
+        for more in ([], ["--limit", "30"]):
+            words = ["eval", "--tasks", "medhallu", "--data", str(style_known), *server.flags(), "--json", *more]
+            assert main(words) == 0
+            lines = json.loads(capsys.readouterr().out)["scores"]
+            found.append({line["metric"]: line["without_question"] for line in lines})
+    assert found[0] == {"f1": {"value": 0.85, "reader": "answer_text"}, "acc": {"value": 0.9, "reader": "style"}}
+    assert found[1] == {"f1": None, "acc": None}
 
 
 def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
@@ -214,29 +182,29 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
 # ---- labels that are doubted
 
 MEDMCQA_ROWS = [
-    ("Which is it?", ["a", "b", "c", "d"], 0, CONTRADICTED),
-    ("which  is it", ["b", "a", "d", "c"], 0, CONTRADICTED),
-    ("Which is it, then?", ["b", "a", "d", "c"], 0, ""),
+    ("Which is it?", "abcd", 0, CONTRADICTED),
+    ("which  is it", "badc", 0, CONTRADICTED),
+    ("Which is it, then?", "badc", 0, ""),
     ("Which is it not?", ["a", "a.", "c", "d"], 2, ALIKE),
-    ("What does the ECG given below show?", ["w", "x", "y", "z"], 3, NO_IMAGE),
-    ("Which structure is marked in the diagram?", ["+", "-", "e", "E"], 3, NO_IMAGE),
+    ("What does the ECG given below show?", "wxyz", 3, NO_IMAGE),
+    ("Which structure is marked in the diagram?", "+-eE", 3, NO_IMAGE),
+    ("Which of the alike is shown in the X-ray?", "aacd", 3, f"{ALIKE}; {NO_IMAGE}"),
     ("Given the data below, what is the mean?", ["1", "-1", "2", "-2"], 3, ""),
 ]
 
 
 def test_known_issues_by_rule(tmp_path):
-    folder = tmp_path / "medmcqa"
-    folder.mkdir()
     columns = ("opa", "opb", "opc", "opd")
     written = [
-        {"id": str(number), "question": question, "cop": key, **dict(zip(columns, options, strict=True))}
-        for number, (question, options, key, _) in enumerate(MEDMCQA_ROWS)
+        {"question": question, "cop": key, **dict(zip(columns, options, strict=True))}
+        for question, options, key, _ in MEDMCQA_ROWS
     ]
-    (folder / "validation.jsonl").write_text("".join(json.dumps(row) + "\n" for row in written))
+    write_rows(written, tmp_path / FILE["medmcqa"])
     found = docs("medmcqa_openmed", tmp_path)
     assert [example["known_issues"] for example in found] == [issue for *_, issue in MEDMCQA_ROWS]
     (breakdown,) = (each for each in benchmarks()["medmcqa"].breakdowns if each.name == "label")
-    assert Counter(map(breakdown.key, found)) == {"doubted": 5, "not doubted": 2}
+    groups = ["doubted" if issue else "not doubted" for *_, issue in MEDMCQA_ROWS]
+    assert [*map(breakdown.key, found), breakdown.key({})] == [*groups, None]
 
 
 def test_physicians_corrections_are_known_issues(tmp_path):
@@ -260,15 +228,13 @@ def test_physicians_corrections_are_known_issues(tmp_path):
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
 
 
-TASKS_OF_ALL_ROWS = {"medhallu": "medhallu", "medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all"}
-
-
-@pytest.mark.parametrize(("name", "task"), [*TASKS_OF_ALL_ROWS.items(), ("medcalc_bench", "medcalc_bench")])
-def test_the_readme_has_the_packages_figure(name, task):
-    path = benchmarks()[name].shortcuts
-    assert path is not None
-    parts = measured(path)["parts"].items()
-    (content,) = (content for content, part in parts if (part["task"], part["options"]) == (task, ""))
-    reached = most_reached(path, content, "acc")
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_the_readme_has_the_packages_figure(name):
+    benchmark = benchmarks()[name]
+    assert benchmark.shortcuts is not None
+    of_all_rows = (benchmark.whole_task or benchmark.default_task, "")
+    parts = measured(benchmark.shortcuts)["parts"].items()
+    (content,) = (content for content, part in parts if (part["task"], part["options"]) == of_all_rows)
+    reached = most_reached(benchmark.shortcuts, content, "acc")
     assert reached is not None
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()
