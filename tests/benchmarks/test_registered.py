@@ -1,12 +1,14 @@
 """A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
-from given import ROOT
+from given import ROOT, table
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.registered import problems_of
@@ -100,3 +102,26 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     named, misspelt = (one_line(told.errors) for told in failed)
     assert named.count(PUBMED) == 1
     assert misspelt.startswith("mine: benchmark: there is no benchmark 'medhalu' (did you mean medhallu?)")
+
+
+# ---- what benchmarks declare
+
+
+def declared(benchmark: Benchmark, attribute: str) -> Any:
+    """An attribute as JSON has it; of options their defaults, of metrics all but their functions."""
+    if attribute == "options":
+        return benchmark.options().model_dump(mode="json")
+    if attribute in ("choose_rows", "not_signed", "leave_out"):
+        return sorted(getattr(benchmark.options, attribute))
+    value = getattr(benchmark.options if attribute == "needs" else benchmark, attribute)
+    if attribute == "metrics":
+        value = [(each.name, each.aggregation.name, each.unit, each.higher_is_better) for each in value]
+    if attribute == "breakdowns":
+        value = [(each.name, each.metrics, each.order) for each in value]
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize(("benchmark", "attributes"), table("declarations"))
+def test_what_prompts_results_and_signatures_depend_on(benchmark, attributes):
+    found = {attribute: declared(benchmarks()[benchmark], attribute) for attribute in attributes}
+    assert found == attributes
