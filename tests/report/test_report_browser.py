@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import DESKTOP, PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
+from browsing import PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
 from given import table
 from saved_runs import right_in, sample_file, save_run, save_two
 
@@ -106,20 +106,15 @@ BY_SECOND = {
 }
 
 
-@pytest.mark.parametrize(
-    ("size", "theme"),
-    [pytest.param(DESKTOP, "light", marks=pytest.mark.slow), (PHONE, "dark")],
-    ids=["desktop", "phone"],
-)
-def test_filters(browser, address, runs, size, theme):
-    with opened(browser, address, size, theme) as page:
+def test_filters_on_a_phone_in_the_dark(browser, address, runs):
+    with opened(browser, address, PHONE, "dark") as page:
         assert shown(page) == count(runs, lambda *_: True)
-        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
         page.click("#tabs a:text-is('MedMCQA')")
         plots = "[...document.querySelectorAll('.plot-xy, .plot-xy text')].map((e) => e.getBoundingClientRect().right)"
-        assert 0 < max(page.evaluate(plots)) <= size[0] - 16
+        assert 0 < max(page.evaluate(plots)) <= PHONE[0] - 16
         buttons, total = (page.locator(name).bounding_box() for name in (".save button >> nth=0", "#count"))
-        assert total["y"] >= buttons["y"] + buttons["height"] or size == DESKTOP, "the count lies below the buttons"
+        assert total["y"] >= buttons["y"] + buttons["height"], "the count lies below the buttons"
         for result, wanted in BY_SECOND.items():
             choose(page, run="second", result=result)
             assert shown(page) == count(runs, lambda run, _, s, w=wanted: run.name == "second" and w(s))  # type: ignore[misc]
@@ -134,27 +129,20 @@ def test_filters(browser, address, runs, size, theme):
         choose(page, result="alone-right", task="medmcqa_openmed")
         alone = [s for s in runs[1].tasks["medmcqa_openmed"].samples if acc(s) == 1]
         assert shown(page) == sum(rights["medmcqa_openmed", s.doc_hash].count(1) == 1 for s in alone)
-        choose(page, run="*", result="")
-        assert shown(page) == sum(name == "medmcqa_openmed" for name, _ in rights), "each example once"
-        choose(page, run="second", sort="failures")
-        first = page.locator("#list .row .others").first.locator(".mark").evaluate_all("all => all.map((e) => e.title)")
-        last = [min(scores) for k, scores in rights.items() if k[0] == "medmcqa_openmed" and 1 not in scores]
-        assert ("Right" not in first) == bool(last) and len(first) == 3, "a mark for each run that has the example"
-        choose(page, result="", sort="", task="", certainty="0-0.5")
+        assert page.locator("#list .row").first.locator(".others .mark").count() == 3, "one for each run that has it"
+        choose(page, result="", task="", certainty="0-0.5")
         certain = count(
             runs, lambda run, _, s: run.name == "second" and s.details["flexible-extract"]["certainty"] < 0.5
         )
         assert shown(page) == certain > 0
         choose(page, certainty="", task="medcalc_bench", category="lab_test", found="tag")
-        assert not page.is_visible("select[name=difficulty]"), "there for its own tasks only"
         tagged = [s for s in runs[1].tasks["medcalc_bench"].samples if s.way_found("strict-match") == "tag"]
         assert shown(page) == sum(sample.doc["category"] == "lab_test" for sample in tagged) > 0
         open_first(page)
-        if size == PHONE:
-            box = page.locator("#detail").bounding_box()
-            assert (box["width"], box["height"]) == size, "it covers the list"
-            page.click("text=Close")
-            assert not page.is_visible("#detail")
+        box = page.locator("#detail").bounding_box()
+        assert (box["width"], box["height"]) == PHONE, "it covers the list"
+        page.click("text=Close")
+        assert not page.is_visible("#detail")
 
 
 @pytest.mark.slow
@@ -166,21 +154,17 @@ def test_search_keys_and_addresses(browser, address, runs):
         page.wait_for_function("n => document.querySelector('#count').textContent.startsWith(`${n} of`)", arg=found)
         open_first(page)
         assert found and page.evaluate("CSS.highlights.get('found').size") > 0
-        page.fill("input[name=q]", "no such words anywhere")
-        page.get_by_role("button", name="Reset filters").click()
+        page.fill("input[name=q]", "")
         choose(page, task="medhallu", result="wrong", run="second")
         page.locator("#list").focus()
         for key, place in (("Home", 1), ("j", 2), ("j", 3), ("k", 2)):
             page.keyboard.press(key)
             assert page.evaluate(selected) == str(place)
-        page.wait_for_selector("#detail .verdict")
         before = page.inner_text("#detail"), shown(page)
         shared = page.url
     with opened(browser, shared) as page:
         page.wait_for_selector("#detail .verdict")
         assert (page.inner_text("#detail"), shown(page)) == before
-    with opened(browser, address + "#samples&task=nonsense&open=99999999&run=%3Cb%3E&certainty=x") as page:
-        assert shown(page) == count(runs, lambda *_: True)
 
 
 @pytest.mark.slow
@@ -191,14 +175,12 @@ def test_the_list_is_sorted_and_saved(page, runs):
     lengths = [int(text.split(" · ")[0].removeprefix("length ")) for text in about]
     assert lengths == sorted(lengths, reverse=True) and "sort=-length" in page.url
     samples = {sample.doc_id: sample for sample in runs[1].tasks["medcalc_bench"].samples}
-    rows = list(csv.DictReader(io.StringIO(saved(page, ".save >> text=CSV"))))
+    assert len(list(csv.reader(io.StringIO(saved(page, ".save >> text=CSV"))))) == 1 + len(samples)
     records = [json.loads(line) for line in saved(page, ".save >> text=JSONL").splitlines()]
-    for found in (rows, records):
-        assert sorted(int(row["id"]) for row in found) == sorted(samples)
-        for row in found:
-            sample = samples[int(row["id"])]
-            assert float(row["right"]) == acc(sample) and row["category"] == sample.doc["category"]
-    assert all(record["responses"] == samples[record["id"]].responses for record in records)
+    assert sorted(record["id"] for record in records) == sorted(samples)
+    for record in records:
+        sample = samples[record["id"]]
+        assert (record["right"], record["responses"]) == (acc(sample), sample.responses)
 
 
 @pytest.mark.slow
@@ -225,9 +207,6 @@ def test_reasoning_calls_judges_and_generations(page, runs):
         assert written.locator(selector).count() > 0, selector
     rows = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
     assert [row.split("\t") for row in rows] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
-    page.click("text=Raw text")
-    assert page.locator("#detail pre.raw").first.inner_text().startswith("<think>")
-    page.click("text=Raw text")
     choose(page, task="medcalc_bench")
     open_first(page)
     turns = page.locator("#detail .turn")
@@ -245,20 +224,6 @@ def test_reasoning_calls_judges_and_generations(page, runs):
     marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
     assert [mark == "Right" for mark in marks] == [answer == sample.target for answer in sample.answers["strict-match"]]
     assert marks.count("No answer found") == 1
-
-
-@pytest.mark.slow
-def test_two_runs_side_by_side(browser, address, runs):
-    first, second = (run.tasks["medmcqa_openmed"].samples for run in runs[:2])
-    with opened(browser, address, PHONE) as page:
-        for result, wanted in (("only-b", (0, 1)), ("only-a", (1, 0))):
-            choose(page, task="medmcqa_openmed", result=result)
-            assert shown(page) == sum((acc(a), acc(b)) == wanted for a, b in zip(first, second, strict=True))
-        open_first(page)
-        columns = page.locator("#detail .column")
-        assert [columns.nth(i).locator("h4 bdi").first.inner_text() for i in (0, 1)] == ["first", "second"]
-        boxes = [columns.nth(i).bounding_box() for i in (0, 1)]
-        assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 1, "under each other on a phone"
 
 
 def test_the_words_that_were_read_are_marked(page, runs):
@@ -372,7 +337,6 @@ def test_filter_runs_and_baseline_are_chosen(browser, address, page):
         assert any("different examples" in text for row in cells(page, figure) for text in row)
         page.uncheck("#draw-2")
         assert "short" not in heads(page, figure)
-        assert page.locator("#board #draw-2:not(:checked)").count() == 1, "its row stays"
         with opened(browser, page.url) as shared:
             assert shared.is_checked(f"input[value={filter_name}]") and not shared.is_checked("#draw-2")
             assert shared.locator("select[name=baseline] option:checked").inner_text() == baseline
@@ -414,15 +378,14 @@ def test_the_map_shows_which_examples_each_run_has_right(page, runs):
     assert "medcalc_bench" in page.inner_text("#detail h3"), "the first column is one that most runs have right"
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_values_stand_where_the_axis_says(browser, address, size):
+def test_values_stand_where_the_axis_says(browser, address):
     places = """() => [...document.querySelectorAll("table:not(.agreement):has(> thead .plot)")].map((table) => {
         const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
         const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
         const lines = at(":scope > tbody td.plot svg").filter((e) => e.matches(".grid, .zero"));
         return [at(":scope > thead .plot svg").map(middle), lines.map(middle)];
     })"""
-    with opened(browser, address, size) as page:
+    with opened(browser, address, PHONE) as page:
         page.click("#run-row-0")
         drawn_places = page.evaluate(places)
         assert len(drawn_places) >= 2

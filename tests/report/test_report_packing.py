@@ -102,22 +102,12 @@ def test_documents_are_stored_once_and_samples_beside_each_other(runs):
         assert documents[document]["prompt"] == sample.messages
         for name in index["facets"]:
             assert (index["documents"][name][document] is not None) <= (name in task["facets"])
-        for filter_name in index["filters"]:
-            read = {name: column[number] for name, column in index["samples"]["read"][filter_name].items()}
-            assert read["acc"] == sample.metrics[filter_name]["acc"]
-            assert read["unanswered"] == (sample.metrics[filter_name]["answered"] == 0)
-            assert [read["found_by"]] == sample.found_by[filter_name]
 
 
-def test_long_responses_are_whole_and_what_is_logged_can_be_sorted_by(tmp_path):
+def test_long_responses_are_whole(tmp_path):
     long = "\\boxed{0}" + "x y\n" * 100_000 + "END"
     save_run(tmp_path, lambda doc: long if doc["row"] == "0" else "\\boxed{0}", tasks="medhallu", limit=4)
     runs = read_runs(tmp_path)
-    first, second, *_ = runs[0].tasks["medhallu"].samples
-    first.details["flexible-extract"] |= {"certainty": [0.25, 0.75]}
-    second.details["flexible-extract"] |= {"certainty": None}
     packed = pack_samples(runs)
     assert [record["responses"][0] for record in records(packed["samples"])].count(long) == 2
-    columns = unpacked(*packed["index"])["samples"]["columns"]
-    assert columns.keys() == {"length", "certainty"} and {*columns["length"]} == {len(long), 9}
-    assert columns["certainty"][:2] == [0.5, None]
+    assert {*unpacked(*packed["index"])["samples"]["columns"]["length"]} == {len(long), 9}

@@ -9,7 +9,7 @@ from importlib import resources
 
 import pytest
 from page_numbers import Page
-from saved_runs import right_in, sample_file, save_run, save_two
+from saved_runs import sample_file, save_run, save_two
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import metric_of
@@ -171,18 +171,14 @@ def test_the_policy_allows_the_page_s_own_code_and_nothing_else(page):
     assert not any(name.startswith("on") or name == "style" for _, attributes in page.elements for name in attributes)
 
 
-def test_names_from_data_are_text(tmp_path):
+def test_names_from_data_are_text(runs):
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x00\"'&"
-    save_run(tmp_path / "a", right_in(0.5), tasks="medhallu", model="other")
-    save_run(tmp_path / "b", right_in(0.5, "b"), tasks="medhallu", model="plain")
-    runs = read_runs(tmp_path)
-    plain = Page(build_page(runs))
     runs[0].name = runs[0].model = evil
     for sample in runs[0].tasks["medhallu"].samples:
         sample.doc["difficulty"] = evil
     page = Page(build_page(runs))
-    assert {tag for tag, _ in page.elements} == {tag for tag, _ in plain.elements} | {"summary", "details"}
-    assert [tag for tag, _ in page.elements].count("script") == [tag for tag, _ in plain.elements].count("script")
+    tags = [tag for tag, attributes in page.elements if attributes.get("type") != "text/plain"]
+    assert tags.count("script") == 2 and "img" not in tags
     assert "\x00" not in page.source and "\u202e" not in page.source
     assert any("‹U+202E›‹U+0000›" in text for text in page.text)
     assert page.numbers["runs"][0] == evil, "scripts write it as text nodes"
