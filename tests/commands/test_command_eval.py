@@ -13,7 +13,7 @@ from commanding import exit_code
 from given import TASKS, table
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
-from local_server import Fault, LocalServer
+from local_server import LocalServer
 from running import saved_results, saved_samples
 from scripts import prompt_of, refusal
 
@@ -97,25 +97,6 @@ def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> i
     return cli.main([*words, "--log_samples", *more])
 
 
-NO_ANSWERS = [{"choices": []}, {"error": {"message": "overloaded"}}, [1], {"choices": [{"index": 0}]}]
-
-
-@pytest.mark.parametrize(("task", "connections"), [("medhallu", 4), ("medcalc_bench_calculator", 1)])
-def test_a_reply_without_an_answer_is_asked_for_again(task, connections, tmp_path):
-    seen: set[str] = set()
-
-    def reply(body):
-        is_new = prompt_of(body) not in seen
-        seen.add(prompt_of(body))
-        nothing = NO_ANSWERS[len(seen) // 9 - 1]
-        return Fault(200, nothing) if is_new and len(seen) % 9 == 0 else "\\boxed{1} <answer>1</answer>"
-
-    with LocalServer(reply) as served:
-        assert evaluated(served, task, max_retries=2, num_concurrent=connections) == 0
-        assert len(served.requests) > len(seen)
-    assert all("<answer>1</answer>" in text for sample in saved_samples(tmp_path, task) for (text,) in sample["resps"])
-
-
 @pytest.mark.parametrize("words", [
     "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
     "the request exceeds the available context size, try increasing it",
@@ -129,15 +110,33 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(words, tmp_path, ca
     with LocalServer(reply) as served:
         assert evaluated(served, "medhallu", "--json") == 0
         refused = [body for body in served.requests if sum(prompt_of(body).encode()) % 3 == 0]
-    told = json.loads(capsys.readouterr().out)
+    (score, *_) = json.loads(capsys.readouterr().out)["scores"]
     samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
     assert [sample["resps"] for sample in samples].count([[""]]) == len(refused) > 0
-    answered = next(
-        score["filters"]["strict-match"]["answered"] for score in told["scores"] if score["metric"] == "acc"
-    )
-    assert answered == pytest.approx(1 - len(refused) / len(samples))
+    assert score["filters"]["strict-match"]["answered"] == pytest.approx(1 - len(refused) / len(samples))
     (remark,) = saved_results(tmp_path)["configs"]["medhallu"]["metadata"]["remarks"]
     assert f"{len(refused)} of {len(samples)} requests" in remark and words in remark
+
+
+def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
+    with LocalServer(lambda body: "\\boxed{1}") as served:
+        assert evaluated(served, "medhallu", "--limit", "4") == 0
+        *scores, share, nothing, spent, where, way_on = capsys.readouterr().out.splitlines()
+        (saved,) = Path("out").rglob("results_*.json")
+        assert [line.split()[:3] for line in scores[1:3]] == [["medhallu", "f1", "4"], ["medhallu", "acc", "4"]]
+        assert (share, nothing) == ("medhallu: --limit 4, 4 of 28 examples (14.3 %)", "")
+        assert re.fullmatch(r"[\d.]+ s, 28 prompt tokens, 12 completion tokens", spent)
+        assert (where, way_on) == (f"saved in {saved}", f"next: medtasks report {saved} -o report.html")
+        for more, last in ([], "next: run the same command with --extend"), (["--no_keep"], "saved in "):
+            assert evaluated(served, "medhallu", "--limit", "2", "--predict_only", *more) == 0
+            lines = capsys.readouterr().out.splitlines()
+            assert lines[0].startswith("no scores") and lines[-1].startswith(last)
+        words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *served.flags()]
+        assert cli.main([*words, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert (told["model"], told["limit"], told["answers_taken_over"], told["results"]) == ("m", 2, 0, None)
+        assert cli.main(words) == 0
+        assert capsys.readouterr().out.splitlines()[-1].startswith("not saved; --output_path")
 
 
 def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():

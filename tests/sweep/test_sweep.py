@@ -6,8 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,7 @@ from filelock import FileLock
 from given import ROOT, table
 from judge_server import JudgeServer
 from local_server import Fault
-from running import saved_results
-from saved_runs import drawn
-from scripts import Held, whole
+from scripts import Held
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -81,38 +77,6 @@ def command(path: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-
-
-def of_models(server: JudgeServer) -> Counter[tuple[str, str]]:
-    """How often each prompt was answered to each model."""
-    return Counter((request["model"], whole(request["messages"])) for request in server.requests)
-
-
-@pytest.mark.slow
-def test_a_driver_that_is_killed_takes_its_jobs_along_and_a_resume_asks_the_rest_and_nothing_twice(tmp_path, server):
-    server.answer = held = Held(6, server.answer)  # fewer than any run asks for
-    path = plan(tmp_path, server)
-    driver = command(path)
-    assert held.reached.wait(120), driver.communicate()
-    jobs = Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text().split()
-    driver.kill()
-    driver.communicate()
-    while jobs := [job for job in jobs if "Z" not in state(job)]:  # they end, or this test does not
-        time.sleep(0.05)
-    held.release.set()
-    again = command(path)
-    output, errors = again.communicate(timeout=300)
-    assert again.returncode == 0, errors
-    twice = sum(count - 1 for count in of_models(server).values())
-    assert twice <= 4 + 2 * len(TASKS), "those in flight, and examples that share a prompt between the runs"
-    results = sorted((tmp_path / "sweep").glob("*/*"))
-    assert [path.name.rpartition("-")[0] for path in results] == ["answers", "hard"] * 2
-    assert saved_results(results[1])["results"]["medhallu"]["acc,strict-match"] > 0
-    page = Path(output.strip().splitlines()[-1])
-    assert page == tmp_path / "sweep" / "report.html" and re.search("m1 hard-[0-9a-f]{8}", drawn(page.read_text()))
-    asked = len(server.requests)
-    assert main(["sweep", str(path)]) == 0
-    assert len(server.requests) == asked
 
 
 def state(process: str) -> str:
