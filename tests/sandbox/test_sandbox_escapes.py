@@ -16,7 +16,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Container
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,11 +94,7 @@ class Watch:
 
     def traces(self, folder: Path, text: str) -> list[str]:
         """What an attempt got, by its text and by what it left."""
-        found = []
-        if self.secret in text:
-            found.append("read the secret")
-        if SUCCESS in text:
-            found.append("got hold of it")
+        found = [each for each in (self.secret, SUCCESS) if each in text]
         if len(text) > MAX_OUTPUT:
             found.append(f"{len(text)} characters of text")
         canary = folder / "canary"
@@ -106,11 +102,9 @@ class Watch:
             found.append("made or removed a file")
         elif canary.read_text() != self.content or canary.stat().st_mode & 0o777 != 0o644:
             found.append("changed a file")
-        try:
+        with suppress(BlockingIOError):
             self.listener.accept()[0].close()
             found.append("connected")
-        except BlockingIOError:
-            pass
         return found
 
 

@@ -34,12 +34,11 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
     found = []
     for index, (doc, row) in enumerate(zip(rows(benchmark), json_lines(path), strict=True)):
         for rollout in range(rollouts):
-            reward = float((index + rollout) % 3 > 0)
             prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]
             reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
-            scored = {"reward": reward, function: reward, "total_ms": 13.0}
+            scores = dict.fromkeys(("reward", function), float((index + rollout) % 3 > 0))
             own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
-            found.append({**row, **own, **scored})
+            found.append({**row, **own, **scores, "total_ms": 13.0})
     return found
 
 

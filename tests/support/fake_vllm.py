@@ -4,7 +4,7 @@ import importlib
 import importlib.metadata
 import sys
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -53,9 +53,7 @@ def vllm_model(
         "vllm.tokenizers": {"get_tokenizer": None},
     }
     for name, contents in modules.items():
-        module = ModuleType(name)
-        vars(module).update(contents)
-        monkeypatch.setitem(sys.modules, name, module)
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**contents))
     from transformers import AutoTokenizer
 
     version = importlib.metadata.version

@@ -24,15 +24,7 @@ def test_a_result_is_printed_and_an_error_is_exit_code_1(tool, given, words, cod
     assert tool(given, *words) == (code, out, errors)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ([], "arguments are required: name"),
-        (["abacus"], "there is no tool 'abacus'; the tools are python, calculator"),
-        (["python", "--timeout", "nan"], "less than or equal to 86400"),
-        (["calculator", "1 + 1"], "there is no argument 1 + 1"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), table("tool_usage"))
 def test_wrong_usage_is_exit_code_2(tool, words, said):
     code, _, errors = tool("", *words)
     assert code == 2 and said in errors
