@@ -2,13 +2,18 @@
 
 import json
 import pickle
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from given import table
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.in_process import _facts_of_transformers
+from medtasks_utils.harness.model_server import PromptTooLong, ServerUnavailable, pause_before, read
 from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 
 LIMIT = 16
@@ -46,6 +51,58 @@ def test_a_reply_passes_through_caches_as_it_is():
     reply = Reply("A", "length", 3, "Hm.")
     again = pickle.loads(pickle.dumps(reply))
     assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
+
+
+REFUSED = {
+    # status and body: what comes of it, and whether the server is busy
+    (200, "{}"): (ServerUnavailable, False), (500, ""): (ServerUnavailable, False), (502, ""): (ServerUnavailable, False),
+    (408, ""): (ServerUnavailable, True), (425, ""): (ServerUnavailable, True), (429, ""): (ServerUnavailable, True),
+    (503, ""): (ServerUnavailable, True), (499, ""): (MedtasksError, None), (426, ""): (MedtasksError, None),
+    (400, ""): (MedtasksError, None), (401, "context"): (MedtasksError, None), (413, ""): (PromptTooLong, None),
+    (400, "context"): (PromptTooLong, None), (422, "TOO LONG"): (PromptTooLong, None),
+    (400, "too many tokens"): (PromptTooLong, None), (400, "tokens must be fewer"): (PromptTooLong, None),
+    (400, "maximum length"): (PromptTooLong, None), (400, "maximum of 9 tokens"): (PromptTooLong, None),
+    (200, '{"error": {"code": 503}}'): (ServerUnavailable, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "body"), REFUSED)
+def test_a_refusal_is_of_the_prompt_the_request_or_the_moment(status, body):
+    with pytest.raises(MedtasksError) as raised:
+        read(status, body, "http://a", "m", retry_after="7")
+    kind, is_busy = REFUSED[status, body]
+    assert (type(raised.value), getattr(raised.value, "is_busy", None)) == (kind, is_busy)
+    assert kind is not ServerUnavailable or raised.value.retry_after == (0 if status == 200 and body == "{}" else 7)
+
+
+def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes(caplog):
+    pauses = [pause_before(attempt, ServerUnavailable("")) for attempt in range(2, 8)]
+    assert pauses == [1, 2, 4, 8, 10, 10]
+    assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120)] == [7, 120]
+    assert caplog.text == ""
+    assert pause_before(2, ServerUnavailable("", retry_after=120.5)) == 120 and "retrying after 120 s" in caplog.text
+
+
+# ---- models in this process
+
+
+def test_the_end_of_a_reply_is_read_from_its_tokens():
+    """The prompt has two tokens, a reply up to four; 0 and 9 end a text, and so does a full stop, which is 5."""
+    config = SimpleNamespace(eos_token_id=[9])
+    model = SimpleNamespace(
+        backend="causal", eot_token_id=0, model=SimpleNamespace(generation_config=config),
+        tok_decode=lambda tokens: "".join("." if token == 5 else "a" for token in tokens),
+    )  # fmt: skip
+    settings = {"context": np.zeros((1, 2)), "max_length": 6, "stop": ["."]}
+
+    def ends(*rows):
+        return [(*fact.values(),) for row in rows for fact in _facts_of_transformers(model, np.array([row]), settings)]
+
+    replies = [[1, 0, 0, 0], [1, 9, 1, 1], [1, 1, 1, 1], [1, 1, 1], [1, 1, 1, 5], [1, 1, 1, 0]]
+    expected = [("stop", 2), ("stop", 2), ("length", 4), ("stop",), ("stop",), ("stop", 4)]
+    assert ends(*([1, 0, *reply] for reply in replies)) == expected
+    config.eos_token_id, model.backend, settings["max_length"] = 9, "seq2seq", 6
+    assert ends([1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 9, 0]) == [("length", 6), ("stop", 5)]
 
 
 # ---- properties
