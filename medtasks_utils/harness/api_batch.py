@@ -30,9 +30,8 @@ NextPrompt = Callable[[Any, Reply], Any]
 spent: Counter[str] = Counter()
 """Numbers of tokens that servers reported (``prompt``, ``completion``), and of ``replies`` for which they did so."""
 
-_LIMITS = ("max_tokens", "max_completion_tokens")
 _MIN_THREADS = 32  # minimum number of threads for tool calls
-_FIRST_SILENCE = 30.0  # seconds without a reply before the log says so; doubled each time
+_SILENCE = 30  # seconds without a reply after which the log says so
 
 
 class ApiBatch:
@@ -103,15 +102,13 @@ class ApiBatch:
         return [first_replies[id(request)] for request in requests]
 
     async def _reporting_silence(self, conversations: "asyncio.Future[Any]") -> None:
-        """Wait until the conversations are over; whenever no reply arrives for a while, log for how long."""
-        silence = 0.0
+        """Wait until the conversations are over; log each half minute in which no reply arrives."""
         while not conversations.done():
-            number, pause = self._answered, silence or _FIRST_SILENCE
-            await asyncio.wait([conversations], timeout=pause)
-            silence = silence + pause if self._answered == number else 0.0
-            if silence and not conversations.done():
-                message = "%s has sent no reply for %.0f s; requests time out after %d s (timeout in --model_args)"
-                logger.warning(message, self._model.base_url, silence, self._model.timeout)
+            number = self._answered
+            await asyncio.wait([conversations], timeout=_SILENCE)
+            if self._answered == number and not conversations.done():
+                message = "%s has sent no reply for %d s; requests time out after %d s (timeout in --model_args)"
+                logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
         await conversations
 
     async def _replies(self, ask: Ask, request: Any, prompt: Any) -> list[Reply]:
@@ -191,7 +188,7 @@ def read_replies(
     Raises:
         MedtasksError: as :func:`.model_server.read` does, and for another number of replies.
     """
-    limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
+    limit = body.get("max_tokens") or body.get("max_completion_tokens")
     replies, usage = read(status, sent, url, model.model, limit, retry_after)
     if usage:
         spent.update(replies=1, **usage)

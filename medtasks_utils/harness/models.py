@@ -141,11 +141,12 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
 def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
     """Return the seed that a model uses for a request; None if it takes no seed, or draws one at random."""
     if isinstance(model, TemplateAPI):
-        seed = settings.get("seed", model._seed)
+        usual = model._seed
     elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # its sampling parameters have a seed
-        seed = settings.get("seed", model.model_args.get("seed"))
+        usual = model.model_args.get("seed")
     else:
-        seed = None
+        return None
+    seed = settings.get("seed", usual)
     return seed if isinstance(seed, int) else None
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import random
-import re
 import threading
 import time
 
@@ -99,8 +98,7 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
     monkeypatch.setattr("medtasks_utils.harness.api_batch.logger.warning", warn)
     with LocalServer(lambda body: "<answer>4</answer>" if reported.wait(60) else HANG_UP) as server:
         run(server, limit=1)
-    seconds = [re.findall(r"has sent no reply for (\d+) s; requests time out after 300 s", line) for line in lines[:3]]
-    assert seconds == [["30"], ["60"], ["120"]]
+    assert all("has sent no reply for 30 s; requests time out after 300 s" in line for line in lines[:3])
 
 
 def test_retries_and_headers_are_the_harness_s():
