@@ -151,27 +151,13 @@ def test_a_model_that_reasons_and_finds_one_token_too_few_is_run():
     assert len(served.probes) == 1 and len(served.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("error", "says"),
-    [
-        (OSError("org/none is not a local folder\nand more"), "org/none is not a local folder"),
-        (NotImplementedError(), "NotImplementedError"),
-        (ValueError("1 validation error for EngineArgs\nmax_len\n  Extra inputs are not permitted"), "Extra inputs"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(
-    error,
-    says,
-    server,
-    monkeypatch,
-    capsys,
-):
+def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):
+    error = ValueError("1 validation error for EngineArgs\nmax_len\n  Extra inputs are not permitted")
     monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
     dummy = {"model": "dummy", "model_args": None, "apply_chat_template": None}
     assert run({**dummy, "output_path": "r"}, server) == 1
     line = the_line(capsys)
-    assert says in line
+    assert "ValueError: 1 validation error for EngineArgs max_len Extra inputs are not permitted" in line
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
     assert "Traceback" in Path(file).read_text()
     Path(file).unlink()
