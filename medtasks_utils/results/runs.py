@@ -71,8 +71,8 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
 
 def _read(date: str, files: Mapping[str, Path]) -> Run:
     """Read one run from its files; raise an error if the results file is unreadable."""
-    path = files.get("")
-    logs = {task: log for task, log in files.items() if task}
+    logs = dict(files)
+    path = logs.pop("", None)
     if path is None:
         return as_run({}, next(iter(logs.values())).parent, date, logs)
     try:
@@ -150,14 +150,11 @@ def merged(runs: Sequence[Run]) -> list[Run]:
     by_setup: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         by_setup[_setup(run)].append(run)
-    result = []
-    for run in runs:
-        alike = by_setup[_setup(run)]
-        names = list(chain.from_iterable((*each.tasks, *each.groups) for each in alike))
-        if len(names) > len(set(names)) or len(alike) == 1:
-            result.append(run)
-        elif run is alike[0]:
-            result.append(_union(alike))
+    result: list[Run] = []
+    for alike in by_setup.values():
+        names = list(chain.from_iterable((*run.tasks, *run.groups) for run in alike))
+        is_apart = len(alike) == 1 or len(names) > len(set(names))
+        result += alike if is_apart else [_union(alike)]
     return result
 
 

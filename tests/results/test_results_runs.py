@@ -50,22 +50,6 @@ def test_a_run_of_all_benchmarks_is_read_whole(saved):
         assert stderr == run.results["results"][task.task]["acc_stderr,strict-match"]
 
 
-def test_a_sample_joins_both_filters(saved):
-    (run,) = read_runs(saved)
-    task = run.tasks["medhallu"]
-    lines = [json.loads(line) for line in sample_file(saved, "medhallu").read_text().splitlines()]
-    assert len(lines) == 2 * len(task.samples)
-    for sample in task.samples:
-        both = [line for line in lines if line["doc_id"] == sample.doc_id]
-        first = both[0]
-        assert (sample.doc, sample.responses, sample.target) == (first["doc"], first["resps"][0], first["target"])
-        for line in both:
-            name = line["filter"]
-            assert (sample.answers[name], sample.found_by[name]) == (line["filtered_resps"], [line["found_by"]])
-            assert sample.metrics[name] == {metric: line[metric] for metric in line["metrics"]}
-        assert [message["role"] for message in sample.messages] == ["system", "user"]
-
-
 def test_log_likelihoods_are_read_as_letters(tmp_path):
     def prefers_b(doc):
         return -0.5 if doc["continuation"].strip() == "B" else -2.0
