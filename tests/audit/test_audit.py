@@ -5,13 +5,12 @@ import json
 import math
 import re
 from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from given import GENERATION_TASKS, ROOT, table
+from given import GENERATION_TASKS, table
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
@@ -85,15 +84,6 @@ def test_gains_and_losses_exclude_each_other():
 # ---- the line
 
 
-def toy_benchmark() -> Any:
-    """The benchmark of another distribution, of yes, no and maybe, without that distribution."""
-    spec = spec_from_file_location("toy_benchmark", ROOT / "tests" / "toy" / "toybench" / "benchmark.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.BENCHMARK
-
-
 def item(kind: str, response: str = "So.", **fields: Any) -> Item:
     """A response to an example whose answers are of a kind."""
     names = {"letter": "medmcqa", "verdict": "medhallu"}
@@ -132,16 +122,6 @@ def test_readings_of_the_same_answer_and_right_ones():
         assert not item(kind).is_same(one, other)
     within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
     assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
-
-
-def test_of_any_other_benchmark_the_auditor_is_told_the_answers_or_reads_a_few_words():
-    toy, example = toy_benchmark(), {"prompt": "Is snow white?", "answer": "yes"}
-    question = toy.audit_question(example)
-    assert (question.form, question.pattern) == ("one of: yes, no, maybe", "yes|no|maybe")
-    case = Item(toy, Sample(0, "", example, [], ["So."], ""), 0)
-    found = stated(case, "STATED: **YES**.")
-    assert found == "YES" and case.is_same(found, "yes") and not case.is_same("yes", "no")
-    assert case.is_right(found) and not case.is_right("no") and not case.is_right("none")
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -224,14 +204,16 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
             assert "answer_letter" not in whole(request["messages"])
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
     found = json.loads(audit_file(path).read_text())
-    for filter_ in found["filters"].values():
-        assert filter_["misread"]["low"] <= wrong <= filter_["misread"]["high"] and filter_["missed"]["value"] == 0
-        assert filter_["misread"]["high"] - filter_["misread"]["low"] < 0.12
-    stated = sum(draw(f"example {number}").choice("ABCD") == "A" for number in range(600)) / 600
-    assert found["accuracy_as_read"]["low"] <= stated <= found["accuracy_as_read"]["high"]
     readings = found["readings"]
-    assert [row["differs"] for row in readings] == [row["doc_id"] < wrong * 600 for row in readings]
-    assert len(found["readings"]) == 150 and found["readings"][0]["stratum"] == "others"
+    assert len(readings) == 150 and {row["stratum"] for row in readings} == {"others"}
+    differ = [row for row in readings if row["doc_id"] < wrong * 600]
+    assert [row for row in readings if row["differs"]] == differ
+    misread = share([Counts(0, 0, 0), Counts(len(differ), 150, 600)])
+    for rates in found["filters"].values():
+        assert rates["misread"] == misread and rates["missed"]["value"] == 0
+    gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
+    of_llm = found["filters"]["flexible-extract"]["accuracy"] + (gained - lost) / 150
+    assert found["accuracy_as_read"]["value"] == pytest.approx(of_llm)
     assert "misread" in capsys.readouterr().out
 
 
@@ -257,25 +239,24 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
 
     def answer(request):
         text = whole(request["messages"])
-        if '"ready"' not in text and draw(text.split("(An earlier")[0].strip()).random() < 0.1:
-            answers: list[Answer] = ["The response states C.", Fault(400), Fault(401)]
-            return draw(text).choice(answers)
-        return reads(request)
+        chance = draw(text.split("(An earlier")[0].strip())
+        failures: list[Answer] = ["The response states C.", Fault(400), Fault(401)]
+        return reads(request) if '"ready"' in text or chance.random() > 0.1 else chance.choice(failures)
 
     with LocalServer(answer) as server:
         assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
-    audits = {each["task"]: each for each in json.loads(capsys.readouterr().out)}
-    assert set(audits) == set(GENERATION_TASKS)
+    audits = {each.pop("path"): each for each in json.loads(capsys.readouterr().out)}
+    assert {str(audit_file(sample_file(results, task))) for task in GENERATION_TASKS} == audits.keys()
+    for path, each in audits.items():
+        assert json.loads(Path(path).read_text()) == each
+        readings = each["readings"]
+        assert sum(stratum["read"] for stratum in each["strata"].values()) == sum(
+            not row["failure"] for row in readings
+        )
+        assert len(readings) == each["responses"]
+        assert all((row["stated"] is None) == bool(row["failure"]) for row in readings)
+        assert {row["stated"] for row in readings if not row["end"]} <= {"none"}, "an empty response is not shown"
     assert any(row["failure"] for each in audits.values() for row in each["readings"])
-    for task, each in audits.items():
-        counted = [row for row in each["readings"] if row["stated"] is not None]
-        assert sum(stratum["read"] for stratum in each["strata"].values()) == len(counted)
-        assert len(each["readings"]) == each["responses"]
-        assert all((row["stated"] is None) == bool(row["failure"]) for row in each["readings"])
-        written = json.loads(audit_file(sample_file(results, task)).read_text())
-        assert written == {key: each[key] for key in each if key != "path"}
-        silent = [row for row in each["readings"] if not row["end"]]
-        assert all(row["stated"] == "none" for row in silent), "nothing is asked of an empty response"
 
 
 def test_wrong_use_is_one_line(tmp_path, audit, capsys):
