@@ -64,7 +64,7 @@ class TaskPair:
         """
         a, b = (scores.values for scores in self.scores("acc"))
         chances = {"both_right": a * b, "both_wrong": (1 - a) * (1 - b), "n_gained": (1 - a) * b, "n_lost": a * (1 - b)}
-        numbers = {name: round(float(np.nansum(chance)), 6) for name, chance in chances.items()}
+        numbers = {name: float(np.nansum(chance)) for name, chance in chances.items()}
         return {"task": self.a.task, "filter": self.filter, **numbers}
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:

@@ -168,6 +168,17 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
     assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 
+def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
+    """With twenty examples of which half are right, one more right and one more wrong have a variance of 0.5 / 20²."""
+    t, z = stats.t.ppf(0.975, 19), stats.norm.ppf(0.975)
+    explanation = Metric("m", unit="points", is_of_explanations=True)
+    for metric, variance in ((Metric("m"), 0.0001 + 0.5 / 400), (explanation, 0.0001 + 0.5 / 400),
+                             (Metric("m", MACRO), 0.0001), (Metric("m", unit="points"), 0.0001)):  # fmt: skip
+        top = metric.range[1] or 1.0
+        found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
+        assert found == pytest.approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
+
+
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
 def test_intervals_of_shares_hold_the_truth(n):
     for share in np.linspace(0.005, 0.995, 199):
