@@ -21,7 +21,6 @@ from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.statistics.scores import Score
 from medtasks_utils.statistics.sequential import (
     WITHIN,
-    Decision,
     decision,
     levels,
     look_sizes,
@@ -49,7 +48,7 @@ class Standing(NamedTuple):
         high: the upper end of the interval; None if it cannot be computed yet.
     """
 
-    decision: Decision
+    decision: str
     asked: int
     of: int
     difference: float | None = None

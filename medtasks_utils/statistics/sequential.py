@@ -12,15 +12,12 @@ difference is known exactly.
 
 import math
 from functools import cache, lru_cache
-from typing import Literal
 
 import numpy as np
 import scipy
 
 from .planning import Sensitivity
 from .ratio import ALPHA, Array, Codes, Interval
-
-Decision = Literal["better", "worse", "within", "undecided"]
 
 WITHIN = 2.0
 """The default for the largest difference that does not matter, in percentage points."""
@@ -100,7 +97,7 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
     return Interval(difference - reach, difference + reach)
 
 
-def decision(interval: Interval, within: float) -> Decision:
+def decision(interval: Interval, within: float) -> str:
     """Return the decision that an interval allows; ``within`` takes precedence over ``better`` and ``worse``.
 
     Args:

@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from running import right_answer
 from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.audit.doubted_labels import _weights
 
 WRONG = {"A": "B", "B": "C", "C": "D", "D": "A"}
 """A wrong letter for each right one, the same for all models."""
@@ -87,6 +89,11 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     one, two, three, weak = (math.log((number - wrong + 1) / (wrong + 1) / chance) for wrong in (5, 5, 4, 5))
     expected = [one + two + three + weak, one + two + three - weak]
     assert [float(row["support"]) for row in (first, second)] == pytest.approx(expected, abs=0.0006)
+
+
+def test_a_run_that_is_mostly_wrong_supports_nothing():
+    wrong: Any = SimpleNamespace(run="weak", is_right=False)
+    assert _weights([[wrong], [wrong]], [[], []]) == {"weak": 0.0}
 
 
 def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,13 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
         assert asked < ROWS
         assert found["low"] <= found["difference"] <= found["high"]
-        assert f"{asked} of {ROWS} examples evaluated" in errors
+        points = r"acc [-+]\d+\.\d points against the saved run \[[-+][\d.]+, [-+][\d.]+\]"
+        assert re.search(rf"{asked} of {ROWS} examples evaluated, {points}: {expected}$", errors, re.MULTILINE)
+        looks = [
+            (int(done), int(left))
+            for done, left in re.findall(r"(\d+) of 240 .*: undecided, at most (\d+) left", errors)
+        ]
+        assert all(done + left == ROWS for done, left in looks) and (expected == "worse" or looks)
         samples = saved_samples(tmp_path / "new", TASK)
         right = {sample["doc_id"]: sample["acc"] for sample in samples if sample["filter"] == "strict-match"}
         results = saved_results(tmp_path / "new")

@@ -20,6 +20,7 @@ from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.statistics.ratio import holm
+from medtasks_utils.statistics.sequential import expected_clusters
 
 
 @pytest.fixture(scope="module")
@@ -165,8 +166,12 @@ def test_a_plan_is_for_the_variance_that_the_runs_have(found):
 def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
     save_two(tmp_path, tasks="medmcqa_openmed", limit=12)
     one, other = one_run(tmp_path / "a"), one_run(tmp_path / "b")
-    (need,) = plan(compare_runs(one, other, metrics=["acc"]), 10)
-    assert (need["n"], need["of"]) == (12, one.counts["medmcqa_openmed"]["original"])
+    one.results["n-samples"]["medmcqa_openmed"] = {"original": 4000, "effective": 12}
+    found = compare_runs(one, other, metrics=["acc"])
+    (need,) = plan(found, 10)
+    assert (need["n"], need["of"]) == (12, 4000)
+    deviation = (found.differences[0].contrast.stderr or 0) * math.sqrt(12)
+    assert need["until_decided"] == round(expected_clusters(0.1, deviation, 4000, 0.02)) < 4000
     one.results["n-samples"].clear()
     (need,) = plan(compare_runs(one, other, metrics=["acc"]), 10)
     assert need["of"] is need["until_decided"] is None

@@ -179,6 +179,19 @@ def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_count
         assert found == pytest.approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
 
 
+def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
+    """Scipy's; of a Poisson count of up to three, the 5 % quantile of the mean replaces an end that is less far out."""
+    for hits, n in ((4, 100), (50, 100), (7, 20)):
+        low, high = stats.binomtest(hits, n).proportion_ci(method="wilson")
+        assert share_interval(hits / n, n) == pytest.approx((low, high))
+        assert share_interval(1 - hits / n, n) == pytest.approx((1 - high, 1 - low))
+    for hits in (1, 2, 3):
+        low, high = share_interval(hits / 100, 100)
+        assert low == pytest.approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
+        assert high == pytest.approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
+    assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
+
+
 @pytest.mark.parametrize("n", [20, 50, 131, 400])
 def test_intervals_of_shares_hold_the_truth(n):
     for share in np.linspace(0.005, 0.995, 199):
