@@ -28,7 +28,7 @@ class CallTool(Command):
     layers: bool = False
 
     def run(self) -> Printout:
-        """Run the call, and return its result; if it fails, its error is printed on standard error."""
+        """Run the call, and return its result; print its error on standard error if it fails."""
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS
         from medtasks_utils.writing import printable
@@ -36,20 +36,16 @@ class CallTool(Command):
         if self.name not in TOOLS:
             raise UsageError(f"there is no tool {self.name!r}; the tools are {', '.join(TOOLS)}")
         if self.layers:
-            return self._layers()
+            from medtasks_utils.sandbox import Sandbox
+
+            with Sandbox(weak=True) as sandbox:
+                layers, zygote = sandbox.layers, sandbox.started()
+            lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
+            data = {"layers": layers, "missing": zygote.missing}
+            return Printout("\n".join([*lines, zygote.description]), data, failed=bool(zygote.missing))
         argument = printable(sys.stdin.read())
         with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
             (result,) = tool.run([("", argument)])
         if result.failed and not self.json:
             print(result.text, file=sys.stderr)
         return Printout("" if result.failed else result.text, result._asdict(), result.failed)
-
-    def _layers(self) -> Printout:
-        """Return a list of the sandbox's layers, marked as failed if plain Python cannot run in the sandbox."""
-        from medtasks_utils.sandbox import Sandbox
-
-        with Sandbox(weak=True) as sandbox:
-            layers, zygote = sandbox.layers, sandbox.started()
-        lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
-        data = {"layers": layers, "missing": zygote.missing}
-        return Printout("\n".join([*lines, zygote.description]), data, failed=bool(zygote.missing))

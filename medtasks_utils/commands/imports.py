@@ -1,6 +1,7 @@
 """``medtasks import``: score responses that were generated elsewhere (:mod:`medtasks_utils.elsewhere`)."""
 
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from pathlib import Path
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -46,20 +47,24 @@ class Import(Command):
     missing: Path | None = None
 
     def run(self) -> CommandResult | None:
-        """Convert each run, and return the paths of the results files."""
+        """Score the responses, and return the paths of the results files, or the result of the run."""
         if self.requests is not None:
-            return self._run_of_requests(self.requests)
+            from medtasks_utils.elsewhere.batch import import_responses
+
+            from .eval_result import result_of
+
+            evaluation, problems = import_responses(
+                self.paths, self.requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
+            )
+            warn(*problems)
+            return result_of(evaluation)
         if bool(self.id) != bool(self.response) or (self.id and not self.task):
             raise UsageError("--id, --response and --task must be given together, to import another format")
         from medtasks_utils.elsewhere.saving import import_run
 
-        files = []
+        files: list[Path] = []
         for path in self.paths:
-            if path.is_dir():
-                for name in _RUNS:
-                    files += sorted(path.rglob(name))
-            else:
-                files.append(path)
+            files += sorted(chain.from_iterable(map(path.rglob, _RUNS))) if path.is_dir() else [path]
         if not files:
             raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         data = []
@@ -69,15 +74,3 @@ class Import(Command):
             warn(*problems)
             data.append({"run": str(path), "written": str(written), "problems": problems})
         return Printout("\n".join(str(entry["written"]) for entry in data), data)
-
-    def _run_of_requests(self, requests: Path) -> Printout | None:
-        """Score the responses to a file of requests."""
-        from medtasks_utils.elsewhere.batch import import_responses
-
-        from .eval_result import result_of
-
-        evaluation, problems = import_responses(
-            self.paths, requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
-        )
-        warn(*problems)
-        return result_of(evaluation)

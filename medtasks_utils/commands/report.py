@@ -21,8 +21,6 @@ class Report(Command):
         output: the file to write; default: report.html
         figure: another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)
         split: store prompts and responses in a folder next to the page, <name>_files
-        compare: with more than eight runs, the runs to draw and compare at first, named as for --baseline; default: the
-            first eight (readers can choose others in the page)
         baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
             the first run (readers can choose another in the page)
     """
@@ -32,7 +30,6 @@ class Report(Command):
     output: Path = Path("report.html")
     figure: Path | None = None
     split: bool = False
-    compare: tuple[str, ...] = ()
     baseline: str | None = None
 
     def run(self) -> Printout:
@@ -50,8 +47,8 @@ class Report(Command):
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
         name_apart(runs)
-        for name in reversed([*filter(None, [self.baseline]), *self.compare]):
-            runs = with_baseline_first(runs, name)
+        if self.baseline:
+            runs = with_baseline_first(runs, self.baseline)
         page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
         warnings = problems(runs)
         warn(*warnings)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
+from medtasks_utils.writing import table
+
 from .flags import Command, Printout
 
 
@@ -41,13 +43,15 @@ class Sweep(Command):
         import logging
 
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.scheduler import job_records, job_table, report, sweep
+        from medtasks_utils.sweep.scheduler import job_records, report, sweep
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
         if self.status:
             records = job_records(plan)
-            return Printout(job_table(records), records)
+            columns = ["name", "state", "answers", "requests"]
+            rows = [[record[column] for column in columns] for record in records]
+            return Printout(table(rows, columns, left=2), records)
         failures = sweep(plan, self.cpus, self.ray)
         page = report(plan, failures)
         return Printout(str(page or "no report: no job is done"), job_records(plan), failed=bool(failures))

@@ -13,9 +13,10 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.statistics.metrics import REPLY_METRICS
 
 from .answer_server import Answers, prompt_key, serving
-from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_scores, known_answer, metric_problems
+from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_scores, known_answer
 from .selfcheck_result import CheckedScore, SelfcheckResult
 
 AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
@@ -53,8 +54,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
         if behaviour == "right":
             for name, task in tasks.items():
                 expected[name]["acc"] = 1.0
-                declared = task.benchmark.metrics_of(task.info, task.options)
-                problems += metric_problems(name, task.benchmark, declared, expected[name], reported[name])
+                problems += _contradictions(task, expected[name], reported[name])
         for group in {*names} - tasks.keys():
             expected[group] = _unweighted_means([expected[member] for member in loaded["group_map"][group]])
         for name, values in expected.items():
@@ -63,6 +63,17 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
                 if comma and not metric.endswith("_stderr"):
                     scores.append(CheckedScore(name, metric, filter_name, behaviour, value, values.get(metric)))
     return SelfcheckResult(scores, problems, sum(map(len, examples.values())), time.perf_counter() - start, folder)
+
+
+def _contradictions(task: Any, computed: ExpectedScores, reported: Mapping[str, Any]) -> list[str]:
+    """Return a line for each score of a task that is not declared, and for each declared metric without a score."""
+    benchmark, info = task.benchmark, task.info
+    known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
+    declared = {metric.name for metric in benchmark.metrics_of(info, task.options)}
+    lacking = declared - {key.partition(",")[0] for key in reported}
+    undeclared = [f"score() returns {name}, but no metric of that name is declared" for name in {*computed} - known]
+    never = [f"the metric {name} is declared, but score() never returns it" for name in lacking]
+    return [f"{info.name}: {problem}" for problem in (*undeclared, *never)]
 
 
 def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:

@@ -6,12 +6,11 @@ are checked (the harness and the filters) are not used here.
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
-from medtasks_utils.statistics.metrics import REPLY_METRICS, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
 
@@ -81,22 +80,3 @@ def expected_scores(
         codes = integer_codes(strata[name])
         expected[name] = metric_of(name, benchmark.name).aggregation.value(MetricScores.of(rows, codes, codes))
     return expected
-
-
-def metric_problems(
-    task: str, benchmark: Benchmark, declared: Iterable[Metric], computed: Iterable[str], reported: Iterable[str]
-) -> Iterator[str]:
-    """Yield a line for each score that is computed but not declared, and for each declared metric that is missing.
-
-    Args:
-        task: the task's name.
-        benchmark: the task's benchmark.
-        declared: the metrics that the task declares.
-        computed: the names of the scores that the benchmark computes, and of the metrics of replies.
-        reported: the keys of the task's results, such as ``acc,strict-match``.
-    """
-    known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
-    for name in {*computed} - known:
-        yield f"{task}: score() returns {name}, which is not reported: add it to {benchmark.name}'s metrics"
-    for name in {metric.name for metric in declared} - {key.partition(",")[0] for key in reported}:
-        yield f"{task}: {name} is declared but never computed: return it from score(), or omit it in metrics_of()"

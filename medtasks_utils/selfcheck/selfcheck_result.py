@@ -78,8 +78,6 @@ class SelfcheckResult:
         """Return a JSON-compatible dict: whether it passed, every score, and the paths of runs and report."""
         return {
             "passed": not self.failed,
-            "answers": self.answers,
-            "seconds": self.seconds,
             "problems": self.problems,
             "scores": [{**score._asdict(), "as_expected": score.is_as_expected} for score in self.scores],
             "runs": str(self.runs),

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.writing import JsonObject, table, write_whole
+from medtasks_utils.writing import JsonObject, write_whole
 
 from .allocation import exit_code, last_lines, note, read_json
 from .job_size import size_of
@@ -40,12 +40,6 @@ def job_records(plan: Plan) -> list[JsonObject]:
         }
         for job in plan.jobs()
     ]
-
-
-def job_table(records: Sequence[JsonObject]) -> str:
-    """Format the records of jobs as a table."""
-    columns = ["name", "state", "answers", "requests"]
-    return table([list(map(record.get, columns)) for record in records], columns, left=2)
 
 
 def is_done(job: Job) -> bool:

@@ -194,8 +194,6 @@ def test_the_command(folder, tmp_path, capsys):
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
     assert Page(output.read_text()).numbers["runs"][0] == "second"
     assert figure.read_text().startswith("| Model |")
-    assert main([*command, "--compare", "second"]) == 0
-    assert Page(output.read_text()).numbers["runs"][0] == "second" and capsys.readouterr()
     assert main([*command, "--figure", "board.png"]) == 2 and capsys.readouterr()
     with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
         leaderboard_figure(read_runs(folder / "c"))

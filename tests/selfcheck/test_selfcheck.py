@@ -79,8 +79,8 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     assert not found["passed"] and all(score["as_expected"] for score in found["scores"])
     assert found["problems"] == [
-        "medhallu: score() returns rewards, which is not reported: add it to medhallu's metrics",
-        "medhallu: reward is declared but never computed: return it from score(), or omit it in metrics_of()",
+        "medhallu: score() returns rewards, but no metric of that name is declared",
+        "medhallu: the metric reward is declared, but score() never returns it",
     ]
 
 
