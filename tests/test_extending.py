@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commanding import clean_environment, medtasks
-from given import ROOT
+from given import ROOT, write_rows
 from judge_server import JudgeServer
 from running import saved_results
 from saved_runs import drawn
@@ -65,7 +65,6 @@ def caller(request: dict[str, Any]) -> str:
 def environment_run(folder: Path) -> Path:
     """The same responses, as an environment writes them."""
     place = folder / "toy-bench--org--model" / "0a1b2c3d"
-    place.mkdir(parents=True)
     lines = [
         {
             "prompt": [{"role": "user", "content": f"Q: {question} Yes, no or maybe?"}],
@@ -75,10 +74,10 @@ def environment_run(folder: Path) -> Path:
         }
         for question, response in RESPONSES.items()
     ]
-    (place / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    path = write_rows(lines, place / "results.jsonl")
     about = {"env_id": "toy-bench", "env_args": {"polite": True}, "model": "org/model"}
-    (place / "metadata.json").write_text(json.dumps(about), encoding="utf-8")
-    return place / "results.jsonl"
+    path.with_name("metadata.json").write_text(json.dumps(about), encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +148,6 @@ def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
     assert strict == pytest.approx([2 / 6, 3 / 6, 1 / 6, (1 / 2 + 0 + 2 / 3) / 3])
     assert flexible == pytest.approx([3 / 6, 5 / 6, 2 / 6, (1 / 2 + 2 / 3 + 1 / 2) / 3])
     assert scores["macro_f1_stderr,strict-match"] > 0
-    assert scores["letters,strict-match"] == pytest.approx(sum(map(len, RESPONSES.values())) / 6)
     metadata = found["configs"]["toybench"]["metadata"]
     assert metadata["benchmark"] == "toybench"
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
@@ -157,6 +155,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
 
 def test_it_is_in_the_help_the_report_and_the_comparison(said, folder):
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
+    assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
     page = drawn((folder / "report.html").read_text())
     assert all(
         text in page for text in ("ToyBench", "decided: yes or no", "A response that says maybe decides nothing.")
@@ -225,20 +224,15 @@ def test_the_selfcheck_runs_it(tmp_path):
     assert checked.code == 0 and "toybench" in checked.out, checked
 
 
-def test_a_misspelt_option_of_it_is_one_clear_line(said):
-    assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
-
-
 # ---- a metric, a judge, a tool and a command
 
 
 def test_a_metric_a_judge_and_a_command(said, folder):
     assert said["command"].out == "hello you\n"
     scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
-    right = scores["acc,strict-match"]
-    assert 0 < right < 1, "the bundled sample has A among its answers"
-    assert scores["explanation,strict-match"] == pytest.approx(99 * right)
-    assert 0 < scores["words,strict-match"] < 100
+    assert scores["acc,strict-match"] == 1 / 4, "one of four answers in the sample is A"
+    assert scores["explanation,strict-match"] == pytest.approx(99 / 4)
+    assert scores["words,strict-match"] == pytest.approx(100 * 2 / 8 / 4), "two of its eight words"
 
 
 def test_a_tool(said, folder):

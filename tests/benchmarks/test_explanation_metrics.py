@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from explanations_model import LENGTH, save_model
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
-from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric, make_metrics
+from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
 from medtasks_utils.benchmarks.medexqa.metrics import meteor as meteor_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
@@ -105,37 +104,26 @@ def check(metric: ExplanationMetric, reference: Callable[..., float], *pairs: tu
 
 
 @contextmanager
-def nltk_data(folder: Path) -> Iterator[Any]:
-    """NLTK with a folder of data, none of which is loaded yet; gives its WordNet. NLTK itself is slow to import."""
+def nltk_data(folder: Path) -> Iterator[None]:
+    """NLTK with a folder of data, none of which is loaded yet. NLTK itself is slow to import."""
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
     from nltk.corpus.util import LazyCorpusLoader
     from nltk.tokenize import _get_punkt_tokenizer
 
-    wordnet = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
     _get_punkt_tokenizer.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nltk.data.path", [str(folder)])
-        patch.setattr("medtasks_utils.benchmarks.medexqa.metrics.meteor.wordnet", wordnet)
-        yield wordnet
+        patch.setattr(meteor_module, "wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
+        yield
     _get_punkt_tokenizer.cache_clear()
 
 
 @pytest.fixture(scope="module")
-def wordnet():
-    with nltk_data(NLTK) as found:
-        yield found
-
-
-def new_meteor() -> ExplanationMetric:
-    (metric,) = make_metrics(["meteor"])
-    return metric
-
-
-@pytest.fixture(scope="module")
-def meteor(wordnet):
-    metric = new_meteor()
-    metric.prepare()
-    return metric
+def meteor():
+    with nltk_data(NLTK):
+        metric = meteor_module.Meteor()
+        metric.prepare()
+        yield metric
 
 
 def reference_meteor(candidate: str, references: Sequence[str]) -> float:
@@ -202,7 +190,7 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
 
     monkeypatch.setattr("nltk.download", download)
     for _ in range(2):
-        metric = new_meteor()
+        metric = meteor_module.Meteor()
         metric.prepare()
     assert fetched == ["wordnet", "punkt_tab"]
     assert caplog.text.count("downloading it") == 2
@@ -217,7 +205,7 @@ def test_without_punkt_there_is_an_error_and_offline_nothing_is_asked_for(no_dat
     for offline in (False, True):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing"):
-            new_meteor().score(["a"], [["a"]])
+            meteor_module.Meteor().score(["a"], [["a"]])
     assert asked == ["punkt_tab"]
 
 
@@ -225,7 +213,7 @@ def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
     shutil.copytree(NLTK, no_data)
     no_data.chmod(0o777)
     with pytest.raises(MedtasksError, match=r"wordnet.*chmod go-w"):
-        new_meteor().prepare()
+        meteor_module.Meteor().prepare()
 
 
 # ---- making metrics, and scoring with all of them

@@ -4,11 +4,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, sample_rows, table
+from given import BY_CALCULATOR, table
 from running import documents, evaluate, load, reader
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
-FILE = "medcalc_bench/corrected.csv"
 FILTERS = ("strict-match", "flexible-extract")
 
 
@@ -20,15 +19,10 @@ def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **s
 # ---- rows
 
 
-def test_rows_have_the_calculators_number_and_category():
-    others = {row["Calculator Name"]: row for row in sample_rows(f"{PLAIN}/test.csv")}
+def test_rows_are_judged_as_their_calculator_says():
     for doc in documents(load(TASK)):
-        if other := others.get(doc["calculator_name"]):
-            assert doc["calculator_id"] == int(other["Calculator ID"])
-            assert doc["category"] == other["Category"].replace(" ", "_")
         assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
-    assert documents(load(TASK))[4]["lower_limit"] == -3.675, "limits the wrong way round are put in order"
     given = {"dataset_version": "corrected"}
     assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
 

@@ -1,29 +1,23 @@
 """A metric, a judge and a tool."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric
 from medtasks_utils.judging import Case
 from medtasks_utils.judging.judge import Ask, Judgement
 from medtasks_utils.tools.tool import CallResult, Tool
 
 
-class SharedWords:
+class SharedWords(ExplanationMetric):
     """The share of a candidate's words that stand in a reference, 0–100."""
 
     name = "words"
     signature = "words|v:1"
 
-    def prepare(self) -> None:
-        """Nothing to load."""
-
-    def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score."""
-        return [
-            100 * sum(word in " ".join(texts).split() for word in candidate.split()) / max(len(candidate.split()), 1)
-            for candidate, texts in zip(candidates, references, strict=True)
-        ]
+    def of_one(self, candidate: str, references: Sequence[str]) -> float:
+        """Score, 0–1."""
+        words = candidate.split()
+        return sum(word in " ".join(references).split() for word in words) / len(words)
 
 
 class KindJudge:

@@ -3,8 +3,6 @@
 A whole benchmark, as CONTRIBUTING.md leads through it: rows, prompt (in YAML), reading, score.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,7 +84,6 @@ class ToyBench(Benchmark):
         ACC,
         ANSWERED,
         Metric("maybe_rate", higher_is_better=None),
-        Metric("letters", unit="count", higher_is_better=None),
     )
     compared = ("macro_f1", "acc")
     breakdowns = (Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),)
@@ -94,7 +91,7 @@ class ToyBench(Benchmark):
     abstention = Abstention(
         MAYBE,
         rate_metric="maybe_rate",
-        rows=(AbstentionRow("decided: yes or no", "acc", _is_decided), AbstentionRow("acc of all", "acc")),
+        rows=(AbstentionRow("decided: yes or no", "acc", _is_decided),),
         lead="A response that says maybe decides nothing.",
     )
     sample = Path(__file__).parent / "sample"
@@ -124,14 +121,13 @@ class ToyBench(Benchmark):
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: ToyOptions) -> ResponseScores:
-        """Return whether the answer is right, its part in the classes' F1, and how long the response is."""
+        """Return whether the answer is right, its part in the classes' F1, and whether it abstains."""
         return self.scores(
             answer,
             example,
             answer.value == example["answer"],
             macro_f1=ClassTerms.of(example["answer"], answer.value, ANSWERS),
             maybe_rate=float(answer.value == MAYBE),
-            letters=float(len(answer.response)),
         )
 
     def case_of(self, example: Example, response: str) -> Case:

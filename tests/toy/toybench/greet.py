@@ -1,7 +1,5 @@
 """``medtasks greet``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from medtasks_utils.commands.flags import Command, Printout
