@@ -9,28 +9,19 @@ from typing import Any
 import pyarrow
 import pytest
 from environment_runs import ENVIRONMENTS, lines, rows, write
-from given import TASK_OF, Row, write_rows
+from given import TASK_OF, Row, table, write_rows
 from running import right_answer
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.compare import compare_runs
 from medtasks_utils.elsewhere.matching import by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.replies import Reply
-from medtasks_utils.rescore import find_responses
 from medtasks_utils.results import Run, read_runs
 
 STRICT = "strict-match"
-NO_SCORES = dict.fromkeys(
-    (
-        *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
-        *("num_turns", "input_tokens", "output_tokens"),
-    ),
-    2.5,
-)
 
 
 def mostly_right(doc: Row) -> str:
@@ -47,8 +38,7 @@ def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]
 @pytest.mark.parametrize("benchmark", ENVIRONMENTS)
 def test_what_is_written_is_what_the_harness_writes(benchmark, tmp_path):
     function, name = ENVIRONMENTS[benchmark][1], TASK_OF[benchmark]
-    written = [{**line, **NO_SCORES} for line in lines(benchmark, mostly_right)]
-    run, problems = imported(write(tmp_path, benchmark, written), tmp_path / "out")
+    run, problems = imported(write(tmp_path, benchmark, lines(benchmark, mostly_right)), tmp_path / "out")
     assert (run.model, run.date, list(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", [name])
     task = run.tasks[name]
     assert task.benchmark is not None
@@ -66,11 +56,6 @@ def test_what_is_written_is_what_the_harness_writes(benchmark, tmp_path):
             assert metrics.items() <= ours.metrics[filter_name].items()
         scores = ours.details[STRICT]["other_scores"]
         assert scores.keys() == {"env_reward", f"env_{function}"} and len({*scores.values()}) == 1
-    compared = compare_runs(run, theirs)
-    assert all(line.contrast.difference == pytest.approx(0) for line in compared.differences)
-    accuracy = next(line for line in compared.differences if line.metric.name == "acc")
-    assert accuracy.contrast.n == len(rows(benchmark))
-    assert any("no signature" in warning for warning in compared.warnings)
 
 
 def test_the_command_and_what_reads_its_files(tmp_path, capsys):
@@ -82,24 +67,11 @@ def test_the_command_and_what_reads_its_files(tmp_path, capsys):
     assert len(written) == 4 and all(Path(path).is_relative_to(out) for path in written)
     (run,) = read_runs(out)
     assert len(run.tasks) == 4 and all(task.metrics for task in run.tasks.values()), "of one model and date"
-    found = find_responses([str(out)], STRICT).found
-    assert len(found) == len(rows("medexqa")) and all(len(response.case.references) == 2 for response in found)
     with pytest.raises(MedtasksError, match="medtasks import"):
         read_runs(tmp_path / "theirs")
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        {"model": ".."},
-        {"model": "../../x"},
-        {"model": "a\0b"},
-        {"model": "/tmp"},
-        {"date": "../../../x"},
-        {"date": "2026/../../..\0"},
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("names", table("names_of_runs"), ids=repr)
 def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
     path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
     before = set(tmp_path.rglob("*"))
