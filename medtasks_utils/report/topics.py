@@ -161,7 +161,7 @@ class Topic:
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
         is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
-        n = of_samples.n if is_clustered or result.is_group or not result.asked else result.asked
+        n = 0 if is_clustered or result.is_group else result.asked  # how many of them are independent is not known
         return estimate_from_results(metric, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:

@@ -16,11 +16,12 @@ from medtasks_utils.results import Run, Sample, as_run
 from medtasks_utils.results.samples import SampleLog
 
 
-def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), signature=None) -> Run:
+def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), signature=None, n=0) -> Run:
     """A run of one task: its samples, and what the harness reported."""
     task = TASK[benchmark]
     config = {"metadata": {"benchmark": benchmark, "signature": signature}}
-    content = {"model_name": name, "results": {task: values or {}}, "configs": {task: config}}
+    counts = {task: {"original": n, "effective": n}}
+    content = {"model_name": name, "results": {task: values or {}}, "configs": {task: config}, "n-samples": counts}
     run = as_run(content, folder / name / "results.json")
     run.name = name
     run.tasks[task].__dict__["_log"] = SampleLog(list(samples), [])
@@ -42,6 +43,14 @@ def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, f
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
     (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
     assert outcomes(topic.results["a"]) == found
+
+
+@pytest.mark.parametrize(("benchmark", "n", "low"), [("medmcqa", 40, 0.5981), ("medhallu", 0, None)])
+def test_an_interval_without_samples_needs_independent_examples(benchmark, n, low):
+    values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": (0.75 * 0.25 / 39) ** 0.5}
+    (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=40)])
+    found = topic.estimate("a", STRICT, "acc")
+    assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
 
 
 @pytest.mark.parametrize(
