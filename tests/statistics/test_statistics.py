@@ -16,6 +16,7 @@ from medtasks_utils.harness.aggregates import NO_NUMBER, ExampleScore, HarnessAg
 from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.intervals import (
+    Estimate,
     confidence_interval,
     effective_sample_size,
     estimate,
@@ -25,7 +26,7 @@ from medtasks_utils.statistics.intervals import (
 )
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
-from medtasks_utils.statistics.ratio import MIN_CLUSTERS, Ratio, holm, informative_clusters
+from medtasks_utils.statistics.ratio import Ratio, holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore, Score
 
@@ -152,14 +153,6 @@ def test_informative_clusters_are_those_that_differ():
 # ---- intervals
 
 
-def coverage(n: int, share: float) -> tuple[float, float]:
-    """Of the interval over all counts, and over those with enough informative answers."""
-    counts = np.arange(n + 1)
-    ends = [share_interval(k / n, n) for k in counts]
-    holds = [low - 1e-12 <= share <= high + 1e-12 for low, high in ends]
-    return float(stats.binom.pmf(counts, n, share) @ holds), 2 * n * share * (1 - share)
-
-
 def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
     number = effective_sample_size(0.5, 0.05, 100, 200, 99, False)
     assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
@@ -190,14 +183,6 @@ def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
         assert low == pytest.approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
         assert high == pytest.approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
-
-
-@pytest.mark.parametrize("n", [20, 50, 131, 400])
-def test_intervals_of_shares_hold_the_truth(n):
-    for share in np.linspace(0.005, 0.995, 199):
-        found, informative = coverage(n, float(share))
-        assert found > 0.915
-        assert informative < MIN_CLUSTERS or 0.92 < found < 0.984
 
 
 @given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from(["share", "f1", "points", "macro"]))
@@ -233,6 +218,12 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metr
     assert found.value is not None and found.value == pytest.approx(np.mean(values))
     reported = estimate_from_results(metric, found.value, found.stderr, len(values))
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
+
+
+def test_a_total_has_no_interval():
+    total = Metric("t", TOTAL, unit="count")
+    assert estimate(scores([1.0, None, 2.0]), total) == Estimate(2, 3.0)
+    assert estimate(scores([None]), total) == estimate(scores([None]), Metric("m")) == Estimate(0, None)
 
 
 def test_points_near_their_highest_are_few_without_samples_too():
@@ -311,16 +302,6 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
     assert back is not None and back.interval is not None
     assert (back.b, back.a, -back.difference) == (found.a, found.b, found.difference)
     assert (-back.interval.high, -back.interval.low) == pytest.approx((found.low, found.high))
-
-
-def test_runs_of_different_repeats_are_tested_by_t():
-    rng = np.random.default_rng(3)
-    a, b = (rng.binomial(1, 0.9, (131, k)).astype(float) for k in (4, 1))
-    found = contrast(scores(a), scores(b), Metric("acc"))
-    assert found is not None and found.test == "t" and found.p is not None
-    assert found.stderr and found.low is not None and found.high is not None
-    reach = stats.t.ppf(0.975, 130) * found.stderr  # and one example more that is gained, and one that is lost
-    assert reach < (found.high - found.low) / 2 < 1.1 * reach
 
 
 def test_scores_are_compared_where_both_runs_were_judged():
