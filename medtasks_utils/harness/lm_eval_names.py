@@ -15,12 +15,9 @@ pre-release.
 
 import csv
 from importlib import import_module
-from importlib.metadata import version
 from inspect import getsource, isclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from medtasks_utils.errors import MedtasksError
 
 from .deferred_imports import import_lm_eval
 
@@ -75,17 +72,7 @@ def missing() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object that lm_eval has under a name.
-
-    Raises:
-        MedtasksError: if the installed lm_eval lacks it.
-    """
+    """Return the object that lm_eval has under a name."""
     if name not in NAMES:
         raise AttributeError(f"{name} is not in lm_eval_names.csv")
-    try:
-        return getattr(owner_of(name), name)
-    except (AttributeError, ImportError):
-        raise MedtasksError(
-            f"lm_eval {version('lm_eval')} has no {NAMES[name].module}.{name}, which this version of medtasks needs: "
-            "install a release of lm_eval that it supports"
-        ) from None
+    return getattr(owner_of(name), name)

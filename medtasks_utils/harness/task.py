@@ -98,7 +98,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     model: LM | None = None  # set when requests are built
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     _fewshot_seed: int | None = None
-    _fewshot_rows: Sequence[Example] = ()
     _has_chat_template = False
     _scorer: BatchScorer | None = None
     _limit: int | None = None
@@ -224,14 +223,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 )
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
-        self._fewshot_rows = list(samples() if callable(samples) else samples)
-        if self.config.num_fewshot > len(self._fewshot_rows):
-            raise UsageError(
-                f"--num_fewshot: {self.info.name} has few-shot rows for at most {len(self._fewshot_rows):,}"
-            )
+        rows = list(samples() if callable(samples) else samples)
+        if self.config.num_fewshot > len(rows):
+            raise UsageError(f"--num_fewshot: {self.info.name} has few-shot rows for at most {len(rows):,}")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = make_sampler(self._fewshot_rows, rnd=self._fewshot_seed)
+        self.sampler: ContextSampler = make_sampler(rows, rnd=self._fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
@@ -244,12 +241,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
         self._prepare_fewshot()
-        count = len(self.eval_docs)
+        last = len(self.eval_docs) - 1
         for number in kwargs.get("samples") or ():
-            if not 0 <= number < count:
-                raise UsageError(
-                    f"--samples: {self.info.name} has no example {number}; its indices run from 0 to {count - 1:,}"
-                )
+            if not 0 <= number <= last:
+                raise UsageError(f"--samples: {self.info.name} has no example {number}, but 0 to {last:,}")
         self._limit = kwargs.get("limit")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
@@ -385,7 +380,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             prompt["parts"] = parts
         if config.num_fewshot:
             without_addresses = re.sub(" at 0x[0-9a-f]+", "", repr(config.fewshot_config))  # of functions
-            prompt["fewshot"] = [without_addresses, self._fewshot_seed, self._fewshot_rows]
+            prompt["fewshot"] = [without_addresses, self._fewshot_seed, self.sampler.df]
             prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
         return prompt
 

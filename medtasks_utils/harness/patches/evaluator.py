@@ -88,7 +88,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             """Save the results."""
             evaluation = current_evaluation.get()
             without_secrets = evaluation.finish(results)
-            self._save(_is_json, lambda: super(Tracker, self).save_results_aggregated(without_secrets, samples))
+            self._save(_is_json, super().save_results_aggregated, without_secrets, samples)
             if hasattr(self, "date_id"):
                 evaluation.path = next(evaluation.folder.glob(f"*_{self.date_id}.json"), None)
 
@@ -98,13 +98,13 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             def has_all_lines(path: Path) -> bool:
                 return path.read_bytes().count(b"\n") == len(samples)
 
-            self._save(has_all_lines, lambda: super(Tracker, self).save_results_samples(task_name, samples))
+            self._save(has_all_lines, super().save_results_samples, task_name, samples)
 
-        def _save(self, is_whole: Callable[[Path], bool], save: Callable[[], None]) -> None:
+        def _save(self, is_whole: Callable[[Path], bool], save: Callable[..., None], *content: Any) -> None:
             """Save a file under a temporary name, and rename it if it is complete; lm_eval only logs errors."""
             output_path = self.output_path
             if not output_path:
-                save()
+                save(*content)
                 return
             folder = current_evaluation.get().folder
             try:
@@ -112,7 +112,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
                 with TemporaryDirectory(prefix=".unfinished_", dir=folder) as unfinished:
                     name = Path(output_path).name if output_path.endswith(".json") else ""
                     self.output_path = str(Path(unfinished, name))
-                    save()
+                    save(*content)
                     for path in filter(is_whole, Path(unfinished).rglob("*.json*")):
                         path.replace(folder / path.name)
             except OSError as error:
