@@ -54,7 +54,7 @@ flags are those of medtasks eval; if a model and a run both set a flag, the run'
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
-RESERVED = {"model", "model_args", "tasks", "metadata", "data", "set", "output_path", "log_samples", "config"}
+RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samples", "config"}
 """Flags that the sweep sets itself."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""

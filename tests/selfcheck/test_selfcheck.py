@@ -16,6 +16,7 @@ from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
+from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +91,36 @@ def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
     expected = expected_scores(task.benchmark, task.options, examples)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
+
+
+def test_what_the_result_says(tmp_path):
+    scores = [
+        CheckedScore("medhallu", "acc", "strict-match", "right", 1.0, 1.0),
+        CheckedScore("medhallu", "f1", "strict-match", "right", "N/A", None),
+        CheckedScore("medhallu", "acc", "flexible-extract", "first", 0.5, 0.5 + 2e-9),
+        CheckedScore("medhallu", "acc", "strict-match", "first", 0.5, 0.5 - 5e-10),
+        CheckedScore("medmcqa_openmed", "acc", "strict-match", "unsure", 0.0, None),
+        CheckedScore("medmcqa_openmed", "acc", "none", "unsure", "N/A", 0.0),
+    ]
+    result = SelfcheckResult(scores, ["a problem"], 1234, 2.04, tmp_path / "runs")
+    lines = [" ".join(line.split()) for line in result.to_text().splitlines()]
+    assert lines == [
+        "3 of 6 scores are not as expected: lm_eval sent 1,234 prompts to a server with known answers (2.0 s)",
+        "checked: 3 metrics of 2 tasks and groups, under both filters",
+        "accuracy (strict-match) if answers are",
+        "always right MedHallu 100.0",
+        "always the first option MedHallu 50.0",
+        "drawn at random",
+        "missing, or reasoning that is cut off",
+        "that the model is unsure MedMCQA 0.0",
+        "task metric filter answers score expected",
+        "medhallu acc flexible-extract first 0.5 0.500000002",
+        "medmcqa_openmed acc strict-match unsure 0.0 None",
+        "medmcqa_openmed acc none unsure N/A 0.0",
+        "a problem",
+        f"report: {tmp_path / 'report.html'} (open it in a browser)",
+    ]
+    passed = SelfcheckResult(scores[:2], [], 1, 1, tmp_path / "runs")
+    assert passed.to_text().startswith("all 2 scores are as expected: ")
+    assert (passed.failed, result.failed, passed.to_data()["passed"]) == (False, True, True)
+    assert [score["as_expected"] for score in result.to_data()["scores"]] == [True, True, False, True, False, False]

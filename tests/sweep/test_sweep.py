@@ -21,9 +21,9 @@ from scripts import Held
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.sweep import local_executor
+from medtasks_utils.sweep import local_executor, scheduler
 from medtasks_utils.sweep.allocation import exit_code, is_up, note, read_json
-from medtasks_utils.sweep.local_executor import LocalExecutor
+from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
@@ -86,13 +86,17 @@ def state(process: str) -> str:
     return "Z"
 
 
-def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys):
+def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
+    monkeypatch.setattr(scheduler, "_PROGRESS_INTERVAL", -1)
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
     path = plan(tmp_path, server, count=1, runs=[A_RUN])
     assert main(["sweep", str(path)]) == 130
     held.release.set()
-    assert capsys.readouterr().err.splitlines()[-1] == "medtasks: interrupted"
+    errors = capsys.readouterr().err.splitlines()
+    assert [re.sub(r"^[\d:]{8} ", "", errors[at]) for at in (0, 1, -1)] == [
+        *("m0/a: running", "m0/a: 0 of 28 answers", "medtasks: interrupted")
+    ]
     (job,) = read_plan(path).jobs()
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
 
@@ -217,33 +221,34 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, ca
     path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}])
     (job,) = read_plan(path).jobs()
     job.folder.mkdir(parents=True)
-    (job.folder / "log.txt").write_text("starting\nno luck\n")
+    log = job.folder / "log.txt"
+    log.write_text("".join(f"{number}\n" for number in range(10)))
     monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1, 1]))
     assert main(["sweep", str(path)]) == 1
     out, errors = capsys.readouterr()
-    assert "no luck" in errors and "no report" in out
+    assert f"m0/a: failed with exit code 1; the end of {log}:\n2\n3\n4\n5\n6\n7\n8\n9\n" in errors
+    assert out == "no report: no job is done\n"
     with FileLock(tmp_path / "sweep" / ".lock"):
         assert main(["sweep", str(path)]) == 1
     assert "another sweep is running" in capsys.readouterr().err
 
 
-def test_a_run_s_flags_count_before_a_model_s(tmp_path, server):
-    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}]).read_text())
-    content["models"][0]["flags"] = {"limit": 9, "batch_size": 2}
-    settings = Plan(**content).jobs()[0].settings
-    assert (settings["limit"], settings["batch_size"]) == (3, 2)
-
-
-def test_zero_and_false_are_passed_where_they_are_values(tmp_path, server):
-    flags = {"seed": 0, "num_fewshot": 0, "fewshot_as_multiturn": False, "write_out": False, "device": None}
+def test_which_flags_are_passed(tmp_path, server):
+    """A run's value counts before a model's; zero and false are values."""
+    flags = {"seed": 0, "num_fewshot": 0, "fewshot_as_multiturn": False, "write_out": False, "device": None, "limit": 3}
     stop = {"gen_kwargs": {"stop": ["###", "END"]}}
-    (job,) = read_plan(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {**flags, **stop}}])).jobs()
-    passed = [word for word in job.flags() if word.split("=")[0].strip("-") in {*flags, *stop}]
+    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {**flags, **stop}}]).read_text())
+    content["models"][0]["flags"] = {"limit": 9, "batch_size": 2}
+    passed = [word for word in Plan(**content).jobs()[0].flags() if "model" not in word]
     assert sorted(passed) == [
+        "--batch_size=2",
         "--fewshot_as_multiturn=False",
         f"--gen_kwargs={json.dumps(stop['gen_kwargs'])}",
+        "--limit=3",
+        '--metadata={"medtasks_data": "sample"}',
         "--num_fewshot=0",
         "--seed=0",
+        "--tasks=medhallu",
     ]
 
 
@@ -261,9 +266,22 @@ def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(tmp_path, server
 
 
 def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):
-    assert is_up(server.url)  # with 404
-    server.page = Fault(503)
+    server.page = Fault(499)
+    assert is_up(server.url)
+    server.page = Fault(500)
     assert not is_up(server.url) and not is_up("nowhere")
+
+
+def test_the_machine_s_gpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert visible_gpus() == []
+    smi = tmp_path / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 'GPU 0: H100'; echo 'GPU 1: H100'; echo ' MIG 3'\n")
+    smi.chmod(0o755)
+    assert visible_gpus() == ["0", "1"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert visible_gpus() == []
 
 
 def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
@@ -274,10 +292,11 @@ def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
 
 
 def test_variables_travel_by_name_and_pattern(monkeypatch):
-    monkeypatch.setattr(os, "environ", {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "HF_HOME": "/x", "http_proxy": "p"})
-    (default,) = (field.default for name, field in Plan.model_fields.items() if name == "env")
-    assert forwarded_environment(default) == {"OPENAI_API_KEY": "k", "HF_TOKEN": "t", "http_proxy": "p"}
-    assert forwarded_environment(["HF_*"]) == {"HF_TOKEN": "t", "HF_HOME": "/x"}
+    keys = ["OPENAI_A", "AZURE_OPENAI_A", "ANTHROPIC_A", "HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE"]
+    default = [*keys, "http_proxy", "HTTP_PROXY"]
+    monkeypatch.setattr(os, "environ", dict.fromkeys([*default, "HF_HOME", "HOME"], "x"))
+    assert [*forwarded_environment(Plan.model_fields["env"].default)] == default
+    assert forwarded_environment(["HF_?OME", "HOM"]) == {"HF_HOME": "x"}
 
 
 def test_a_file_that_is_no_plan(tmp_path):

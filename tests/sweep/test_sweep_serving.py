@@ -7,8 +7,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -59,10 +60,10 @@ def quick(monkeypatch):
     return set_program
 
 
-def steps(content: dict[str, Any], **environment: str) -> Iterator[None]:
+def steps(content: dict[str, Any], by_model: bool = False, **environment: str) -> Iterator[None]:
     """The steps of the plan's only allocation, which are taken no faster than those of a sweep."""
     plan = Plan(**content)
-    (allocation,) = allocations_of(plan.jobs(), False)
+    (allocation,) = allocations_of(plan.jobs(), by_model)
     with closing(run_allocation(allocation, environment)) as taken:
         for step in taken:
             time.sleep(0.05)
@@ -123,18 +124,44 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
         left_over.wait()
 
 
-def test_energy_is_what_nvidia_smi_measures(tmp_path, quick, monkeypatch):
-    quick("")
+@pytest.mark.parametrize(
+    ("by_model", "changed", "most"),
+    [
+        (False, {}, 1),
+        (False, {"resources": {"cpus": 2}}, 2),
+        (False, {"replicas": 2}, 2),
+        (True, {"model": "dummy", "resources": {"cpus": 2}}, 1),  # without a server
+    ],
+)
+def test_how_many_jobs_run_at_once(tmp_path, quick, by_model, changed, most):
+    quick("import sys, time; time.sleep(1); sys.exit(3)")
+    content = served(tmp_path, **changed)
+    if by_model:
+        del content["models"][0]["serve"]
+    at_once = [[job["state"] for job in states(tmp_path)].count("running") for _ in steps(content, by_model)]
+    assert max(at_once) == most
+    assert states(tmp_path) == [{"code": 3, "state": "failed with exit code 3"}] * 2
+
+
+def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeypatch):
     smi = tmp_path / "nvidia-smi"
     smi.write_text(f"#!/bin/sh\necho $* > {tmp_path / 'asked'}; echo 300.5; echo [N/A]; echo 99.5\n")
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    list(steps(served(tmp_path, resources={"gpus": 2}), CUDA_VISIBLE_DEVICES="2,3"))
-    costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
-    assert len(costs) == 2
-    for cost in costs:
-        assert cost == pytest.approx({**cost, "gpu_seconds": 2 * cost["seconds"], "joules": 400 * cost["seconds"]})
-    assert "--id=2,3" in (tmp_path / "asked").read_text()
+    now = [100.0]
+    monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    jobs: Any = Plan(**served(tmp_path, resources={"gpus": 2})).jobs()
+    attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"}, ExitStack())
+    costs = []
+    for seconds, running in ((10, {}), (9.9, {}), (10.1, {jobs[0]: None})):
+        now[0] += seconds
+        attempt.running = running  # type: ignore[assignment]
+        attempt._charge(10)
+        costs.append([read_json(job.folder / "cost.json") for job in jobs])
+    half = {"seconds": 5, "gpu_seconds": 10, "joules": 2000}
+    more = {"seconds": 25, "gpu_seconds": 50, "joules": 10000}
+    assert costs == [[half, half], [half, half], [pytest.approx(more), half]]
+    assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
 
 
 def test_a_short_form_for_vllm():

@@ -1,0 +1,81 @@
+"""What a sweep asks of Ray and of Slurm, with stand-ins for both; their own tests need a cluster."""
+
+import os
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+from test_sweep_serving import served, states
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.sweep import slurm_executor
+from medtasks_utils.sweep.plan import Plan, allocations_of
+from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
+from medtasks_utils.sweep.slurm_executor import SlurmExecutor
+
+
+class RayError(Exception):
+    """Ray's error of a task whose node is gone."""
+
+
+class RayTaskError(RayError):
+    """Ray's error of a task that raised an error."""
+
+    cause = ImportError("no medtasks")
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatch):
+    pytest.importorskip("submitit", reason="needs submitit")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(slurm_executor, "_POLL_INTERVAL", 0)
+    queue = tmp_path / "queue"
+    program(tmp_path, "sbatch", f"cat $1 > {tmp_path}/script; echo x >> {queue}; echo Submitted batch job 42")
+    program(tmp_path, "squeue", f"test -e {tmp_path}/down && exit 1; test ! -e {queue} || echo 42")
+    program(tmp_path, "srun", "")
+    content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"time": 7})
+    plan = Plan(**content, slurm={"partition": "gpu", "time": 9})
+    (allocation,) = allocations_of(plan.jobs(), True)
+    for _ in range(2):  # the second finds it in the queue
+        executor = SlurmExecutor(plan)
+        assert executor.start(allocation) and executor.running == {allocation: "42"}
+        assert queue.read_text() == "x\n" and executor.ended() == []
+    options = {line.removeprefix("#SBATCH --") for line in (tmp_path / "script").read_text().splitlines()}
+    assert {"job-name=m", "partition=gpu", "time=7", "gpus-per-node=4", "cpus-per-task=3"} <= options
+    assert "--cpus-per-task 3" in (tmp_path / "script").read_text()
+    (tmp_path / "down").touch()
+    assert executor.ended() == [], "a Slurm that does not respond has not ended a job"
+    (tmp_path / "down").unlink()
+    queue.unlink()
+    assert executor.ended() == [allocation] and executor.running == {}
+    program(tmp_path, "sbatch", "exit 1")
+    with pytest.raises(MedtasksError, match="m: slurm: "):
+        executor.start(allocation)
+
+
+def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
+    task, ray = Mock(), Mock(__spec__=Mock(), exceptions=Mock(RayError=RayError, RayTaskError=RayTaskError))
+    ray.remote.return_value.options.return_value = task
+    ray.wait.side_effect = lambda references, **_: (references[:1], references[1:])
+    ray.get.side_effect = [None, RayTaskError(), RayError()]
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr("medtasks_utils.sweep.ray_executor.find_spec", lambda name: name)
+    plan = Plan(**served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2), env=("HOME",))
+    executor, allocation = RayExecutor("auto", plan), tuple(plan.jobs())
+    lost = {"code": 1, "state": "could not start: no medtasks"}
+    for state in ([], [lost, lost], [lost, lost]):
+        assert executor.start(allocation) and executor.ended() == [allocation]
+        assert (executor.running, states(tmp_path)) == ({}, state)
+    ray.remote.assert_called_with(run_on_node)
+    ray.remote.return_value.options.assert_called_with(name="m", num_cpus=3, num_gpus=4, max_retries=0)
+    task.remote.assert_called_with(allocation, {"HOME": os.environ["HOME"]})
+    executor.stop()
+    ray.shutdown.assert_called_once_with()
+    ray.init.side_effect = ConnectionError
+    with pytest.raises(MedtasksError, match="no Ray cluster responds at auto"):
+        RayExecutor("auto", plan)
