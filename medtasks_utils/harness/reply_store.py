@@ -69,13 +69,12 @@ class _Kept:
         """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
         before = self.entry["settings"]
         replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
-        return [
-            name
-            for name in _changed(before, now)
-            if not (
-                name in _LIMITS and all(_is_within(reply, name, before.get(name), now.get(name)) for reply in replies)
-            )
-        ]
+        different = []
+        for name in _changed(before, now):
+            limits = before.get(name), now.get(name)
+            if name not in _LIMITS or not all(_is_within(reply, name, *limits) for reply in replies):
+                different.append(name)
+        return different
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
