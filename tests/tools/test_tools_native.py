@@ -222,7 +222,7 @@ FORMS = {
 def test_a_tool_template_is_given_tools_calls_and_results(form):
     template, call = FORMS[form]
     model = InProcess(template, lambda turn: call if turn == 1 else ANSWER)
-    result = evaluate("medcalc_bench_calculator", model, limit=2)
+    result = evaluate("medcalc_bench_calculator", model, limit=2, confirm_run_unsafe_code=False)
     assert config(result)["tool_format"] == "native"
     for before, after, sample in zip(*model.batches, samples(result), strict=True):
         assert "evaluates one arithmetic expression" in before
