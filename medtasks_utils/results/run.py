@@ -41,7 +41,6 @@ class TaskRun:
         metrics: the values that the harness reported.
         config: the task's configuration, with its options under ``dataset_kwargs`` and further facts in ``metadata``.
         samples_path: the sample log; None if none was written.
-        signatures: signatures by filter; empty if the run has none.
     """
 
     task: str
@@ -49,7 +48,6 @@ class TaskRun:
     metrics: Metrics
     config: dict[str, Any]
     samples_path: Path | None = None
-    signatures: dict[str, str] = field(default_factory=dict)
     _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -57,13 +55,23 @@ class TaskRun:
         """The benchmark of the task; None for a task outside this package."""
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Further facts about the task, from its configuration."""
+        return mapping(self.config.get("metadata"))
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Signatures by filter; empty if the run has none."""
+        return mapping(self.metadata.get("signature"))
+
     def metric(self, name: str) -> Metric:
         """Return a metric of the task by name."""
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score that a classifier reaches on these rows without the question; None if unknown."""
-        content = mapping(self.config.get("metadata")).get("content", "")
+        content = self.metadata.get("content", "")
         shortcuts = self.benchmark.shortcuts if self.benchmark else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
 
@@ -126,9 +134,8 @@ class TaskRun:
     @property
     def remarks(self) -> list[str]:
         """Remarks that readers of the results need, such as a held-out split, and numbers of rows left out."""
-        metadata = mapping(self.config.get("metadata"))
-        left_out = metadata.get("rows_left_out", {}).items()
-        return [*metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
+        left_out = self.metadata.get("rows_left_out", {}).items()
+        return [*self.metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:

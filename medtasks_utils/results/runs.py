@@ -96,21 +96,20 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
         name: GroupRun(subtasks.get(name, []), _metrics(group)) for name, group in results.get("groups", {}).items()
     }
     # The harness lists groups without their own metrics among the tasks, but only tasks have a configuration.
-    names = dict.fromkeys([*(name for name in values if name in configs), *logs])
+    tasks = {}
+    for name in dict.fromkeys([*(name for name in values if name in configs), *logs]):
+        config = configs.get(name, {})
+        reported = _metrics(values.get(name, {}))
+        tasks[name] = TaskRun(name, benchmark_of(name, config), reported, config, logs.get(name))
     return Run(
         name="",
         model=str(results.get("model_name") or (path.parent if results else path).name),
         path=path,
         date=date,
         results=results,
-        tasks={name: _task(name, values.get(name, {}), configs.get(name, {}), logs.get(name)) for name in names},
+        tasks=tasks,
         groups=groups,
     )
-
-
-def _task(name: str, values: Mapping[str, Any], config: JsonObject, samples: Path | None) -> TaskRun:
-    signatures = mapping(mapping(config.get("metadata")).get("signature"))
-    return TaskRun(name, benchmark_of(name, config), _metrics(values), config, samples, signatures)
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
