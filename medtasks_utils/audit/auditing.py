@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -91,13 +91,12 @@ def _audit_task(
         strata[name] = Counter(responses=len(members), drawn=min(limit, len(members)), read=0)
     auditor = Auditor()
     judgements = judge_all(auditor, settings, drawn, check_first=True)
-    counted: dict[str, Counter[str]] = defaultdict(Counter)
     readings: list[JsonObject] = []
     for item, judgement in zip(drawn, judgements, strict=True):
         stated = judgement.output.get("stated")  # missing if the LLM failed
         facts = _facts(item, stated)
         strata[item.stratum]["read"] += stated is not None
-        counted[item.stratum].update(facts)
+        strata[item.stratum].update(facts)
         person = mark_of(marks, run, task, item.sample)
         readings.append(
             {
@@ -115,7 +114,7 @@ def _audit_task(
         )
 
     def counts(fact: str) -> list[Counts]:
-        return [Counts(counted[name][fact], of["read"], of["responses"]) for name, of in strata.items()]
+        return [Counts(of[fact], of["read"], of["responses"]) for of in strata.values()]
 
     filters: dict[str, JsonObject] = {}
     for name in FILTERS:

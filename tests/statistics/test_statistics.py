@@ -256,6 +256,9 @@ def test_a_difference_beyond_the_range_is_no_detectable_one():
     assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == [0.5, None, None]
     assert Metric("turns", unit="count").detectable(9.0) == 9.0
     assert estimate(scores([0.0] * 24), Metric("acc")).detectable is None, "equal scores say nothing about others"
+    of_few = [estimate_from_results(Metric("acc"), 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
+    assert [detectable is None for detectable in of_few] == [True, True, False, False]
+    assert of_few[-1] == pytest.approx(stats.t.ppf([0.975, 0.8], 24).sum() * math.sqrt(2) * 0.1), "of another run"
 
 
 # ---- two runs
@@ -311,6 +314,10 @@ def test_scores_are_compared_where_both_runs_were_judged():
     found = contrast(a, b, EXPLANATION)
     assert found is not None and (found.n, found.left_out, found.difference) == (18, 4, 0)
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
+    lost, decided = scores([(2.0, 2.0)] * 10 + [[]]), scores([(2.0, 2.0)] * 10 + [(0.0, 1.0)])
+    for first, second in ((lost, decided), (decided, lost)):
+        found = contrast(first, second, Metric("f1", F1))
+        assert found is not None and (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
 
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
