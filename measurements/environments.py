@@ -412,7 +412,7 @@ def explanations(metrics: Path, data: Path) -> None:
         pairs.append((" ".join(kept), [first, second]))
     for name in ("rougeL", "bleu", "meteor"):
         theirs = evaluate.load(str(metrics / name.lower().removesuffix("l")))
-        (ours,) = make_metrics([name], bertscore_model="none")
+        (ours,) = make_metrics([name], model="none")
         ours.prepare()
         found = ours.score([text for text, _ in pairs], [references for _, references in pairs])
         largest = max(

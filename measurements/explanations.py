@@ -168,7 +168,7 @@ def main() -> None:
             with saved_bert(words) as folder:
 
                 def bertscore(model: str = str(folder)) -> ExplanationMetric:
-                    return make_metrics(["bertscore"], bertscore_model=model, bertscore_device="cpu")[0]
+                    return make_metrics(["bertscore"], model=model, device="cpu")[0]
 
                 compare(bertscore, bert_score(folder), candidates[:few], references[:few], arguments.repeat)
             continue

@@ -413,9 +413,9 @@ class Benchmark(ABC):
 
     def add_known_issues(self, examples: Sequence[Example]) -> None:
         """Add the field ``known_issues`` to each example: the reasons to doubt its label, joined by semicolons."""
-        is_contradicted = contradicted(map(self.asked, examples)) if self.content_fields else [False] * len(examples)
-        for example, contradiction in zip(examples, is_contradicted, strict=True):
-            issues = [CONTRADICTED] if contradiction else []
+        contradictions = contradicted(map(self.asked, examples))
+        for example, is_contradicted in zip(examples, contradictions, strict=True):
+            issues = [CONTRADICTED] if is_contradicted and self.content_fields else []
             example[KNOWN_ISSUES] = "; ".join(issues + self.issues_of(example))
 
     # ---- reading

@@ -53,7 +53,12 @@ class Explanations:
     def __init__(self, options: MedExQAOptions, task: str, processes: int = 1) -> None:
         self._options = options
         self._task = task
-        self._metrics = make_metrics(options.lexical_metrics, **options.model_dump())
+        self._metrics = make_metrics(
+            options.lexical_metrics,
+            model=options.bertscore_model,
+            device=options.bertscore_device,
+            batch_size=options.bertscore_batch_size,
+        )
         try:
             call_all(metric.prepare for metric in self._metrics)
         except MedtasksError as error:

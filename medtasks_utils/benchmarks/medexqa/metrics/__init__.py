@@ -20,7 +20,6 @@ published scores were computed. ``evaluate`` itself is not used.
 """
 
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -85,15 +84,11 @@ class ExplanationMetric(ABC):
         """Return the score of a candidate that is not blank, from 0 to 1."""
 
 
-def make_metrics(names: Iterable[str], **settings: Any) -> list[ExplanationMetric]:
+def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetric]:
     """Create metrics by name, in order. Only the dependencies of these metrics are imported.
 
     Args:
         names: keys of :data:`METRICS`.
-        settings: arguments of the metrics, each prefixed with the metric's name, such as ``bertscore_device``.
+        bertscore: arguments of BERTScore.
     """
-    arguments: dict[str, dict[str, Any]] = defaultdict(dict)
-    for key, value in settings.items():
-        metric, _, argument = key.partition("_")
-        arguments[metric][argument] = value
-    return [METRICS[name](**arguments[name]) for name in names]
+    return [METRICS[name](**(bertscore if name == "bertscore" else {})) for name in names]

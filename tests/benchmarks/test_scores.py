@@ -1,0 +1,29 @@
+"""What one response scores on every metric, and where readings that need similarity begin and end."""
+
+import json
+
+import pytest
+from given import table
+
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.medexqa.authors import misspelt_option, only_letter
+
+EXAMPLES = dict(table("examples"))
+
+
+@pytest.mark.parametrize(("name", "number", "options", "response", "expected"), table("scores"))
+def test_what_a_response_scores_by_the_strict_reading(name, number, options, response, expected):
+    benchmark, example = benchmarks()[name], EXAMPLES[name][number]
+    settings = benchmark.options(**options)
+    scores = benchmark.score(benchmark.strict(response, example, settings), example, settings)
+    assert json.loads(json.dumps(scores)) == expected
+
+
+@pytest.mark.parametrize(("text", "options", "letter"), table("almost_quoted"))
+def test_an_option_that_is_almost_quoted(text, options, letter):
+    assert misspelt_option(text, options) == letter
+
+
+@pytest.mark.parametrize(("text", "letter"), table("only_letters"))
+def test_a_letter_counts_if_no_other_is_mentioned(text, letter):
+    assert only_letter(text, ["one", "two.", "three", ""]) == letter
