@@ -50,6 +50,7 @@ def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affai
     differences = incompatibilities(signed(task, **settings), signed(task, **settings, **change))
     assert [each.field for each in differences if each.refuse] == refused
     assert [each.field for each in differences if not each.refuse] == warned
+    assert not any("versions of" in each.message for each in differences)
 
 
 # ---- what must not be in it

@@ -116,11 +116,15 @@ def test_the_table_has_every_field(benchmark):
     assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
 
+NO_READERS = ["{function: take_first_k, k: 1}"]
+NO_READERS += [
+    f"{{function: {name}}}" for name in ("remove_whitespace", "lowercase", "uppercase", "majority_vote", "take_first")
+]
 ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-@pytest.mark.parametrize("filters", ["null", "[{name: none, filter: [{function: take_first}]}]"])
+@pytest.mark.parametrize("filters", ["null", f"[{{name: none, filter: [{', '.join(NO_READERS)}]}}]"])
 def test_a_whole_response_is_read_by_the_strict_reader(tmp_path, benchmark, filters):
     task = made(tmp_path, benchmark, f"filter_list: {filters}")
     task.build_all_requests(limit=1)
