@@ -83,14 +83,23 @@ def test_parts_are_held_back_unless_allowed(tmp_path, capsys, reason):
         assert ("revision" not in entry["dataset"]) is ("rows from local files" in entry["notes"]) is is_local
 
 
-def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
-    tasks = ["medmcqa_openmed", "medexqa", "medhallu"]
-    path = saved(tmp_path, answer=right_in(0.7), tasks=tasks)
-    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
-    assert main([*words, "--format", "every_eval_ever"]) == 0
+EVERY = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
+
+
+@pytest.fixture
+def every_eval_ever(tmp_path):
+    """The results file of a run, and the folder in which it was published."""
+    path, out = saved(tmp_path, answer=right_in(0.7), tasks=EVERY), tmp_path / "out"
+    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(out), "--format", "every_eval_ever"]
+    assert main(words) == 0
+    return path, out
+
+
+def test_every_eval_ever_has_each_metric_and_each_sample(every_eval_ever):
+    path, out = every_eval_ever
     results = json.loads(path.read_text())["results"]
-    files = list((tmp_path / "out").glob("data/*/org/name/*.json"))
-    assert sorted(file.parts[-4] for file in files) == sorted(tasks)
+    files = list(out.glob("data/*/org/name/*.json"))
+    assert sorted(file.parts[-4] for file in files) == sorted(EVERY)
     for file in files:
         content = json.loads(file.read_text())
         task = file.parts[-4]
@@ -102,7 +111,7 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
         assert uuid.UUID(file.stem).version == 4, "as its schema asks"
         assert scores["acc"] == results[task]["acc,strict-match"]
         about = content["detailed_evaluation_results"]
-        text = (tmp_path / "out" / about["file_path"]).read_text()
+        text = (out / about["file_path"]).read_text()
         samples = list(map(json.loads, text.rstrip("\n").split("\n")))
         assert about["total_rows"] == len(samples)
         assert all(sample["evaluation_id"] == content["evaluation_id"] for sample in samples)
@@ -112,14 +121,11 @@ def test_every_eval_ever_has_each_metric_and_each_sample(tmp_path):
         assert all(sample["output"]["raw"] and sample["messages"] is None for sample in samples)
 
 
-def test_evaleval_accepts_what_is_published(tmp_path: Path) -> None:
+def test_evaleval_accepts_what_is_published(every_eval_ever):
     """Its own package, which CI installs, validates each file, with the checks of its repository."""
     reason = "evaleval's package is installed in CI"
     validation = pytest.importorskip("every_eval_ever.validator.validation_core", reason=reason)
-    path = saved(tmp_path, answer=right_in(0.7), tasks=["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"])
-    out = tmp_path / "out"
-    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(out), "--format", "every_eval_ever"]
-    assert main(words) == 0
+    _, out = every_eval_ever
     files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
     assert len(files) == 8
     for name, file in files.items():

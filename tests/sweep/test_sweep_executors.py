@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 from test_sweep_serving import served, states
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import slurm_executor
 from medtasks_utils.sweep.plan import Plan, allocations_of
 from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
@@ -54,7 +54,10 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     queue.unlink()
     assert executor.ended() == [allocation] and executor.running == {}
     program(tmp_path, "sbatch", "exit 1")
-    with pytest.raises(MedtasksError, match="m: slurm: "):
+    with pytest.raises(UsageError, match="m: slurm: "):
+        executor.start(allocation)
+    (allocation,) = allocations_of(Plan(**content, slurm={"tme": 1}).jobs(), True)
+    with pytest.raises(UsageError, match=r"m: slurm: .*tme"):
         executor.start(allocation)
 
 

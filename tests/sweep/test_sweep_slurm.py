@@ -67,10 +67,3 @@ def test_requeued_and_killed_jobs_go_on_and_a_sweep_finds_its_jobs_again(tmp_pat
     assert "lost its node, or its Slurm job, retrying" in errors and number.read_text() != first
     twice = sum(count - 1 for count in Counter(asked(tmp_path)).values())
     assert twice <= 2 * 2, "those in flight"
-
-
-@pytest.mark.parametrize(("options", "said"), [({"tme": 1}, "tme"), ({"partition": "none"}, "invalid partition")])
-def test_a_wrong_option_is_one_line(tmp_path, capsys, options, said):
-    assert main(["sweep", str(written(tmp_path, {**served(tmp_path), "slurm": options}))]) == 2
-    errors = capsys.readouterr().err.strip().splitlines()
-    assert errors[-1].startswith("medtasks: error: m: slurm: ") and said in errors[-1]
