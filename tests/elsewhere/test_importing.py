@@ -213,6 +213,9 @@ IDS = {  # the fields of a document that the file's id is made of, and the bench
 }
 
 
+SCORES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 @pytest.mark.parametrize(("fields", "benchmark"), IDS.items())
 def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_path, capsys):
@@ -220,7 +223,7 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
     written = []
     for doc in rows(benchmark):
         identity = dict(zip(names, map(doc.get, fields), strict=True))
-        written.append({**identity, "text": right_answer(doc), "score": 0})
+        written.append({**identity, "text": right_answer(doc), **dict.fromkeys(SCORES, 0)})
     written += [written[0], {**written[1], names[0]: "nowhere"}]
     path = write_rows(written, tmp_path / f"x.{form}")
     if form == "jsonl":
@@ -235,6 +238,7 @@ def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_pat
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     metrics = run.tasks[task].metrics
-    assert (metrics["acc", STRICT].value, metrics["their_score", STRICT].value) == (1, 0)
+    assert metrics["acc", STRICT].value == 1
+    assert [metrics[f"their_{name}", STRICT].value for name in SCORES] == [0] * 6
     assert len(run.tasks[task].samples) == len(rows(benchmark))
     assert cli.main(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
