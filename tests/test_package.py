@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import importlib.util
-import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -57,17 +56,6 @@ def test_importing_loads_nothing_heavy_and_changes_nothing():
     assert done.returncode == 0, done.stderr
     expected = [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
     assert [line.split() for line in done.stdout.splitlines()] == expected
-
-
-def test_the_repository_s_owner_is_the_same_everywhere():
-    found = {}
-    for name in ("pyproject.toml", "CITATION.cff"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        found[name] = set(re.findall(r"github\.com/([\w-]+)/medtasks|https://([\w-]+)\.github\.io", text))
-    assert (
-        found["pyproject.toml"] == found["CITATION.cff"]
-        and len({one or other for one, other in found["CITATION.cff"]}) == 1
-    )
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)

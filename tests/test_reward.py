@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from given import ROOT, sample_rows
 
-from medtasks_utils import Scorer, reward, score
+from medtasks_utils import reward
 from medtasks_utils.errors import DataError, UsageError
 
 ROWS = sample_rows("medmcqa/train.jsonl")
@@ -25,13 +25,15 @@ def test_texts_and_messages_are_rewarded_alike():
     assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
 
 
-def test_medhallu_rewards_being_unsure_a_little():
-    rows = sample_rows("medhallu/pqa_labeled.jsonl")[:3]
-    shown = ["hallucinated", "ground_truth", "hallucinated"]
-    found = reward("medhallu", unsure_reward=0.2)(
-        ["\\boxed{1}", "\\boxed{1}", "\\boxed{2}"], **columns(rows), shown=shown
-    )
-    assert found == [1.0, 0.0, 0.2]
+def test_the_reward_is_the_metric_that_is_named_or_the_benchmarks():
+    rows = columns(sample_rows("medhallu/pqa_labeled.jsonl")[:3])
+    answers, shown = [f"\\boxed{{{digit}}}" for digit in (1, 1, 2)], ["hallucinated", "ground_truth", "hallucinated"]
+    rewards = reward("medhallu", unsure_reward=0.2)
+    assert rewards.__name__ == "medhallu_reward" and rewards(answers, **rows, shown=shown) == [1.0, 0.0, 0.2]
+    assert reward("medhallu", metric="acc")(answers, **rows, shown=shown) == [1.0, 0.0, 0.0]
+    said = ["It is hallucinated.", "It is hallucinated.", "I am unsure."]
+    flexible = reward("medhallu", filter_name="flexible-extract")
+    assert flexible(said, **rows, shown=shown) == [1.0, 0.0, 0.01] and rewards(said, **rows, shown=shown) == [0.0] * 3
 
 
 def test_the_documented_reward_asks_for_both_answers_of_a_row():
@@ -56,14 +58,6 @@ def test_mistakes_are_one_error_each():
         reward("medmcqa", metric="accuracy")
     with pytest.raises(UsageError, match="strict-match or flexible-extract"):
         reward("medmcqa", filter_name="strict")
-
-
-def test_a_scorer_gives_what_score_gives_one_by_one_or_together():
-    scorer = Scorer("medmcqa")
-    responses = ["\\boxed{B}", "The answer is (C).", ""]
-    one_by_one = [score("medmcqa", row, text) for row, text in zip(ROWS, responses, strict=False)]
-    assert [scorer(row, text) for row, text in zip(ROWS, responses, strict=False)] == one_by_one
-    assert scorer.many(ROWS[:3], responses) == one_by_one
 
 
 @pytest.mark.torch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import Secrets, plain, write_whole
+from medtasks_utils.writing import Secrets, counted, csv_of, plain, printable, shortened, write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -54,3 +54,26 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it():
 
 def test_what_would_control_a_terminal_is_replaced():
     assert plain("a\x1b[1m\nb \u202eé") == "a\ufffd[1m\ufffdb \ufffdé"
+
+
+def test_no_spreadsheet_takes_a_cell_for_a_formula():
+    rows: list[list[object]] = [["=1+1", " @SUM(A1)", "+a", "\tx"], ["-5.2", -5.2, "+3%", "B"]]
+    assert csv_of("abcd", rows) == "a,b,c,d\r\n'=1+1,' @SUM(A1),'+a,'\tx\r\n-5.2,-5.2,+3%,B\r\n"
+
+
+def test_texts_of_one_line():
+    assert [counted(1, "run"), counted(1200, "run"), counted(2, "try", "tries")] == ["1 run", "1,200 runs", "2 tries"]
+    assert [shortened("abc def", 7), shortened("abc defg", 5)] == ["abc def", "abc…"]
+    assert printable("a\ud83d\ude00\ud800") == "a😀\ufffd"
+
+
+def test_what_is_learned_as_a_secret():
+    secrets = Secrets()
+    secrets.learn(
+        {"headers": {"X": "hidden-1"}, "base_url": "http://h/v1?api-key=hidden-2&x=shown-1", "token": " hidden-3 "}
+    )
+    secrets.learn({"max_tokens": "shown-2", "url": "?key=shown-3", "hf_token": "short", "password": "sixsix"})
+    text = "hidden-1 hidden-2 hidden-3 sixsix shown-1 shown-2 shown-3 short"
+    assert secrets.scrub({"a": [text, 1]}) == {
+        "a": ["[secret] [secret] [secret] [secret] shown-1 shown-2 shown-3 short", 1]
+    }

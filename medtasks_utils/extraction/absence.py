@@ -7,8 +7,8 @@ import re
 
 from . import nothing
 from .patterns import later
-from .plain import both_ends, tidied, unformatted
-from .values import content_value, read_value
+from .plain import tidied, unformatted
+from .values import read_value
 from .words import symbols_of
 
 _TOKEN = later(
@@ -21,29 +21,14 @@ _SHORT = 100  # maximum characters of a number with its caveat
 _NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
 
 
-def says_not_available(content: str) -> bool:
-    """Return whether the content of an answer tag or box says that there is no answer.
-
-    >>> says_not_available("N/A"), says_not_available("cannot be determined"), says_not_available("24.5 (weight n/a)")
-    (True, True, False)
-    """
-    text = _plain(content)
-    if _TOKEN.match(text):
-        return True
-    if _NUMBER_FIRST.match(text):
-        return False
-    lacks = nothing.lacks(symbols_of(text, ())) or _WITHIN.search(text) is not None
-    return lacks and content_value(text, "decimal").value is None
-
-
 def states_not_available(text: str) -> bool:
-    """Return whether a text concludes that there is no answer.
+    """Return whether a text, or the content of an answer tag or box, concludes that there is no answer.
 
     It does so if it says that data are missing and states no value, or if it says after a value that the answer cannot
     be determined.
 
-    >>> states_not_available("The weight is missing. The rate cannot be calculated.")
-    True
+    >>> states_not_available("N/A"), states_not_available("The weight is missing. The rate cannot be calculated.")
+    (True, True)
     >>> states_not_available("The score is 4, although the ECG is missing.")
     False
     """
@@ -65,4 +50,4 @@ def states_not_available(text: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return the text without formatting, and with "it" instead of names that contain digits."""
-    return _NAMES.sub("it", unformatted(tidied(both_ends(text)))).strip()
+    return _NAMES.sub("it", unformatted(tidied(text))).strip()

@@ -2,7 +2,6 @@ r"""Find the containers of answers: boxes, answer tags and keys of JSON objects,
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from .boxes import spans
@@ -42,7 +41,6 @@ _SHOWN_AFTER = later(
     r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
 )
 _FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
-_MOST = 200
 
 
 class Container(NamedTuple):
@@ -97,7 +95,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
         text: the final text of a response.
         keys: words that mark a key as the answer's if its name contains one of them, as ``final_answer`` does.
     """
-    boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)[-_MOST:]]
+    boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]
     containers += [*_matches(_TAG, text, "tag", keys), *_matches(_KEY, text, "key", keys)]
     return sorted(containers, key=lambda container: container.start)
@@ -105,7 +103,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
     """Yield the containers that match a form; a key only if its name contains one of ``keys``."""
-    for match in islice(form.finditer(text), _MOST):
+    for match in form.finditer(text):
         groups = match.groupdict()
         name = (groups.pop("key", "") or "").lower()
         if name and (_OTHER_KEY.search(name) or not any(key in name for key in keys)):

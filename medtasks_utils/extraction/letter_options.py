@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import islice
 
 from .patterns import later
 from .words import Mention, outside
@@ -21,19 +20,15 @@ _ARTICLE = later(
     r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
-_MOST = 400  # maximum number of letters that are examined
 
 
 def letters_in(text: str) -> Iterator[Mention]:
-    """Yield the letters A to D that may stand for an option; most small letters are weak mentions.
+    """Yield the letters A to D that may stand for an option; small letters are weak mentions.
 
     A letter from E to J in the form of an option, such as "E)", is a mention with an empty value. The article "A" is
     skipped.
     """
-    matches = list(_LETTER.finditer(text))
-    if len(matches) > _MOST:
-        matches = [*matches[: _MOST // 4], *matches[-_MOST:]]
-    for match in matches:
+    for match in _LETTER.finditer(text):
         letter, start, end = match[0], match.start(), match.end()
         closed = _CLOSED.match(text, end)
         if match["capital"]:
@@ -43,8 +38,7 @@ def letters_in(text: str) -> Iterator[Mention]:
             elif letter != "A" or closed or not _ARTICLE.match(text, end):
                 yield Mention(letter, start, end)
         elif closed:
-            opened = text[start - 1 : start] in ("(", "[", "*", "'", '"')
-            yield Mention(letter.upper(), start, end, "cand" if opened else "weak")
+            yield Mention(letter.upper(), start, end, "weak")
 
 
 _SPACE = later(r"\s+")
@@ -62,13 +56,11 @@ _EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
 def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     """Return a pattern that matches the options' texts, the longest first, and the letter of each text.
 
-    Texts shared by two options, single characters and a few common words are left out.
+    Texts shared by two options and single characters are left out.
     """
     texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
     letters = {
-        text: letter
-        for text, letter in zip(texts, LETTERS, strict=False)
-        if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
+        text: letter for text, letter in zip(texts, LETTERS, strict=False) if len(text) > 1 and texts.count(text) == 1
     }
     patterns = [
         f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # other scripts may have no spaces
@@ -83,7 +75,7 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     if len(lowered) != len(text):
         return []
     of_options, letters = _option_texts(tuple(options))
-    matches = islice(of_options.finditer(lowered), _MOST)
+    matches = of_options.finditer(lowered)
     return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
 
 
@@ -117,17 +109,14 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
     for mention in sorted([*texts, *outside(letters_in(text), texts)], key=lambda mention: mention.start):
         last = merged[-1] if merged else None
         if last and _are_one(last, mention, text[last.end : mention.start]):
-            end = mention.end + (last.notion == "text")  # include the parenthesis after the letter
-            merged[-1] = Mention(last.value, last.start, end)
+            merged[-1] = Mention(last.value, last.start, mention.end)
         else:
             merged.append(mention)
     return merged
 
 
 def _are_one(first: Mention, second: Mention, between: str) -> bool:
-    """Return whether two adjacent mentions are the same option, as in "(B) the nerve" or "the nerve (B)"."""
-    same_option = first.value == second.value
-    if first.notion == "text":
-        return second.notion != "text" and same_option and between in (" (", " [", "(", ", (")
+    """Return whether two adjacent mentions are the same option, as in "(B) the nerve"."""
     is_lone_letter = first.notion == "cand" and first.end == first.start + 1
-    return second.notion == "text" and (same_option or is_lone_letter) and _BETWEEN.fullmatch(between) is not None
+    is_same = first.notion != "text" and first.value == second.value
+    return second.notion == "text" and (is_same or is_lone_letter) and _BETWEEN.fullmatch(between) is not None

@@ -1,6 +1,6 @@
 """Read which of the options A to D a text chooses."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 
 from . import nothing
 from .boxes import unwrap
@@ -156,13 +156,6 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
     return similar_text(clause[0], options) if clause else None
 
 
-def _discard(candidates: Iterable[Candidate], reason: str, cues: Collection[str]) -> None:
-    """Discard the candidates that have one of the given cues, and record the reason."""
-    for candidate in candidates:
-        if candidate.cue in cues:
-            candidate.discard(reason)
-
-
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
     """Discard weakly stated candidates where the text breaks off.
 
@@ -178,13 +171,12 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 
 def _discard_several(candidates: Sequence[Candidate]) -> None:
-    """Discard candidates if the text gives several answers, such as "A or B"."""
-    if any(candidate.cue == "answer" and {*candidate.evidence} == {"one of several"} for candidate in candidates):
-        _discard(candidates, "the answer is several", {candidate.cue for candidate in candidates} - {"answer"})
+    """Discard candidates if a cue marks more options than it can choose."""
     for cue, most in _MOST_OF_CUE.items():
         chosen = {candidate.value for candidate in candidates if candidate.cue == cue and not candidate.evidence}
-        if len(chosen) > most:
-            _discard(candidates, f"several are {cue}", (cue,))
+        for candidate in candidates:
+            if candidate.cue == cue and len(chosen) > most:
+                candidate.discard(f"several are {cue}")
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:

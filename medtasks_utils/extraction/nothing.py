@@ -81,18 +81,9 @@ def is_unfinished(symbols: Symbols) -> bool:
         symbols.symbols
     ):
         return False
-    is_formula = pattern(_FORMULA).search(symbols.symbols) is not None
-    return is_formula or whole_until(symbols.text) < len(symbols.text) or only_plans(symbols)
-
-
-def only_plans(symbols: Symbols) -> bool:
-    """Return whether the last sentence only says what will be calculated.
-
-    >>> from medtasks_utils.extraction.words import symbols_of
-    >>> only_plans(symbols_of("We plug in the values and solve for the GFR.", ()))
-    True
-    """
-    return pattern("plan [^ stop line cand]* (?:stop|line)* $").search(symbols.symbols) is not None
+    if any(pattern(source).search(symbols.symbols) for source in (_FORMULA, _PLAN)):
+        return True
+    return whole_until(symbols.text) < len(symbols.text)
 
 
 # A formula without its result at the end of a text: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
@@ -103,6 +94,7 @@ _FORMULA = (
     " [^ eq arrow is gives stop line]*"
     " (?:(?:stop|line) [^ cand text weak eq]*)? $"
 )
+_PLAN = "plan [^ stop line cand]* (?:stop|line)* $"  # such as "We plug in the values and solve for the GFR."
 _LEAD = "(?:word|dash|digits|open|the){0,2}"
 _CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not (?:word|the|input){0,2} (?:answer|result|final) ~4 calc"
 _CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"

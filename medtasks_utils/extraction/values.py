@@ -76,7 +76,6 @@ _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
-_MOST = 250  # maximum number of candidates
 
 
 def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
@@ -127,10 +126,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     plain = unformatted(text, BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
-    mentions = list(_FINDERS[kind](plain))
-    if len(mentions) > _MOST:
-        mentions = [*mentions[:50], *mentions[50 - _MOST :]]
-    symbols = symbols_of(plain, mentions)
+    symbols = symbols_of(plain, list(_FINDERS[kind](plain)))
     candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
     for candidate in candidates:
         if kind == "integer" and isinstance(candidate.value, Percentage):
@@ -185,13 +181,11 @@ def content_value(content: str, kind: Kind) -> Reading:
     if fraction is not None:
         return Reading(fraction, "fraction")
     symbols, candidates = _candidates(text, kind)
-    reading = choose(candidate for candidate in candidates if candidate.weight > 5)
+    reading = choose(candidates)
     if reading.value is not None or not candidates or (nothing.cannot(symbols) and not text[0].isdigit()):
         return reading
     beside = {"operand", "range", "list"}
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
     if not left:
         return reading
-    # A score is a whole number; other numbers are inputs.
-    first = min(left, key=lambda candidate: kind == "integer" and candidate.value % 1 > 0)
-    return Reading(first.value, first.cue, tuple(candidates))
+    return Reading(left[0].value, left[0].cue, tuple(candidates))

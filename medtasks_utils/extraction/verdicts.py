@@ -134,7 +134,7 @@ def _candidates(text: str) -> list[Candidate]:
             second.evidence.pop("one of two", None)
     for at, candidate in zip(symbols.mentions, candidates, strict=True):
         if at in denied:
-            candidate.evidence["denied"] = -60 if candidate.value == "2" or candidate.cue == "digit" else -2
+            candidate.evidence["denied"] = -2
             candidate.evidence.pop("of a part", None)
             candidate.value = _FLIPPED[candidate.value]
         question = _ASKED.match(text, candidate.end)
@@ -173,9 +173,5 @@ def _settle(candidate: Candidate, reply: str) -> None:
     answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
     if answered is None:
         candidate.evidence["asked"] = -60
-        return
-    candidate.cue, candidate.support = "asked", 60.0
-    candidate.evidence.clear()
-    if answered[1]:
-        candidate.support = 0.0 if candidate.value == "2" else 60.0
+    elif answered[1]:
         candidate.value = _FLIPPED[candidate.value]

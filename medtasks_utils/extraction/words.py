@@ -21,8 +21,8 @@ _MARKS = (
 )
 _TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01\x02]")
 _UNSPACED = later(rf"[{_CJK}]")
-_LONGEST = 12  # maximum characters of a word in a script without spaces
 _MOST_TOKENS = 6_000
+_LONGEST = 12  # maximum characters of a word in a script without spaces
 
 
 class Mention(NamedTuple):
@@ -128,8 +128,7 @@ def _symbol(word: str) -> str:
     for end in range(len(word), 2, -1):
         if word[:end] in vocabulary.stems:
             return vocabulary.stems[word[:end]]
-    head, _, tail = word.partition("'")
-    return _symbol("is" if tail == "s" else head) if head and tail else _OTHER
+    return _OTHER
 
 
 @lru_cache(maxsize=256)

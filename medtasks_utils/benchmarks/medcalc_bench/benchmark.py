@@ -31,7 +31,7 @@ from medtasks_utils.benchmarks.base import (
 from medtasks_utils.benchmarks.options import ToolOptions
 from medtasks_utils.benchmarks.tables import Table, find_split, read_split
 from medtasks_utils.errors import UsageError
-from medtasks_utils.extraction.absence import says_not_available, states_not_available
+from medtasks_utils.extraction.absence import states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.tags import last_tag
@@ -223,10 +223,8 @@ class MedCalcBench(Benchmark):
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # For example a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
-        if options.is_corrected:
-            abstains = states_not_available(final_text(own_text) if content is None else content)
-            if abstains or (content is not None and says_not_available(content)):
-                value, found_by, certainty = NOT_AVAILABLE, form, 1.0
+        if options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
+            value, found_by, certainty = NOT_AVAILABLE, form, 1.0
         return _answer(value, example, text, found_by, certainty, reading.words)
 
     def content(
@@ -238,7 +236,7 @@ class MedCalcBench(Benchmark):
         found_by: str = "filter",
     ) -> Answer:
         """Create an answer from the content of a tag or box, by the authors' rule."""
-        abstains = options.is_corrected and says_not_available(content)
+        abstains = options.is_corrected and states_not_available(content)
         value = NOT_AVAILABLE if abstains else self.value(content, example, options)
         return _answer(value, example, response, found_by)
 
@@ -255,7 +253,7 @@ class MedCalcBench(Benchmark):
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Return True if a reply gives a value in the requested form; content without a digit is not a value."""
         content = _contents(final_text(text), options)[0][1] or ""
-        return re.search(r"\d", content) is not None or (options.is_corrected and says_not_available(content))
+        return re.search(r"\d", content) is not None or (options.is_corrected and states_not_available(content))
 
     def audit_question(self, example: Example) -> AuditQuestion:
         """Ask for the value that the response states; for physicians' labels, ``N/A`` is possible too."""
