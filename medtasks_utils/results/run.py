@@ -48,7 +48,7 @@ class TaskRun:
     metrics: Metrics
     config: dict[str, Any]
     samples_path: Path | None = None
-    _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict, init=False, repr=False)
+    _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict)
 
     @cached_property
     def benchmark(self) -> Benchmark | None:
