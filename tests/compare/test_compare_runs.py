@@ -346,6 +346,7 @@ def test_the_json_holds_everything_under_stable_keys(found):
     content = json.loads(json.dumps(comparison_data(found), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 2
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
+    assert content["a"]["signatures"] == {name: task.signatures for name, task in found.a.tasks.items()}
     assert len(content["comparisons"]) == len(found.differences)
     assert all(set(line) == {*KEYS.split(), *CONTRAST.split()} for line in content["comparisons"])
     assert all(set(flips) == set(FLIPS.split()) for flips in content["flips"])

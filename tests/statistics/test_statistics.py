@@ -88,7 +88,7 @@ def test_generations_of_one_example_are_one_cluster():
     means = [sum(row) / 2 for row in rows]
     found, of_means = MEAN.ratio(scores(rows)), MEAN.ratio(scores(means))
     assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
-    assert (found.clusters, found.examples) == (4, 8)
+    assert (found.clusters, found.examples, MEAN.ratio(scores([[1.0, None], [0.0, 1.0]])).examples) == (4, 8, 3)
 
 
 def test_f1_of_generations_is_the_mean_of_theirs():
