@@ -135,6 +135,7 @@ def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
         assert cli.main([*words, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert (told["model"], told["limit"], told["answers_taken_over"], told["results"]) == ("m", 2, 0, None)
+        assert {*told} >= {"scores", "seconds", "tokens", "against", "problem"}
         assert cli.main(words) == 0
         assert capsys.readouterr().out.splitlines()[-1].startswith("not saved; --output_path")
 

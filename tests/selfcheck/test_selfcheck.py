@@ -15,7 +15,7 @@ from medtasks_utils.benchmarks.base import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
-from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
+from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
 
 
@@ -91,6 +91,23 @@ def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
     expected = expected_scores(task.benchmark, task.options, examples)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
+
+
+@pytest.mark.parametrize(
+    ("name", "behaviour", "answer"),
+    [
+        ("medhallu", "unsure", "2"),
+        ("medmcqa", "unsure", ""),
+        ("medmcqa", "right", "C"),
+        ("medmcqa", "first", "A"),
+        ("medmcqa", "malformed", ""),
+    ],
+)
+def test_known_answers(name, behaviour, answer):
+    benchmark = benchmarks()[name]
+    known = known_answer(benchmark, behaviour, {benchmark.truth: "C"}, seed="s")
+    assert known.answer == answer
+    assert (benchmark.written % answer in known.text) == bool(answer)
 
 
 def test_what_the_result_says(tmp_path):

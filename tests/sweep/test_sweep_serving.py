@@ -23,7 +23,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import read_json, run_allocation
 from medtasks_utils.sweep.child_process import start
-from medtasks_utils.sweep.plan import Plan, allocations_of
+from medtasks_utils.sweep.plan import EXAMPLE, Plan, allocations_of
 from medtasks_utils.writing import write_whole
 
 RUNS = [
@@ -176,10 +176,21 @@ def test_a_short_form_for_vllm():
     assert {"--model=local-chat-completions", "--apply_chat_template"} < {*job.flags(80)}
     arguments = {"num_concurrent": 32, "model": "org/q", "base_url": "http://127.0.0.1:80/v1/chat/completions"}
     assert f"--model_args={json.dumps(arguments)}" in job.flags(80)
-    content["models"] = [{"name": "q", "serve": "s {port}", "model": "local-completions", "model_args": {"model": "q"}}]
-    settings = Plan(**content).jobs()[0].settings
+    content["models"] = [
+        {"name": "q", "serve": "s {port} {gpus}", "model": "local-completions", "model_args": {"model": "q"}}
+    ]
+    (model,) = Plan(**content).models
+    assert model.server_command(80) == ["s", "80", "1"]
+    settings = model.settings
     assert settings["model_args"]["base_url"] == "http://127.0.0.1:{port}/v1/completions"
     assert not settings["apply_chat_template"]
+
+
+def test_the_example_is_a_plan():
+    content = yaml.safe_load(EXAMPLE.partition("\nflags are")[0])["example of a plan"]
+    plan = Plan(**content)
+    names = [model.settings["model_args"].get("model") for model in plan.models]
+    assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and len(plan.jobs()) == 2 + 2 * 3 + 1 + 2
 
 
 def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
