@@ -67,7 +67,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
     compared = [(name, name) for name in tasks if name not in refused]
     if not compared:
         return [], refused, []
-    result = compare_runs(a, b, tasks=compared, filter_name=filter_name, common=True, force=True)
+    result = compare_runs(a, b, tasks=compared, filter_name=filter_name, force=True)
     differences = [
         difference
         for difference in result.differences

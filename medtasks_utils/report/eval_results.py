@@ -37,7 +37,7 @@ class Headline(NamedTuple):
     value: float
 
 
-def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
+def contents(run: Run, allow_partial: bool) -> dict[str, str]:
     """Return the contents of a run's files by path in the model's repository; see :func:`publishable`."""
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for headline in publishable(run, allow_partial):
@@ -50,7 +50,7 @@ def contents(run: Run, allow_partial: bool = False) -> dict[str, str]:
     return files
 
 
-def publishable(run: Run, allow_partial: bool = False) -> list[Headline]:
+def publishable(run: Run, allow_partial: bool) -> list[Headline]:
     """Return the headline values of a run that may be published as results on their benchmarks.
 
     Args:

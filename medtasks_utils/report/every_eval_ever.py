@@ -19,7 +19,7 @@ from medtasks_utils.writing import json_lines
 from .eval_results import Headline, publishable, source_of_task
 
 
-def contents(run: Run, model: str, allow_partial: bool = False) -> dict[str, str]:
+def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
     """Return the contents of a run's files by path in evaleval's repository.
 
     Args:

@@ -86,7 +86,10 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
     for folder, task, model in (("a", "medhallu", "m"), ("b", "medmcqa_openmed", "m"), ("c", "medmcqa_openmed", "n")):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
+    for run in runs:
+        run.results["medtasks"] = {"tokens": {"prompt": 3}}
     both, other = merged(runs)
+    assert both.spent("tokens") == {"prompt": 6}
     assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and both.counts.keys() == both.tasks.keys()
     assert both.path == runs[0].path and other is runs[2]
     for setting, value in (("gen_kwargs", {"temperature": 1}), ("model", "other engine")):
