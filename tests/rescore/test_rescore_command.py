@@ -105,6 +105,7 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
     (told,) = json.loads(capsys.readouterr().out)["scores"]
     assert told["score"] == pytest.approx(sum(in_run.values()) / 4)
     assert (told["examples"], told["statuses"]) == (4, {"judged": 2, "wrong": 2})
+    assert told["few"] and (told["low"], told["high"]) == (None, None)  # four examples are too few for an interval
 
 
 # ---- going on
