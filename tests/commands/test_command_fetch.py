@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pinned_sample
 import pytest
@@ -13,6 +14,7 @@ from given import NLTK, sample_rows, write_rows
 from local_server import LocalServer
 from running import saved_results
 
+from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -118,6 +120,19 @@ def fetched(hub, machine):
     """``medtasks fetch`` of all that this package needs."""
     (said,) = machine.medtasks(["fetch", "--only", ",".join(NAMES)])
     return said
+
+
+def test_what_is_missing_is_a_line(monkeypatch, capsys):
+    items = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
+    items[0].name, items[1].name = "one", "two"
+    monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(items))
+    for words, code, lines in (
+        (["--only", "one"], 0, ["one hub there", "1 of 1 there"]),
+        ([], 1, ["one hub there", "two nltk MISSING no room", "1 of 2 there"]),
+        (["--only", "one,three"], 2, []),
+    ):
+        assert main(["fetch", *words]) == code
+        assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
 
 
 @pytest.mark.slow

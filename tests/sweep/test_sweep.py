@@ -17,6 +17,7 @@ from filelock import FileLock
 from given import ROOT, table
 from judge_server import JudgeServer
 from local_server import Fault
+from saved_runs import drawn, save_run
 from scripts import Held
 
 from medtasks_utils.__main__ import main
@@ -231,6 +232,19 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, ca
     with FileLock(tmp_path / "sweep" / ".lock"):
         assert main(["sweep", str(path)]) == 1
     assert "another sweep is running" in capsys.readouterr().err
+
+
+def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
+    path = plan(tmp_path, server, 1, runs=[A_RUN])
+    (job,) = read_plan(path).jobs()
+    save_run(job.folder, tasks="medhallu", limit=4)
+    note(job.folder, 0, "done")
+    write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
+    assert main(["sweep", str(path)]) == 0
+    page = tmp_path / "sweep" / "report.html"
+    assert capsys.readouterr().out == f"{page}\n" and not server.requests
+    shown = drawn(page.read_text())
+    assert "m0" in shown and "2.00 h" in shown
 
 
 def test_which_flags_are_passed(tmp_path, server):
