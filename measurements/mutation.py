@@ -1,13 +1,16 @@
 """What the tests notice: faults put into the code of every room, one at a time, and whether a test then fails.
 
-Usage: python measurements/mutation.py OUT [--number 600] [--rooms ROOM …] [--jobs 1] [--minutes 60] [--seconds 240]
+Usage: python measurements/mutation.py OUT --prepare
+       python measurements/mutation.py OUT [--number 600] [--rooms ROOM …] [--jobs 1] [--minutes 60] [--seconds 240]
        [--whole] [--table]
 
 OUT is a folder. Each process works on a copy of the tree there, so that processes that tests start meet the fault too.
 The same number of faults is drawn from each room (a folder of the package, or a module at its top): a comparison,
 operator, number, branch or returned value changed, a ``not`` dropped, a default swapped, a field left out of a key or
-record, a row left out of a table. Test files that name the faulty module run first, then the room's own, until one
-fails. ``--whole`` then runs all fast tests for those that survived. Results are kept one by one: a second call goes on.
+record, a row left out of a table. The tests that execute the faulty line run first, then test files that name the
+module, then the room's own, until one fails. ``--prepare`` runs all fast tests once under coverage (needs pytest-cov),
+to learn which tests execute a line. ``--whole`` then runs all fast tests for those that survived. Results are
+kept one by one: a second call goes on.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import signal
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -40,6 +44,7 @@ SWAPS: dict[type, type] = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.USub: ast.UAdd,
 }  # fmt: skip
 TABLE_ROWS = 6  # a text of so many lines is a table, of which a row may be lost
+MOST_TESTS = 40
 RECORD = 3  # a dict or tuple of so many fields is a key or record, of which one may be left out
 
 
@@ -150,6 +155,44 @@ def drawn(number: int, seed: int, rooms: list[str]) -> list[Fault]:
 # ---- tests
 
 
+def prepare(out: Path) -> None:
+    """Run the fast tests once, and note the tests that execute each line and the seconds of each test."""
+    os.environ["COVERAGE_FILE"] = str(out / "coverage")
+    options = [f"--cov={PACKAGE}", "--cov-context=test", "--cov-report=", f"--junitxml={out / 'times.xml'}", "-n", "2"]
+    subprocess.run([sys.executable, "-m", "pytest", "-q", *options], cwd=ROOT, check=True)
+
+
+def test_seconds(out: Path) -> dict[str, float]:
+    """The seconds of each test, by its node id, from the run of :func:`prepare`."""
+    cases = ElementTree.parse(out / "times.xml").iter("testcase")
+    return {f"{case.get('classname')}::{case.get('name')}": float(case.get("time") or 0) for case in cases}
+
+
+class Executing:
+    """Which tests execute a line, as far as :func:`prepare` has noted it; quick tests first."""
+
+    def __init__(self, out: Path) -> None:
+        self.data: Any = None
+        if (out / "coverage").exists():
+            from coverage import CoverageData
+
+            self.data = CoverageData(str(out / "coverage"))
+            self.data.read()
+            self.seconds = test_seconds(out)
+
+    def tests(self, fault: Fault) -> list[str]:
+        """At most :data:`MOST_TESTS` tests that execute the statement of a fault; empty if it runs on import."""
+        by_line = self.data.contexts_by_lineno(str(ROOT / fault.module)) if self.data else {}
+        before = [line for line in by_line if line <= fault.line]
+        contexts = by_line[max(before)] if before else []
+        tests = {context.partition("|")[0] for context in contexts if context}
+        return sorted(tests, key=self._seconds_of)[:MOST_TESTS]
+
+    def _seconds_of(self, test: str) -> float:
+        file, _, name = test.partition("::")
+        return self.seconds.get(f"{file.removesuffix('.py').replace('/', '.')}::{name}", 60.0)
+
+
 def related(fault: Fault, tree: Path) -> list[str]:
     """The test files that name the faulty module, then those of its room; smaller ones first."""
     name = fault.module.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
@@ -209,7 +252,7 @@ def in_child(work: Callable[[], str], seconds: int) -> str:
         return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else pipe.read()
 
 
-def tried(fault: Fault, tree: Path, seconds: int, whole: bool) -> dict[str, Any]:
+def tried(fault: Fault, tree: Path, executing: Executing, seconds: int, whole: bool) -> dict[str, Any]:
     """A fault and the test that noticed it; empty if none did, ``slow`` if the tests took too long to say."""
     path = tree / fault.module
     source = path.read_text(encoding="utf-8")
@@ -218,8 +261,10 @@ def tried(fault: Fault, tree: Path, seconds: int, whole: bool) -> dict[str, Any]
     started = time.monotonic()
     try:
         path.write_text(ast.unparse(ast.fix_missing_locations(parsed)), encoding="utf-8")
-        files = related(fault, tree)
-        killer = in_child(lambda: first_failure(files), seconds) if files else ""
+        tests, files = executing.tests(fault), related(fault, tree)
+        killer = in_child(lambda: first_failure(tests), seconds) if tests else ""
+        if not killer and files:
+            killer = in_child(lambda: first_failure(files), seconds)
         if not killer and whole:
             killer = in_child(lambda: first_failure(["tests"]), 10 * seconds)
     finally:
@@ -247,11 +292,11 @@ def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: 
             importlib.import_module(name)  # once, before the processes fork
     kept.touch()
     done = {tuple(json.loads(line)[field] for field in Fault._fields) for line in kept.read_text().splitlines()}
-    end = time.monotonic() + 60 * minutes
+    end, executing = time.monotonic() + 60 * minutes, Executing(out)
     for fault in faults:
         if time.monotonic() < end and tuple(fault) not in done:
             with kept.open("a") as file:
-                file.write(json.dumps(tried(fault, tree, seconds, whole)) + "\n")
+                file.write(json.dumps(tried(fault, tree, executing, seconds, whole)) + "\n")
     shutil.rmtree(tree)
 
 
@@ -281,11 +326,15 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seconds", type=int, default=240, help="the most that the tests of one fault may take")
     parser.add_argument("--whole", action="store_true", help="run all fast tests for those that related tests miss")
+    parser.add_argument("--prepare", action="store_true", help="learn first which tests execute each line")
     parser.add_argument("--table", action="store_true", help="only print the table")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(exist_ok=True)
+    if arguments.prepare:
+        prepare(out)
+        return
     if arguments.part is not None:
         faults = drawn(arguments.number, arguments.seed, arguments.rooms)[arguments.part :: arguments.jobs]
         work_on(out, arguments.part, faults, arguments.minutes, arguments.seconds, arguments.whole)
