@@ -8,9 +8,9 @@ OUT is a folder. Each process works on a copy of the tree there, so that process
 The same number of faults is drawn from each room (a folder of the package, or a module at its top): a comparison,
 operator, number, branch or returned value changed, a ``not`` dropped, a default swapped, a field left out of a key or
 record, a row left out of a table. The tests that execute the faulty line run until one fails; where none is
-known, test files that name the module and then the room's own. ``--prepare`` runs all fast tests once under coverage (needs pytest-cov),
-to learn which tests execute a line. ``--whole`` then runs all fast tests for those that survived. Results are
-kept one by one: a second call goes on.
+known, test files that name the module and then the room's own. ``--prepare`` runs all fast tests once under coverage
+(needs pytest-cov), to learn which tests execute a line. ``--whole`` then runs all fast tests for those that survived.
+Results are kept one by one: a second call goes on.
 """
 
 from __future__ import annotations
