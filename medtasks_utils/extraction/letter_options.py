@@ -10,6 +10,10 @@ from .words import Mention, outside
 
 LETTERS = "ABCD"
 
+_ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВГ", "ABCD")
+_CYRILLIC = later(
+    r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
+)
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
@@ -20,6 +24,20 @@ _ARTICLE = later(
     r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
+
+
+def latin_letters(text: str) -> str:
+    """Return the text with the Cyrillic and Greek letters of options replaced by A to D.
+
+    Cyrillic letters are replaced by the Latin letters that look like them or, if any of them looks like none, by those
+    with the same place in the alphabet.
+
+    >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
+    ('Ответ: B', 'Не B, а C.')
+    """
+    in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
+    table = _IN_ORDER if in_order else _ALIKE
+    return _CYRILLIC.sub(lambda match: match[0].translate(table), text)
 
 
 def letters_in(text: str) -> Iterator[Mention]:
@@ -56,11 +74,13 @@ _EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
 def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     """Return a pattern that matches the options' texts, the longest first, and the letter of each text.
 
-    Texts shared by two options and single characters are left out.
+    Texts shared by two options, single characters and a few common words are left out.
     """
     texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
     letters = {
-        text: letter for text, letter in zip(texts, LETTERS, strict=False) if len(text) > 1 and texts.count(text) == 1
+        text: letter
+        for text, letter in zip(texts, LETTERS, strict=False)
+        if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
     }
     patterns = [
         f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # other scripts may have no spaces
@@ -70,7 +90,11 @@ def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return the places where a text contains the text of an option, ignoring case and plural endings."""
+    """Return the places where a text contains the text of an option, ignoring case and plural endings.
+
+    >>> texts_in("There is no such sign.", ["Yes", "No"])
+    []
+    """
     lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []

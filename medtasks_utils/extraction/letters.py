@@ -6,7 +6,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
-from .letter_options import mentions_of, similar_text
+from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
@@ -96,7 +96,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    return first_reading(text, lambda part: _read_part(part, options))
+    return first_reading(text, lambda part: _read_part(latin_letters(part), options))
 
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
@@ -164,19 +164,27 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
         plain: the text.
         whole: the index up to which its sentences are complete.
     """
+    last = max((candidate.end for candidate in candidates), default=0)
+    breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
     for candidate in candidates:
-        is_cut = candidate.end > whole or (whole < len(plain) and candidate.cue in ("named", "first"))
+        is_cut = candidate.end > whole or (breaks_off and candidate.cue in ("named", "first"))
         if is_cut and candidate.support < OUTRIGHT:
             candidate.discard("the text breaks off")
 
 
 def _discard_several(candidates: Sequence[Candidate]) -> None:
-    """Discard candidates if a cue marks more options than it can choose."""
+    """Discard candidates if the text gives several answers, such as "A or B"."""
+    are_several = any(
+        candidate.cue == "answer" and [*candidate.evidence] == ["one of several"] for candidate in candidates
+    )
     for cue, most in _MOST_OF_CUE.items():
         chosen = {candidate.value for candidate in candidates if candidate.cue == cue and not candidate.evidence}
         for candidate in candidates:
             if candidate.cue == cue and len(chosen) > most:
                 candidate.discard(f"several are {cue}")
+    for candidate in candidates:
+        if are_several and candidate.cue != "answer":
+            candidate.discard("the answer is several")
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -9,6 +9,7 @@ from .boxes import unwrap
 from .containers import containers_of, first_reading
 from .dates import written_dates
 from .durations import written_ages
+from .patterns import later
 from .plain import BOLD, tidied, unformatted
 from .quantities import Percentage, fraction_value, numbers, prepared
 from .weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -75,6 +76,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Mention]]] = {
 _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
+_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
@@ -94,12 +96,17 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
 def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
-    contained = [
-        container.candidate(content_value(container.content, kind).value, text)
-        for container in containers_of(text, (*keys, "score", "total", "date"))
-    ]
-    inside = [candidate for candidate in contained if candidate]
-    return choose(inside) if inside else _rounded(choose(_of_a_text(text, kind)))
+    inside: list[Candidate] = []
+    denied_by_key = False
+    for container in containers_of(text, (*keys, "score", "total", "date")):
+        candidate = container.candidate(content_value(container.content, kind).value, text)
+        if candidate:
+            inside.append(candidate)
+        elif container.cue == "key" and _SAYS_SOMETHING.search(container.content):
+            inside, denied_by_key = [], True  # the answer's key says that there is no answer
+    if inside:
+        return choose(inside)
+    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind)))
 
 
 def _rounded(reading: Reading) -> Reading:

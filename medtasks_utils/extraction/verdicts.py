@@ -134,7 +134,7 @@ def _candidates(text: str) -> list[Candidate]:
             second.evidence.pop("one of two", None)
     for at, candidate in zip(symbols.mentions, candidates, strict=True):
         if at in denied:
-            candidate.evidence["denied"] = -2
+            candidate.evidence["denied"] = -60 if candidate.value == "2" or candidate.cue == "digit" else -2
             candidate.evidence.pop("of a part", None)
             candidate.value = _FLIPPED[candidate.value]
         question = _ASKED.match(text, candidate.end)
@@ -171,7 +171,7 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 def _settle(candidate: Candidate, reply: str) -> None:
     """Affirm or deny a candidate in a question by the yes or no in ``reply``; if there is neither, count against it."""
     answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
-    if answered is None:
+    if answered is None or (answered[1] and candidate.value == "2"):
         candidate.evidence["asked"] = -60
     elif answered[1]:
         candidate.value = _FLIPPED[candidate.value]
