@@ -220,7 +220,7 @@ print(json.dumps([[own.answer, own.metrics["acc"], own.metrics["macro_f1"]] for 
 
 @pytest.mark.slow
 def test_the_selfcheck_runs_it(tmp_path):
-    (checked,) = medtasks(["selfcheck", "--limit", "4", "--json"], cwd=tmp_path, **BESIDE)
+    (checked,) = medtasks(["selfcheck", "--limit", "4", "--table"], cwd=tmp_path, **BESIDE)
     assert checked.code == 0 and "toybench" in checked.out, checked
 
 

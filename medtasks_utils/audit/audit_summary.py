@@ -3,9 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from medtasks_utils.writing import one_line
+
+_SHOWN = 20  # maximum number of disagreements shown for each audit
+
 
 def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield lines with the strata, error rates and accuracy of each audit."""
+    """Yield lines with the strata, error rates, accuracy and first disagreements of each audit."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():
@@ -17,6 +21,9 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
         agreements = [row["person_agrees"] for row in audited["readings"] if row["person_agrees"] is not None]
         if agreements:
             yield f"  a person's marks: the LLM read the same in {sum(agreements)} of {len(agreements)}"
+        for row in [row for row in audited["readings"] if row["differs"]][:_SHOWN]:
+            readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
+            yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{one_line(row['end'])[-120:]}"
         yield f"  all responses that were read: {audited['path']}"
 
 

@@ -23,6 +23,8 @@ class Report(Command):
         split: store prompts and responses in a folder next to the page, <name>_files
         baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
             the first run (readers can choose another in the page)
+        compare: the runs that come next, named as for --baseline; of more than eight runs, only the first eight are
+            drawn and compared at first
     """
 
     paths: tuple[Path, ...]
@@ -31,6 +33,7 @@ class Report(Command):
     figure: Path | None = None
     split: bool = False
     baseline: str | None = None
+    compare: tuple[str, ...] = ()
 
     def run(self) -> Printout:
         """Write the page, and return its path."""
@@ -47,8 +50,8 @@ class Report(Command):
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
         name_apart(runs)
-        if self.baseline:
-            runs = with_baseline_first(runs, self.baseline)
+        for name in reversed([*filter(None, [self.baseline]), *self.compare]):
+            runs = with_baseline_first(runs, name)
         page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
         warnings = problems(runs)
         warn(*warnings)

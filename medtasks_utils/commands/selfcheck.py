@@ -23,11 +23,13 @@ class Selfcheck(Command):
         data: a data directory; default: the bundled sample
         limit: use only the first LIMIT examples of each task
         output: the folder for the runs and the report; default: medtasks_selfcheck
+        table: print every score, not only wrong ones
     """
 
     data: str = "sample"
     limit: PositiveInt | None = None
     output: Path = Path("medtasks_selfcheck")
+    table: bool = False
 
     def run(self) -> CommandResult:
         """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
@@ -40,5 +42,6 @@ class Selfcheck(Command):
 
         try_folder(self.output / "runs", "--output")
         result = check.run(self.data, self.limit, self.output / "runs")
+        result.every_score = self.table
         write_whole(result.page, build_page(read_runs([result.runs])))
         return result

@@ -21,6 +21,7 @@ class Sweep(Command):
     Attributes:
         plan: the plan, a YAML file
         status: print the jobs, their sizes and their progress, and run nothing
+        dry_run: the same as --status
         ray: address of a Ray cluster, or auto for the cluster of this machine
         cpus: number of processors of this machine to use; default: all
     """
@@ -28,6 +29,7 @@ class Sweep(Command):
     plan: Path
     _: KW_ONLY
     status: bool = False
+    dry_run: bool = False
     ray: str | None = None
     cpus: PositiveInt | None = None
 
@@ -47,7 +49,7 @@ class Sweep(Command):
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
-        if self.status:
+        if self.status or self.dry_run:
             records = job_records(plan)
             columns = ["name", "state", "answers", "requests"]
             rows = [[record[column] for column in columns] for record in records]

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, StrictInt, ValidationError
+
 from medtasks_utils.benchmarks.base import Answer, Benchmark, Example, TaskInfo
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, reason_of
@@ -17,6 +19,7 @@ from medtasks_utils.writing import one_line
 
 from .lm_eval_names import (
     METRIC_REGISTRY,
+    FewshotConfig,
     Filter,
     FilterEnsemble,
     MajorityVoteFilter,
@@ -49,6 +52,30 @@ _UNSUPPORTED = {
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
 _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
+
+
+class _Step(BaseModel):
+    function: str
+
+
+class _FilterChain(BaseModel):
+    filter: list[_Step]
+
+
+class _Entry(BaseModel):
+    metric: Any
+
+
+class _Typed(BaseModel):
+    """The fields whose values are lists, mappings and integers."""
+
+    filter_list: list[_FilterChain] | None = None
+    metric_list: list[_Entry] | None = None
+    generation_kwargs: dict[str, Any] | None = None
+    dataset_kwargs: dict[str, Any] | None = None
+    fewshot_config: dict[str, Any] | None = None
+    num_fewshot: StrictInt | None = None
+
 
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
@@ -122,10 +149,19 @@ def _problems(
         settings: the fields of the task's YAML.
         ours: the fields of the benchmark's own task.
     """
+    try:
+        _Typed.model_validate(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        yield str(first["loc"][0]), f"{first['msg']} at {place}, not {first['input']!r}"
     fields = [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE]
-    for name in settings:
-        if name not in fields:
-            yield name, f"there is no such field{did_you_mean(name, fields)}; the fields are {', '.join(fields)}"
+    of_config = [*FewshotConfig.__dataclass_fields__]
+    stated = [(name, name, fields) for name in settings]
+    stated += [("fewshot_config", name, of_config) for name in settings.get("fewshot_config") or ()]
+    for field, name, known in stated:
+        if name not in known:
+            yield field, f"there is no field {name}{did_you_mean(name, known)}; the fields are {', '.join(known)}"
     for chain in settings.get("filter_list") or ():
         for step in chain["filter"]:
             name = step["function"]

@@ -17,6 +17,7 @@ from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import ENDINGS, Row, number
 from medtasks_utils.writing import one_line, shortened
 
+from .audits import DIFFERS, disputed
 from .packing import pack, pack_one
 from .text import visible
 
@@ -25,13 +26,14 @@ _SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # maximum characters in the list of s
 
 @dataclass
 class _Entry:
-    """A document with its samples by run number."""
+    """A document with its samples, and the notes on those that an LLM reads otherwise, by run number."""
 
     task: TaskRun
     labels: Mapping[str, str]
     place: int
     shown: Sample
     samples: dict[int, Sample] = field(default_factory=dict)
+    disputed: dict[int, list[str]] = field(default_factory=dict)
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
@@ -43,7 +45,7 @@ def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
     if not entries:
         return {}
     documents, of_documents = pack({"prompt": entry.shown.messages, "doc": entry.shown.doc} for entry in entries)
-    samples, of_samples = pack(_record(entry, sample) for entry in entries for sample in entry.samples.values())
+    samples, of_samples = pack(_record(entry, run) for entry in entries for run in entry.samples)
     index = _index(runs, entries) | {"starts": {"documents": of_documents, "samples": of_samples}}
     return {"index": [pack_one(index)], "documents": documents, "samples": samples}
 
@@ -54,10 +56,13 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
             labels = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
-            of_task = by_task[task.task]
+            notes, of_task = disputed(task), by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
-                of_task.setdefault(key, _Entry(task, labels, place, sample)).samples[run_number] = sample
+                entry = of_task.setdefault(key, _Entry(task, labels, place, sample))
+                entry.samples[run_number] = sample
+                if sample.doc_id in notes:
+                    entry.disputed[run_number] = notes[sample.doc_id]
     entries = (sorted(of_task.values(), key=lambda entry: entry.shown.doc_id) for of_task in by_task.values())
     return list(chain.from_iterable(entries))
 
@@ -65,8 +70,9 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 # ---- records
 
 
-def _record(entry: _Entry, sample: Sample) -> Row:
+def _record(entry: _Entry, run: int) -> Row:
     """Return the record for the detail view of a sample; it has a prompt only if that differs from the document's."""
+    sample = entry.samples[run]
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     details = {name: value for name, value in logged if value not in (None, "")}
     answers = {
@@ -79,12 +85,12 @@ def _record(entry: _Entry, sample: Sample) -> Row:
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: value for name, value in details.items() if name not in ("found_by", "notes")},
-        "notes": list(dict.fromkeys(_texts(details.get("notes")))),
+        "notes": list(dict.fromkeys([*_texts(details.get("notes")), *entry.disputed.get(run, ())])),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
-def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
+def _badges(sample: Sample, marked: Mapping[str, str], is_disputed: bool) -> list[str]:
     """Return the badges of a sample; ``marked`` has the benchmark's by metric."""
     marks = {
         "generations disagree": len(sample.responses) > 1
@@ -92,6 +98,7 @@ def _badges(sample: Sample, marked: Mapping[str, str]) -> list[str]:
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
+        DIFFERS: is_disputed,
     }
     return [name for name, holds in marks.items() if holds]
 
@@ -124,7 +131,9 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             marked = entry.task.benchmark.marks if entry.task.benchmark else {}
             details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(details.get("certainty"))}
-            samples.append({"document": place, "run": run, "badges": _badges(sample, marked), **numbers})
+            samples.append(
+                {"document": place, "run": run, "badges": _badges(sample, marked, run in entry.disputed), **numbers}
+            )
             labelled.append((sample, entry.labels))
     filters = list(dict.fromkeys(chain.from_iterable(sample.answers for sample, _ in labelled)))
     read = ("acc", "unanswered", "answer", "found_by")

@@ -21,6 +21,7 @@ from medtasks_utils.filters import DEFAULT_FILTER, FILTERS, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
+from .audits import audit_table
 from .comparison import LEAD, comparison_data
 from .leaderboard import leaderboard
 from .packed_samples import pack_samples
@@ -58,7 +59,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     names = [run.name for run in runs]
     filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
     choices = [name for name in filters if name in FILTERS]
-    about = [replies_table(topics), settings_table(runs), signature_table(topics)]
+    about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
     numbers: dict[str, Any] = {
         "runs": names,
         "filters": filters,

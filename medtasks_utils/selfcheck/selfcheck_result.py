@@ -51,6 +51,7 @@ class SelfcheckResult:
         answers: the number of responses that were served.
         seconds: the duration of the check.
         runs: the folder with the runs.
+        every_score: True to print every score, not only wrong ones.
     """
 
     scores: list[CheckedScore]
@@ -58,6 +59,7 @@ class SelfcheckResult:
     answers: int
     seconds: float
     runs: Path
+    every_score: bool = False
 
     @property
     def page(self) -> Path:
@@ -85,7 +87,7 @@ class SelfcheckResult:
         }
 
     def to_text(self) -> str:
-        """Return a text with what was checked, the accuracy by behaviour, wrong scores, and the report's path."""
+        """Return a text with the verdict, the accuracy by behaviour, wrong or all scores, and the report's path."""
         missed, count = self.missed, len(self.scores)
         tasks = {score.task for score in self.scores}
         metrics = {(score.task, score.metric) for score in self.scores}
@@ -99,8 +101,9 @@ class SelfcheckResult:
         width = max(map(len, BEHAVIOURS.values()))
         for behaviour, description in BEHAVIOURS.items():
             lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
-        if missed:
-            lines.append(table(missed, ("task", "metric", "filter", "answers", "score", "expected"), left=4))
+        shown = self.scores if self.every_score else missed
+        if shown:
+            lines.append(table(shown, ("task", "metric", "filter", "answers", "score", "expected"), left=4))
         return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])
 
 

@@ -214,7 +214,10 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
     gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
     of_llm = found["filters"]["flexible-extract"]["accuracy"] + (gained - lost) / 150
     assert found["accuracy_as_read"]["value"] == pytest.approx(of_llm)
-    assert "misread" in capsys.readouterr().out
+    lines = [line for line in capsys.readouterr().out.splitlines() if ", LLM " in line]
+    first, *_ = differ
+    read = f"strict-match {first['strict-match']}, flexible-extract {first['flexible-extract']}, LLM {first['stated']}"
+    assert len(lines) == 2 * min(20, len(differ)) and lines[0] == f"    {first['doc_id']}: {read}: …{first['end']}"
 
 
 def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys):

@@ -186,6 +186,13 @@ def test_the_command(folder, tmp_path, capsys):
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
     assert Page(output.read_text()).numbers["runs"][0] == "second"
     assert figure.read_text().startswith("| Model |")
+    for flags in (
+        ["--compare", "second"],
+        ["--compare", "second", "first"],
+        ["--compare", "first", "--baseline", "second"],
+    ):
+        assert main([*command, *flags]) == 0 and capsys.readouterr()
+        assert Page(output.read_text()).numbers["runs"] == ["second", "first"]
     assert main([*command, "--figure", "board.png"]) == 2 and capsys.readouterr()
     with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
         leaderboard_figure(read_runs(folder / "c"))

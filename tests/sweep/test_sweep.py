@@ -124,7 +124,7 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(tmp_path, server, ca
         ["m/share", "done", "9", "9"],
         ["m/letters", "not", "started", "0", "8"],
     ]
-    assert main(["sweep", str(path), "--status", "--json"]) == 0
+    assert main(["sweep", str(path), "--dry_run", "--json"]) == 0
     job = json.loads(capsys.readouterr().out)[1]
     assert (job["folder"], job["cost"]) == (str(share.folder), {"seconds": 2})
     assert main(["sweep", str(path), "--cpus", "8"]) == 2

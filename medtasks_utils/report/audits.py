@@ -1,0 +1,64 @@
+"""Show what ``medtasks audit`` found, from the files next to the sample logs."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.runs import audit_file
+from medtasks_utils.writing import JsonObject
+
+from .report_tables import Cell, ReportTable, samples_link
+
+DIFFERS = "an LLM reads something else"
+"""The badge of samples in which an LLM reads another answer than a filter."""
+_HEADS = ["Task", "Run", "Filter", "Misread", "Missed", "Accuracy", "Accuracy by the LLM's readings"]
+_LEAD = (
+    "An LLM read a sample of the responses. Misread: the rules read another answer than the LLM; missed: none. Shares "
+    "of all responses with 95 % intervals, which cover only the sampling error."
+)
+
+
+def disputed(task: TaskRun) -> Mapping[int, list[str]]:
+    """Return, by ``doc_id``, what an LLM read in the responses in which it disagrees with a filter."""
+    notes = defaultdict(list)
+    for row in _audit_of(task).get("readings", ()):
+        if row["differs"]:
+            notes[row["doc_id"]].append(f"An LLM reads {row['stated']}.")
+    return notes
+
+
+def audit_table(runs: Sequence[Run]) -> ReportTable:
+    """Return a table with a row for each filter of each audited task of each run."""
+    table = ReportTable("How often the rules misread (%)", _HEADS, texts=3, lead=_LEAD)
+    for run in runs:
+        for task in run.tasks.values():
+            audit = _audit_of(task)
+            for name, rates in audit.get("filters", {}).items():
+                link = samples_link(task=task.task, run=run.name, badge=DIFFERS)
+                table.rows.append(
+                    [
+                        Cell(task.task, href=link),
+                        Cell(run.name),
+                        Cell(name),
+                        _share(rates["misread"]),
+                        _share(rates["missed"]),
+                        Cell(f"{100 * rates['accuracy']:.1f}"),
+                        _share(audit["accuracy_as_read"]),
+                    ]
+                )
+    return table
+
+
+def _audit_of(task: TaskRun) -> JsonObject:
+    """Return the audit of a task; empty if there is none."""
+    path = audit_file(task.samples_path) if task.samples_path else None
+    return json.loads(path.read_bytes()) if path and path.exists() else {}
+
+
+def _share(estimate: Mapping[str, float] | None) -> Cell:
+    """Return the cell of a share and its interval; None if nothing was read."""
+    if estimate is None:
+        return Cell("–")
+    value, low, high = (f"{100 * estimate[name]:.1f}" for name in ("value", "low", "high"))
+    return Cell(value, f"{low} to {high}")
