@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
+from medtasks_utils.errors import UsageError
+
 from .flags import Command, Printout
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ class Eval(HarnessCommand):
             from medtasks_utils.compare.against import Against  # imported late: it takes seconds
 
             saved_run = Against(self.against, config.tasks, self.within)
+        elif self.within is not None:
+            raise UsageError("--within has no effect without --against RUN: add it, or omit --within")
         evaluation = Evaluation(
             config, self.set, keep=not self.no_keep, fresh=self.fresh, extend=self.extend, saved_run=saved_run
         )

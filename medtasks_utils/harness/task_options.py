@@ -38,7 +38,9 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        suggestion = did_you_mean(name.lower().replace("-", "_"), known)
+        written = name.lower().replace("-", "_")
+        options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # api_key is like judge_api_key_env
+        suggestion = did_you_mean(written, known, 0.6) or did_you_mean(written, options, 0.85)
         if suggestion:
             raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)

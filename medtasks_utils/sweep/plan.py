@@ -115,6 +115,12 @@ class ModelPart(_Named):
     slurm: JsonObject = {}
     runs: list[str] | None = Field(None, min_length=1)
 
+    @model_validator(mode="after")
+    def _has_one_server(self) -> "ModelPart":
+        if self.serve and self.vllm:
+            raise ValueError("serve and vllm both start a server; remove one of them")
+        return self
+
     @property
     def gpus(self) -> int:
         """The number of GPUs of all replicas."""

@@ -97,6 +97,7 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         against = ["--against", str(tmp_path / "saved")]
         for flags, message in (
             ([*against, "--predict_only"], "--predict_only"),
+            (["--within", "3"], "--within has no effect without --against"),
             ([*against, "--tasks", f"{TASK},medhallu", "--data", "sample"], f"has no task medhallu; it has {TASK}"),
         ):
             assert message in run(served, data, tmp_path / "new", capsys, *flags, code=2)[1]

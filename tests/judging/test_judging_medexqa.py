@@ -198,6 +198,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
             "use_judge needs judge_mode; set it to g-eval or factscore",
         ),
         ({"medexqa": {"judge_api_key": KEY}}, "did you mean 'judge_api_key_env'"),
+        ({"judge_api_key": KEY}, "did you mean judge_api_key_env"),
     ],
 )
 def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
