@@ -1,18 +1,20 @@
 """Define the server's answers, and compute the scores that must follow from them.
 
-The benchmark scores a response by its known answer, and each metric's aggregation combines the scores. The parts that
-are checked (the harness and the filters) are not used here.
+The benchmark scores a response by its known answer, and the scores are combined by the metric's plain definition. The
+parts that are checked (the harness, the filters and the arrays of the statistics) are not used here.
 """
 
+import math
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
-from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
-from medtasks_utils.statistics.scores import Score
+from medtasks_utils.statistics.aggregation import Aggregation, Total
+from medtasks_utils.statistics.scores import ClassTerms
 
 BEHAVIOURS = {
     "right": "always right",
@@ -26,6 +28,9 @@ BEHAVIOURS = {
 
 ExpectedScores = dict[str, float | None]
 """Values by metric; None if a metric has no value."""
+
+StratumScore = tuple[str | None, Any]
+"""The stratum of an example, and its score of a metric; None if the metric does not apply."""
 
 
 class KnownAnswer(NamedTuple):
@@ -63,8 +68,7 @@ def expected_scores(
     """Return the value that each metric of a task must have; None if it must have none."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
-    scores: dict[str, list[list[Score]]] = defaultdict(list)
-    strata: dict[str, list[str]] = defaultdict(list)
+    scores: dict[str, list[StratumScore]] = defaultdict(list)
     for example, known in examples:
         answer = benchmark.content(known.answer, example, options, known.text)
         scored = benchmark.score(answer, example, options)
@@ -73,10 +77,26 @@ def expected_scores(
             "acc_finished": scored.values["acc"] if known.text else None,
         }
         for name, score in (scored.values | of_ending).items():
-            scores[name].append([score])
-            strata[name].append(scored.stratum or "")
-    expected: ExpectedScores = {}
-    for name, rows in scores.items():
-        codes = integer_codes(strata[name])
-        expected[name] = metric_of(name, benchmark.name).aggregation.value(MetricScores.of(rows, codes, codes))
-    return expected
+            scores[name].append((scored.stratum, score))
+    return {
+        name: _combined(metric_of(name, benchmark.name).aggregation, of_metric) for name, of_metric in scores.items()
+    }
+
+
+def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
+    """Compute a number from its definition: a sum, a mean, or ratios of sums such as F1, of each stratum or of all."""
+    if aggregation.within_stratum:
+        by_stratum: dict[str | None, list[StratumScore]] = defaultdict(list)
+        for stratum, score in scores:
+            by_stratum[stratum].append((stratum, score))
+        return fmean(_combined(aggregation.within_stratum, members) or 0.0 for members in by_stratum.values())
+    values = [score for _, score in scores if score is not None]
+    if not values:
+        return aggregation.empty_value
+    if isinstance(aggregation, Total):
+        return math.fsum(values)
+    if not isinstance(values[0], tuple):
+        return fmean(values)
+    classes = zip(*values, strict=True) if isinstance(values[0], ClassTerms) else [values]
+    sums = [[math.fsum(terms) for terms in zip(*of_class, strict=True)] for of_class in classes]
+    return fmean([numerator / denominator for numerator, denominator in sums if denominator] or [0.0])

@@ -17,6 +17,7 @@ from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
+from medtasks_utils.statistics.ratio import Ratio
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,10 @@ def _here(monkeypatch, tmp_path):
 
 def largest(self: HarnessAggregation, items: Iterable[float | None]) -> float:
     return max((item for item in items if item is not None), default=0.0)
+
+
+def one_too_many(self: Ratio) -> float:
+    return float(self.numerators.sum() / (self.denominators.sum() + 1))
 
 
 def unread(self: Any, text: str, example: Any, options: Any) -> Answer:
@@ -44,8 +49,9 @@ def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     [
         pytest.param(MedHallu, "strict", unread, {"medhallu"}, marks=pytest.mark.slow),
         (HarnessAggregation, "__call__", largest, {"medmcqa_openmed", "medexqa", "medhallu"}),
+        (Ratio, "value", property(one_too_many), {"medmcqa_openmed", "medexqa", "medhallu"}),
     ],
-    ids=["a reading", "an aggregation"],
+    ids=["a reading", "the harness's aggregation", "the arithmetic of ours"],
 )
 def test_a_score_that_is_off_is_a_miss(
     monkeypatch,
