@@ -61,7 +61,8 @@ def _next(evaluation: Evaluation) -> str:
     """Return lines that say where the results are, and suggest the next command."""
     path = evaluation.path
     if path is None:
-        return "not saved; --output_path results --log_samples saves every sample for medtasks report"
+        advice = "; --output_path results --log_samples saves every sample for medtasks report"
+        return "not saved" + advice * (not evaluation.unsaved)
     if evaluation.unsaved:
         return f"only a part of the results is saved in {path.parent}"
     saved = shlex.quote(str(path))

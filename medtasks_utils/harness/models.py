@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import re
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -101,6 +102,9 @@ def ask_in_step(
 # ---- tools in chat templates
 
 
+_rendering = threading.Lock()  # conversations continue in threads
+
+
 @contextmanager
 def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Return a context in which a model's tokenizer renders chats with tools, which ``HFLM`` does not pass to it.
@@ -110,12 +114,13 @@ def tools_in_template(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Itera
         schemas: the JSON schemas of the tools.
     """
     tokenizer = model.tokenizer
-    before = tokenizer.apply_chat_template
-    tokenizer.apply_chat_template = partial(before, tools=list(schemas))
-    try:
-        yield
-    finally:
-        tokenizer.apply_chat_template = before
+    with _rendering:
+        before = tokenizer.apply_chat_template
+        tokenizer.apply_chat_template = partial(before, tools=list(schemas))
+        try:
+            yield
+        finally:
+            tokenizer.apply_chat_template = before
 
 
 # ---- what API models send
@@ -184,7 +189,8 @@ def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
     with suppress(OSError, ValueError, ImportError, AttributeError):  # loading the model explains these better
         from transformers import AutoConfig
 
-        config = AutoConfig.from_pretrained(arguments.get("pretrained"), trust_remote_code=False)
+        name, revision = arguments.get("pretrained"), arguments.get("revision")
+        config = AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=False)
         return getattr(config.get_text_config(), "max_position_embeddings", None)
     return None
 

@@ -136,8 +136,8 @@ class Completion(NamedTuple):
 def read_completion(body: str, limit: int | None = None) -> Completion:
     """Parse the body of a completion into replies, in the order of its choices.
 
-    Two forms are known: chat and plain completions in OpenAI's format, and Anthropic's messages. Native tool calls are
-    put into the text (:func:`.native.as_one_text`).
+    Three forms are known: chat and plain completions in OpenAI's format, Anthropic's messages, and what SGLang's
+    ``/generate`` sends. Native tool calls are put into the text (:func:`.native.as_one_text`).
 
     Args:
         body: the body of the response.
@@ -158,7 +158,7 @@ def _completion(body: Any, limit: int | None) -> Completion:
     if not isinstance(body, dict):
         raise NoReplyError(_words(body))
     _raise_error(body)
-    choices = [body] if body.get("type") == "message" else body.get("choices")
+    choices = [body] if body.get("type") == "message" or "meta_info" in body else body.get("choices")
     if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
         raise NoReplyError(_words(body.get("message") or body.get("detail")))
     for choice in choices:

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
 
-from medtasks_utils.errors import logger
+from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.writing import counted
 
 from .models import ask_in_step, seed_of
@@ -153,11 +153,17 @@ class ReplyStore:
         return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
 
     def _load_archive(self) -> None:
-        """Read the replies of finished runs; the latest are used first."""
-        objects = objects_in(self._archive) if self._archive.exists() else ()
-        entries = [entry for _, entry in objects if "replies" in entry]
-        self._add([_Kept(entry, None) for entry in reversed(entries)])
-        if not entries:
+        """Read the replies of finished runs; those of the latest run are used first."""
+        runs: dict[str, list[_Kept]] = defaultdict(list)
+        run = ""
+        for _, entry in objects_in(self._archive) if self._archive.exists() else ():
+            if "replies" in entry:
+                runs[run].append(_Kept(entry, None))
+            else:
+                run = entry["run"]
+        for kept_before in reversed(runs.values()):
+            self._add(kept_before)
+        if not runs:
             logger.warning("--extend: there are no replies to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
@@ -244,7 +250,7 @@ class ReplyStore:
             entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
         if prompt in self._first_prompts:
             entry["first_prompt"] = self._first_prompts.pop(prompt)
-        with self._lock:
+        with self._lock, self._explaining_errors():
             self._file = self._file or self._open()
             self._file.write(line_of(entry) + b"\n")
             self._file.flush()
@@ -269,6 +275,16 @@ class ReplyStore:
         lock(file, wait=True)
         return file
 
+    @contextmanager
+    def _explaining_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise MedtasksError(
+                f"cannot store replies in {self.folder} ({error.strerror}): free some space and run the same command "
+                "again to continue where it stopped"
+            ) from None
+
     @property
     def way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
@@ -290,7 +306,8 @@ class ReplyStore:
 
     def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None]) -> None:
         """Move lines of files to the archive; None means all lines of a file."""
-        archive(self._archive, {"model": self._model}, sources)
+        with self._explaining_errors():
+            archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex}, sources)
 
     # ---- a model's replies
 

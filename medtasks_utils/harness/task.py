@@ -40,7 +40,7 @@ from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_s
 from .models import model_of_the_run, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
-from .settings import warn_of_cut_reasoning
+from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
     NO_VALUE,
     as_signed,
@@ -270,10 +270,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return ((number, examples[number]) for number in islice(numbers, rank, None, world_size))
 
     def _check_prompts(self) -> None:
-        """Check that no prompt is empty; warn of an unused chat template, and of reasoning that may be cut.
+        """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
 
         Raises:
             DataError: for an empty prompt.
+            UsageError: for a maximum length of replies that leaves no room for a prompt.
         """
         name = self.info.name
         for instance in self.instances:
@@ -287,8 +288,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if template and not self._has_chat_template:
             logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
         length = (self.config.generation_kwargs or {}).get("max_gen_toks")
-        if isinstance(length, int) and "think>" in template and self._has_chat_template:
-            warn_of_cut_reasoning([(name, length)])
+        if isinstance(length, int):
+            check_room([(name, length)], model.max_length)
+            if "think>" in template and self._has_chat_template:
+                warn_of_cut_reasoning([(name, length)])
 
     @property
     def _reordered(self) -> ChoiceBenchmark | None:

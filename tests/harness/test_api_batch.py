@@ -5,6 +5,7 @@ import json
 import random
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -13,6 +14,8 @@ from local_server import HANG_UP, Fault, LocalServer, Request
 from running import load, samples
 from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
+
+from medtasks_utils.harness.models import tools_in_template
 
 
 def caller(body: Request) -> str:
@@ -109,3 +112,20 @@ def test_retries_and_headers_are_the_harness_s():
         run(server, limit=2, connections=2, model_args=header)
     assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
+
+
+def test_threads_render_tools_one_after_the_other():
+    tokenizer = SimpleNamespace(apply_chat_template=lambda tools=None: tools)
+    model, rendered = SimpleNamespace(tokenizer=tokenizer), []
+
+    def render():
+        with tools_in_template(model, [{"name": "b"}]):
+            rendered.append(tokenizer.apply_chat_template())
+
+    thread = threading.Thread(target=render)
+    with tools_in_template(model, [{"name": "a"}]):
+        thread.start()
+        thread.join(0.1)
+        assert tokenizer.apply_chat_template() == [{"name": "a"}] and not rendered
+    thread.join()
+    assert rendered == [[{"name": "b"}]] and tokenizer.apply_chat_template() is None

@@ -15,7 +15,7 @@ from local_server import Answer, Fault, LocalServer, Request, completion
 from running import Scripted, evaluate, samples
 from scripts import in_turn, refusal, together
 
-from medtasks_utils.errors import DataError, MedtasksError
+from medtasks_utils.errors import DataError, MedtasksError, UsageError
 
 FORMS = table("replies")
 RIGHT = "\\boxed{A}"
@@ -292,7 +292,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
 
 
 @pytest.mark.torch
-def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(tiny_model, capsys):
+def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(hf, tiny_model, data, capsys):
     words = [
         "eval",
         "--data",
@@ -306,6 +306,8 @@ def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(tiny_
     ]
     assert exit_code([*words, "--gen_kwargs", "max_gen_toks=4096"]) == 2
     assert "max_gen_toks=4,096 leaves no room for a prompt in the model's context of 4,096" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="leaves no room"):
+        evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
 
 
 @pytest.mark.torch

@@ -1,8 +1,10 @@
 """Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
 
 import _thread
+import errno
 import itertools
 import json
+import os
 import random
 import re
 import signal
@@ -13,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from commanding import clean_environment
@@ -24,6 +27,7 @@ from scripts import Held, draw, prompt_of, refusal
 
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.replies import Reply
 from medtasks_utils.harness.reply_store import ReplyStore, _pieces
 
@@ -149,7 +153,32 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
     assert Counter(pair for pair in taken if pair[1] is not None) == Counter(replies[:cut])
     second.end()
     assert [path.suffix for path in folder.iterdir()] == [".gz"]
-    assert ReplyStore(folder, MODEL, extend=True).kept == len(replies[:cut])
+    third = ReplyStore(folder, MODEL, extend=True)
+    assert [take(third, prompt, seed=1) for prompt, _ in replies[:cut]] == [reply for _, reply in replies[:cut]]
+    assert third.kept == len(replies[:cut])
+
+
+def test_replies_of_the_latest_run_are_taken_first(tmp_path):
+    for replies in (["a", "b"], ["c", "d"]):
+        store = ReplyStore(tmp_path, MODEL)
+        for reply in replies:
+            put(store, "p", reply)
+        store.end()
+    again = ReplyStore(tmp_path, MODEL, extend=True)
+    assert [take(again, "p") for _ in range(5)] == ["c", "d", "a", "b", None]
+
+
+@pytest.mark.parametrize("step", ["put", "end"])
+def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatch):
+    store = ReplyStore(tmp_path, MODEL)
+    put(store, "p", "reply")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    monkeypatch.setattr("medtasks_utils.harness.reply_store.line_of", Mock(side_effect=full))
+    monkeypatch.setattr("medtasks_utils.harness.reply_files.gzip.compress", Mock(side_effect=full))
+    with pytest.raises(MedtasksError, match=r"cannot store replies in .*No space left on device.*run the same command"):
+        put(store, "q", "reply") if step == "put" else store.end()
+    store.close()
+    assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
