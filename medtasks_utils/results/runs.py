@@ -78,7 +78,7 @@ def _read(date: str, files: Mapping[str, Path]) -> Run:
     try:
         return as_run(json.loads(path.read_bytes()), path, date, logs)
     except Exception as error:
-        raise MedtasksError(f"{path} cannot be read: {error!r}") from error
+        raise MedtasksError(f"{path} cannot be read: {error!r}") from None
 
 
 def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:

@@ -132,19 +132,22 @@ def read_samples(path: Path) -> SampleLog:
     """Read ``samples_<task>_<date>.jsonl``. Invalid content becomes a problem, and never raises an error."""
     by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
+    lost = 0
     for place, raw in numbered_lines(path):
         try:
             line = from_json(raw)
             key = line["doc_id"], line["doc_hash"]
             if key not in by_example:
                 by_example[key] = _new_sample(line)
-            _add_filter(by_example[key], line)
+            lost += _add_filter(by_example[key], line)
         except Exception:
             bad.append(place)
     samples = list(by_example.values())
     problems = []
     if bad:
         problems.append(f"truncated or unreadable lines left out: {len(bad)} (the first is line {bad[0]})")
+    if lost:
+        problems.append(f"values left out that are not numbers: {lost}")
     for name in dict.fromkeys(chain.from_iterable(sample.answers for sample in samples)):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
@@ -176,13 +179,14 @@ def _new_sample(line: Row) -> Sample:
     return Sample(line["doc_id"], line["doc_hash"], doc, messages, responses, target, *alike)
 
 
-def _add_filter(sample: Sample, line: Row) -> None:
-    """Add a line's answers and metrics to a sample; a value that is not a number, such as NaN, is left out."""
+def _add_filter(sample: Sample, line: Row) -> int:
+    """Add a line's answers and metrics to a sample; return how many values, such as NaN, are left out as no numbers."""
     name, choices = line["filter"], _choices(line)
     values = {metric: line[metric] for metric in line.get("metrics", ())}
     sample.metrics[name] = numbers = {
         metric: number(value) for metric, value in values.items() if value is None or number(value) is not None
     }
+    lost = len(values) - len(numbers)
     sample.details[name] = {key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in values}
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
@@ -196,6 +200,7 @@ def _add_filter(sample: Sample, line: Row) -> None:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):
         sample.scores[name] = {metric: list(map(_score, logged)) for metric, logged in line["scores"].items()}
+    return lost
 
 
 def _score(logged: Any) -> Score:

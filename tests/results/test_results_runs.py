@@ -136,6 +136,7 @@ def test_values_that_the_samples_do_not_have_are_said(results):
     )
     said = "\n".join(problems(read_runs(results)))
     assert re.search(r"acc \(strict-match\) is reported as [\d.]+, but is 100.0 in the samples", said)
+    assert re.search(r"samples_medcalc_bench_.*: values left out that are not numbers: \d+", said)
 
 
 @given(data=st.data())
@@ -164,7 +165,7 @@ def test_an_unreadable_results_file_is_one_clear_error(results, content):
     results.write_bytes(content)
     with pytest.raises(MedtasksError, match=rf"^{re.escape(str(results))} cannot be read: .*") as error:
         read_runs(results.parent)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(error.value) and error.value.__cause__ is None
 
 
 def test_samples_without_a_results_file_are_read(results):
