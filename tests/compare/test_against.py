@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import FILE, medmcqa_rows, write_rows
 from local_server import LocalServer, Request
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
@@ -32,14 +33,7 @@ TASK = "medmcqa_openmed"
 @pytest.fixture
 def data(tmp_path):
     """Rows whose right answer is always A."""
-    folder = tmp_path / "data" / "medmcqa"
-    folder.mkdir(parents=True)
-    rows = []
-    for number in range(ROWS):
-        options = {f"op{letter}": f"{number} {letter}" for letter in "abcd"}
-        row = {"id": str(number), "question": f"Question {number}?", **options, "cop": 0, "choice_type": "single"}
-        rows.append({**row, "exp": "", "subject_name": "Anatomy", "topic_name": "None"})
-    (folder / "validation.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    write_rows(medmcqa_rows(ROWS, cop=0), tmp_path / "data" / FILE["medmcqa"])
     return tmp_path / "data"
 
 

@@ -4,17 +4,15 @@ import json
 import math
 import re
 import shutil
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from given import GENERATION_TASKS, Row
+from given import GENERATION_TASKS, Row, table
 from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
@@ -74,43 +72,6 @@ def test_values_are_those_of_the_runs(saved, filter_name):
     assert {task for task, _ in seen} == {"medtasks", "medexqa", *found.a.tasks}
 
 
-def test_every_breakdown_is_there_and_divides_the_examples(found):
-    for task in GENERATION_TASKS:
-        benchmark = benchmarks()[found.a.tasks[task].benchmark_name or ""]
-        for breakdown in benchmark.breakdowns:
-            lines = [line for line in found.differences if (line.task, line.breakdown) == (task, breakdown.name)]
-            assert all(line.metric.name == breakdown.metrics[0] for line in lines)
-            groups = {breakdown.key(sample.doc) for sample in found.a.tasks[task].samples} - {None}
-            if len(groups) > 1:
-                assert {line.group for line in lines} == groups
-            else:  # of the sample's rows, the style was not measured and no label is doubted
-                assert (breakdown.name, groups, lines) in (("style", set(), []), ("label", {"not doubted"}, []))
-
-
-def test_tests_suit_their_metrics(found):
-    tests = {(line.task, line.metric.name, line.breakdown): line.contrast.test for line in found.differences}
-    assert tests["medmcqa_openmed", "acc", None] == tests["medcalc_bench", "acc", "calculator"] == "mcnemar"
-    assert tests["medhallu", "acc", "kind"] == "mcnemar", "one example of a question is independent of the others"
-    assert tests["medhallu", "acc", None] == tests["medhallu", "f1", None] == "t"
-    assert tests["medexqa_all", "macro_acc", None] == tests["medtasks", "acc", None] == "t"
-
-
-def test_agreements_count_examples(found):
-    for task, pair in found.pairs.items():
-        right = [
-            [sample.metrics[pair.filter]["acc"] for sample in run.tasks[task].samples] for run in (found.a, found.b)
-        ]
-        count = Counter(zip(*right, strict=True))
-        assert pair.agreement() == {
-            "task": task,
-            "filter": "strict-match",
-            "both_right": count[1, 1],
-            "both_wrong": count[0, 0],
-            "n_gained": count[0, 1],
-            "n_lost": count[1, 0],
-        }
-
-
 def test_corrections_are_for_the_whole_tasks_and_for_the_breakdowns(found):
     lines = found.differences
     for is_breakdown in (False, True):
@@ -141,26 +102,6 @@ def test_repeated_generations_are_compared(tmp_path):
     assert [need["repeats"] for need in needs.values()] == [73, 5, 3]
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
-
-
-def test_a_plan_is_for_the_variance_that_the_runs_have(found):
-    whole = [line for line in found.differences if line.breakdown is None]
-    needs = {(need["task"], need["metric"]): need for need in plan(found, 5)}
-    assert needs.keys() == {(line.task, line.metric.name) for line in whole if line.contrast.sensitivity}
-    for task in ("medmcqa_openmed", "medhallu", "medtasks"):
-        (own,) = (line.contrast for line in whole if (line.task, line.metric.name) == (task, "acc"))
-        need = needs[task, "acc"]
-        assert own.sensitivity and own.detectable
-        assert (need["n"], need["of"], need["repeats"]) == (own.clusters, own.clusters, None)
-        assert need["examples"] == own.sensitivity.examples_needed(0.05)
-        assert need["detectable"] == pytest.approx(100 * own.detectable)
-    assert need["parts"] == {task: needs[task, "acc"]["n"] for task in found.a.groups["medtasks"].tasks}
-    assert needs["medhallu", "acc"]["parts"] is None and sum(need["parts"].values()) == need["n"]
-    assert needs["medhallu", "acc"]["until_decided"] == needs["medhallu", "acc"]["of"], "too few to stop early"
-    head, values = next(lines_of(5, [need])), "\n".join(lines_of(5, [need])).split("\n")[2].split()
-    numbers = [f"{need[name]:,}" for name in ("n", "of", "examples", "until_decided")]
-    assert values == ["medtasks", "acc", "(strict-match)", *numbers, "–", f"{need['detectable']:.2f}"]
-    assert "5 points" in head
 
 
 def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
@@ -310,31 +251,10 @@ def test_what_is_not_there_is_an_error(saved, settings, message):
 # ---- what is printed
 
 
-def test_the_table_fits_and_tells(found):
-    lines = "\n".join(comparison_lines(found)).split("\n")
-    assert max(map(len, lines[3:])) <= 110
-    (line,) = (line for line in found.differences if line.task == "medtasks")
-    result = line.contrast
-    numbers = [100 * result.a, 100 * result.b, 100 * (result.b - result.a)]
-    assert result.low is not None and result.high is not None and result.detectable and result.p and line.p_adjusted
-    ends = f"[{100 * result.low:.2f},", f"{100 * result.high:.2f}]" + "°" * result.few
-    values = (f"{number:.2f}" for number in (*numbers[:2], 100 * result.detectable))
-    a, b, detectable = values
-    p_values = [f"{p:.4f}" if p >= 0.0001 else "< 0.0001" for p in (result.p, line.p_adjusted)]
-    row = ["acc", str(result.n), a, b, f"{numbers[2]:+.2f}", *ends, detectable, *" ".join(p_values).split()]
-    place = lines.index("medtasks  (strict-match)")
-    assert lines[place + 2].split() == row + ["*"] * (line.p_adjusted < 0.05)
-    calculators = [line for line in found.differences if line.breakdown == "calculator"]
-    place = lines.index("acc by calculator")
-    shown = [row.split()[1] for row in lines[place + 1 : place + 11]]
-    smallest = sorted(calculators, key=lambda line: 2.0 if line.contrast.p is None else line.contrast.p)[:10]
-    assert shown == [line.group.split()[0] for line in smallest if line.group]
-    assert lines[place + 11].strip() == f"… {len(calculators) - 10} more (--json)"
-    counts = found.pairs["medhallu"].agreement()
-    line = (
-        "both right {both_right:g}, both wrong {both_wrong:g}, gained (only B right) {n_gained:g}, lost (only A right) "
-    )
-    assert line.format(**counts) + f"{counts['n_lost']:g}" in lines
+def test_what_is_printed_to_the_letter(found):
+    """Every task, group and breakdown with its values, tests and counts, then a plan; the first lines name the files."""
+    printed = [*comparison_lines(found), *lines_of(5, [*plan(found, 5)])]
+    assert "\n".join(printed).split("\n")[3:] == table("comparison")
 
 
 KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"
