@@ -252,7 +252,7 @@ def test_what_is_not_there_is_an_error(saved, settings, message):
 
 
 def test_what_is_printed_to_the_letter(found):
-    """Every task, group and breakdown with its values, tests and counts, then a plan; the first lines name the files."""
+    """Every task, group and breakdown with its values, tests and counts; then a plan. The first lines name files."""
     printed = [*comparison_lines(found), *lines_of(5, [*plan(found, 5)])]
     assert "\n".join(printed).split("\n")[3:] == table("comparison")
 
