@@ -128,10 +128,11 @@ def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
         surplus = round(support(camp) - support(for_label), 3)
         if 2 * len(camp) > len(item) and surplus > 0:
             first = max(camp, key=lambda vote: weights[vote.run])
-            runs_for, runs_for_label = (", ".join(vote.run for vote in votes) for votes in (camp, for_label))
             sample = first.sample
             yield DoubtedItem(
-                *(task, sample.doc_id, sample.target, first.answer, surplus, runs_for, runs_for_label),
+                *(task, sample.doc_id, sample.target, first.answer, surplus),
+                runs_for=", ".join(vote.run for vote in camp),
+                runs_for_label=", ".join(vote.run for vote in for_label),
                 known_issues=sample.doc.get(KNOWN_ISSUES, ""),
                 prompt=sample.prompt,
                 response=first.response[-_END:],

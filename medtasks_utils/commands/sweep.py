@@ -1,6 +1,7 @@
 """``medtasks sweep``: run models × tasks here, on a Ray cluster or under Slurm (:mod:`medtasks_utils.sweep`)."""
 
 from dataclasses import KW_ONLY, dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from pydantic import PositiveInt
@@ -52,7 +53,7 @@ class Sweep(Command):
         if self.status or self.dry_run:
             records = job_records(plan)
             columns = ["name", "state", "answers", "requests"]
-            rows = [[record[column] for column in columns] for record in records]
+            rows = list(map(itemgetter(*columns), records))
             return Printout(table(rows, columns, left=2), records)
         failures = sweep(plan, self.cpus, self.ray)
         page = report(plan, failures)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
@@ -46,7 +47,7 @@ class RunResult:
     @property
     def filters(self) -> list[str]:
         """The filters of all tasks."""
-        return list(dict.fromkeys(name for task in self.tasks for name in task.filters))
+        return list(dict.fromkeys(chain.from_iterable(task.filters for task in self.tasks)))
 
     def signatures(self, filter_name: str) -> list[str]:
         """Return the distinct signatures of the tasks, in order."""

@@ -98,5 +98,5 @@ def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float
     if not isinstance(values[0], tuple):
         return fmean(values)
     classes = zip(*values, strict=True) if isinstance(values[0], ClassTerms) else [values]
-    sums = [[math.fsum(terms) for terms in zip(*of_class, strict=True)] for of_class in classes]
+    sums = [tuple(map(math.fsum, zip(*of_class, strict=True))) for of_class in classes]
     return fmean([numerator / denominator for numerator, denominator in sums if denominator] or [0.0])

@@ -51,7 +51,7 @@ class ResultWithInterval:
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: the reason why the interval is unreliable, such as ``too few examples differ``; empty if it is
+        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
             reliable.
     """
 
@@ -84,7 +84,7 @@ class Estimate(ResultWithInterval):
         stderr: the standard error; None for fewer than two clusters.
         interval: the 95 % confidence interval; None if there is none.
         clusters: the number of clusters that count, where an independent example is a cluster by itself; 0 if unknown.
-        unreliable: the reason why the interval is unreliable, such as ``too few examples differ``; empty if it is
+        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
             reliable.
     """
 
@@ -128,7 +128,7 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
         is_positive = np.where(ratio.numerators > 0, ratio.denominators, 0.0)
         informative = min(informative, Ratio(is_positive, ratio.denominators).informative_clusters)
-    unreliable = why_unreliable(ratio.clusters, informative)
+    unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value))
     return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
 
 
@@ -147,14 +147,21 @@ def estimate_from_results(metric: Metric, value: float, stderr: float | None, n:
         share = value / metric.range[1]
         product = share * (1 - share)
         informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if every score were the lowest or the highest
-    return Estimate(n, value, stderr, interval, n, why_unreliable(n, informative))
+    return Estimate(n, value, stderr, interval, n, why_unreliable(n, informative, _rare(metric, value)))
 
 
-def why_unreliable(clusters: int, informative: float) -> str:
+def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:
     """Return the reason why an interval is unreliable; an empty string if there are enough (informative) clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
-    return "" if informative >= MIN_CLUSTERS else TOO_FEW_DIFFER
+    return "" if informative >= MIN_CLUSTERS else too_few
+
+
+def _rare(metric: Metric, value: float) -> str:
+    """Return the words for too few examples of the kind that an accuracy has few of."""
+    if "acc" not in metric.name:
+        return TOO_FEW_DIFFER
+    return f"too few {'wrong' if 2 * value > (metric.range[1] or 1.0) else 'right'} answers"
 
 
 def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
