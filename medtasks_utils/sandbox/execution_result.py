@@ -8,10 +8,11 @@ class ExecutionResult(NamedTuple):
     """The result of running a piece of code.
 
     Attributes:
-        text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback if it
-            failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the middle, with a note
-            of how many characters were removed.
-        failed: True if the code raised an exception, did not compile or timed out, or if its process ended.
+        text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback or the
+            error message if it failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the
+            middle, with a note of how many characters were removed.
+        failed: True if the code did not compile, raised an exception, exited with an error code, timed out or wrote too
+            much, or if its process ended or could not start.
     """
 
     text: str
@@ -24,7 +25,7 @@ def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> 
     Args:
         data: the bytes that the process wrote.
         limit: maximum number of characters, including the error; longer output is cut in the middle.
-        paths: paths of this machine to remove from the output, longest first.
+        paths: paths of this machine to remove from the output; a folder comes after the paths in it.
         error: the error message, which becomes the last line; empty if there is none. Must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n")

@@ -19,9 +19,9 @@ class Layout:
     """A folder of links that serves as ``PYTHONHOME`` of the sandbox's interpreter.
 
     Attributes:
-        folder: its path; the interpreter is ``bin/python3`` in it.
+        folder: the folder's path; the interpreter is ``bin/python3`` in it.
         entries: the files and folders that code may read, as pairs of the path in the sandbox and the real path.
-        paths: paths of this machine that must be removed from all output, longest first.
+        paths: paths of this machine that must be removed from all output; a folder comes after the paths in it.
 
     Raises:
         OSError: if the folder cannot be made.
@@ -61,7 +61,7 @@ class Layout:
 
 
 def _locations(names: tuple[str, ...]) -> list[Path]:
-    """Return the folder or file of each installed package, and the shared-library folder that came with its wheel."""
+    """Return the folder or file of each installed package, and the folder of shared libraries, if its wheel had one."""
     locations = []
     for name in names:
         spec = importlib.util.find_spec(name)

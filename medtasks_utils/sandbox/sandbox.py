@@ -18,15 +18,16 @@ class Sandbox:
 
     Use it as a context manager. It starts on the first call. All of its processes end with :meth:`close`, or when the
     process that created it ends. It is thread-safe: calls start in the order in which they are made, ``processes`` at a
-    time. When processes run out, the newest idle session loses its process and variables, and new calls wait.
+    time. When there is no room for another process, the newest idle session loses its process and variables; if none is
+    idle, the call waits.
 
     Args:
         timeout: maximum wall-clock time of a call, in seconds.
         memory_mb: maximum memory of a session's code, in MiB.
-        processes: number of calls that run at the same time; by default, the number of cores.
+        processes: maximum number of calls that run at the same time; by default, the number of cores.
         max_output: maximum number of characters in a result's text.
-        alive: maximum number of sessions that keep a process between calls; they use at most half of the open files
-            that the user is allowed.
+        alive: maximum number of sessions that keep a process between calls, at least ``processes``; they use at most
+            half of the open files that the user is allowed.
         weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not
             a security boundary; use it only with models that you trust.
         _off: layers to leave out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
@@ -107,7 +108,9 @@ class Sandbox:
         """Return the forking process; start it if necessary.
 
         Raises:
-            MedtasksError: if it cannot start, or if the kernel cannot confine plain Python and ``weak`` is False.
+            OSError: if its folder or its process cannot be made.
+            MedtasksError: if it ends before it is ready, or if the kernel cannot confine plain Python and ``weak`` is
+                False.
         """
         with self._spawning:
             if self._zygote is None:
@@ -138,7 +141,7 @@ class Sandbox:
         return ExecutionResult(readable(data, self._max_output, self._paths, problem), failed)
 
     def _spawn(self, session: Session) -> None:
-        """Start a process for a session; if there is no room, wait until there is.
+        """Start a process for a session; if there is no room, end an idle one, or wait until there is.
 
         Raises:
             OSError: if there is still no room after :data:`.workers.PATIENCE` seconds.
@@ -163,7 +166,7 @@ class Sandbox:
                         time.sleep(0.02)
 
     def _evict(self) -> bool:
-        """End the newest session's process that is idle, and return True; return False if no process is idle.
+        """End the process of the newest idle session, and return True; return False if no process is idle.
 
         The next call of the session that loses its process returns an error that says so.
         """

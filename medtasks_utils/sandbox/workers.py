@@ -22,13 +22,13 @@ MAX_BYTES = 16 << 20
 
 _WEAK = "WEAK: RestrictedPython, which is not a security boundary (only for models you trust)"
 _MISSING = (
-    "the Python tool needs a kernel that can confine it by seccomp, limits, and namespaces or Landlock; "
+    "the Python tool needs a kernel that can confine code with seccomp, limits, and namespaces or Landlock; "
     "missing here: {}. Use Linux 5.4 or later with libseccomp and with namespaces or Landlock (Docker's default "
     "profile is enough), or set weak_sandbox=true to run RestrictedPython, which is not a security boundary (only for "
     "models you trust)"
 )
 PATIENCE = 60.0
-"""Seconds to wait for a worker. It starts within milliseconds unless the machine has no room."""
+"""Maximum time in seconds to wait for a worker, which starts within milliseconds unless the machine has no room."""
 
 _START = """
 import sys
@@ -60,7 +60,8 @@ class Zygote:
 
     Raises:
         OSError: if its folder or its process cannot be made.
-        MedtasksError: if it ends at its start, or if it cannot confine plain Python and ``accepts_weak`` is False.
+        MedtasksError: if it ends before it is ready, or if it cannot confine plain Python and ``accepts_weak`` is
+            False.
     """
 
     def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
@@ -114,7 +115,7 @@ class Zygote:
 
         Raises:
             ConnectionError: if the zygote has ended.
-            OSError: if it could not fork.
+            OSError: if it could not fork, or did not within :data:`PATIENCE` seconds.
         """
         ours, theirs = socket.socketpair()
         with theirs, open(os.devnull, "r+b", buffering=0) as null:
@@ -134,7 +135,7 @@ class Zygote:
 
 
 class Session:
-    """A session and its worker process, which is paused (SIGSTOP) except during a call.
+    """A session and its worker process, which is paused (SIGSTOP) between calls if it has a descriptor.
 
     Attributes:
         lock: held while a call runs.

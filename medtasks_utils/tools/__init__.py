@@ -6,7 +6,7 @@
 :mod:`.python`      Python code, in the sandbox
 :mod:`.calls`       calls that a reply contains as text
 :mod:`.native`      native calls, in a separate field of a message
-:mod:`.loop`        conversations of replies, calls and results, advanced for all examples at once
+:mod:`.loop`        conversations of replies, calls and results
 ==================  =======================================================================================
 """
 
@@ -19,4 +19,4 @@ TOOLS = Registry(
         "calculator": "medtasks_utils.tools.calculator:CalculatorTool",
     },
 )
-"""The tools by name: classes derived from :class:`.tool.Tool`."""
+"""The tools by name, including those of other distributions: classes derived from :class:`.tool.Tool`."""

@@ -13,7 +13,7 @@ from medtasks_utils.extraction.numbers import Number, power, rounded
 from .tool import CallResult, Tool
 
 MAX_EXPRESSION = 1_000  # characters
-_MAX_BITS = 1_024  # of an integer; a larger value does not fit into a float either
+_MAX_BITS = 1_024  # maximum size of an integer; a larger one would not fit into a float either
 
 # Notation from outside Python. "^" is replaced in the text, since Python's own "^" binds less tightly than "*".
 _NOTATION = str.maketrans(
@@ -23,23 +23,24 @@ _MODULE_PREFIX = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
 
 
 class CalculatorError(ValueError):
-    """Raised for an expression that cannot be evaluated. The message, which the model reads, gives the reason."""
+    """An error: an expression cannot be evaluated. The message, which the model reads, gives the reason."""
 
 
 def calculate(expression: str) -> Number:
     """Return the value of an arithmetic expression.
 
-    The operators are ``+ - * / // % ** ^`` (``^`` is a power, as ``**``), the functions ``sqrt sin cos tan log log10
+    The operators are ``+ - * / // % ** ^`` (``^`` is a power, like ``**``), the functions ``sqrt sin cos tan log log10
     exp abs round min max``, and the constants ``pi`` and ``e``. ``log`` is the natural logarithm; angles are in
-    radians. ``×``, ``÷`` and ``−`` are accepted, and ``math.`` before a name is ignored. Commas separate arguments;
-    thousands separators are not accepted, since ``max(1,200)`` would be ambiguous.
+    radians. Signs such as ``×``, ``÷``, ``−``, ``π`` and ``²`` are accepted. Before a name, ``math.``, ``np.`` and
+    ``numpy.`` are ignored. Commas separate arguments; thousands separators are not accepted, since ``max(1,200)`` would
+    be ambiguous.
 
     Args:
         expression: at most :data:`MAX_EXPRESSION` characters.
 
     Raises:
-        CalculatorError: if the expression is not of this form, or its value is not a real, finite number of at most
-            1,024 bits.
+        CalculatorError: if the expression is not of this form, is empty, too long or nested too deeply, or if its value
+            is not a real, finite number (for an integer, of at most 1,024 bits).
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)
@@ -104,7 +105,7 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword)
 
 
 def written(value: Number) -> str:
-    """Format a value as Python does, but a whole float without ``.0``: ``3.0`` becomes ``3``."""
+    """Format a value as Python does, but a whole float below 1e15 without ``.0``: ``3.0`` becomes ``3``."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value)

@@ -1,9 +1,10 @@
 """Find tool calls in the text of a reply, in the forms in which models write them:
 
-- ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the last may lack its closing tag.
-- The same JSON object alone: at the start of a line, or in a fenced code block (``json``, or without a language).
+- ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the closing tag may be missing.
+- The same JSON object alone: at the start of a line, or in a fenced code block (``json``, ``tool_call``, or without a
+  language).
 - The same objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.
-- A fenced code block in the language of a tool (``python``, ``py``, ``tool_code``).
+- A fenced code block in a language of a tool, such as ``python`` or ``tool_code``.
 
 Also accepted: a list of objects, the object under ``function`` (as in OpenAI's format), ``parameters`` instead of
 ``arguments``, arguments as a JSON string or as the bare argument, line breaks within a JSON string, and a Python
@@ -24,7 +25,7 @@ from medtasks_utils.writing import printable
 from .tool import Tool
 
 MAX_CALLS = 16
-"""Maximum number of calls in one reply that are run; the rest are reported to the model as one failed call."""
+"""Maximum number of calls in one reply that are run; the rest fail, with a message to the model."""
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
@@ -37,24 +38,24 @@ _NEXT_TAG = re.compile("<(?P<closes>/?)tool_call>", re.IGNORECASE)
 _NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
 JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
-_MOST_OBJECTS = 100  # objects parsed outside tags and fences; limited, so that no reply takes quadratic time
+_MOST_OBJECTS = 100  # maximum number of objects parsed outside tags and fences, so that no reply takes quadratic time
 _MAX_LITERAL = 20_000  # maximum length of a Python literal, in characters
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
-_LARGEST = 1e308  # largest absolute value of a number that is accepted as an argument
+_LARGEST = 1e308  # a number is accepted as an argument if its absolute value is below this
 _FORM = '{"name": ..., "arguments": {...}}'
 
 
 Tools = Mapping[str, Tool | type[Tool]]
-"""The available tools by name."""
+"""The available tools, or their classes, by name."""
 
 
 class Call(NamedTuple):
     """A call in a reply.
 
     Attributes:
-        name: the tool's name; the name as written if no tool has it.
+        name: the tool's name; if no tool has it, up to 60 characters as written; empty if there is no name.
         argument: the argument; if there is a problem, the text that could not be parsed, or an empty string.
         problem: the reason why the call cannot be run, as a message to the model; None if it can be run.
     """
@@ -65,7 +66,10 @@ class Call(NamedTuple):
 
 
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
-    """Return the calls in a reply after its reasoning, in order, and the reply without them."""
+    """Return the calls in a reply after its reasoning, in order, and the reply without them.
+
+    If there are more than :data:`MAX_CALLS`, a single call with a problem stands for the rest.
+    """
     begin, end = final_span(reply)
     text, done = reply[begin:end], 0
     calls: list[Call] = []
@@ -81,7 +85,7 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
 
 
 def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
-    """Yield the calls of each tag, code block and object, with the positions where it starts and ends."""
+    """Yield the calls of each tag, code block and object that contains any, with its start and its end."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
@@ -135,7 +139,10 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
 
 
 def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls at the beginning of a text, and where they end: a malformed call ends with its paragraph."""
+    """Return the calls at the beginning of a text, and where they end.
+
+    A malformed call ends with its paragraph, and a Python literal with the text.
+    """
     values: list[Any] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
     try:
@@ -168,7 +175,7 @@ def understood(value: Any, tools: Tools) -> Call:
 
 
 def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
-    """Return the named argument among a call's arguments, and its problem; the problem is None if there is none."""
+    """Return the named argument among a call's arguments, and the problem with it, or None."""
     if isinstance(arguments, str):
         try:
             parsed = JSON.decode(arguments)
@@ -188,7 +195,7 @@ def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
 
 
 def _literal(content: str) -> Any:
-    """Parse a Python list or dict literal; return None if the text is not one."""
+    """Parse a Python list or dict literal; return None if the text is not one, or longer than :data:`_MAX_LITERAL`."""
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None
     try:

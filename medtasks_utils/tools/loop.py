@@ -20,9 +20,9 @@ Message = dict[str, Any]
 a message with results also has ``calls``."""
 
 MAX_RESULT = 3_000
-"""Maximum number of characters of one result that the model gets."""
+"""Maximum number of characters of one result that the model gets, without the note of how many are left out."""
 MAX_RESULTS = 12_000
-"""Maximum number of characters in the results of all calls of one reply together."""
+"""Maximum number of characters of the results of one reply together, shared equally by its calls."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
@@ -31,13 +31,13 @@ class Conversation:
     """A conversation with the model on one example.
 
     Attributes:
-        key: the conversation's name, unique in a run.
+        key: the conversation's name, unique in its task; also the key of its session in each tool.
         transcript: all messages, beginning with the prompt. A message with results has ``calls``: a list of dicts with
             ``name``, ``argument`` and ``failed``, in the order of the results.
         reply: the text of the last reply.
         turns: number of replies so far.
-        tool_calls: number of calls so far, including malformed ones.
-        tool_errors: number of calls so far that failed or were malformed.
+        tool_calls: number of calls so far that got a result, including malformed ones, whose result is an error.
+        tool_errors: number of these calls that failed or were malformed.
         calls: the calls of the last reply that are to be run; empty when the conversation is over.
     """
 
@@ -60,7 +60,7 @@ class Conversation:
         return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
 
     def answer(self, results: Sequence[CallResult], is_last: bool) -> None:
-        """Add the results of the calls to the transcript.
+        """Add the results of the last reply's calls to the transcript, and count the calls.
 
         Args:
             results: one result for each call.
@@ -91,7 +91,7 @@ class Dialogue(NamedTuple):
 
     Attributes:
         tools: the tools by name.
-        has_answer: returns True if a reply, without its calls, contains a final answer.
+        has_answer: a function that returns True if a reply, given without its calls, contains a final answer.
         max_turns: maximum number of replies in a conversation.
         most_by_template: see :func:`medtasks_utils.tools.native.understand`.
     """
@@ -102,7 +102,7 @@ class Dialogue(NamedTuple):
     most_by_template: int
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
-        """Add a reply to each conversation, run all calls in the replies, and add their results.
+        """Add a reply to each conversation, and for those that are not over, run its calls and add their results.
 
         It is thread-safe if each thread works on different conversations.
 
@@ -132,7 +132,7 @@ class Dialogue(NamedTuple):
                 tool.forget(conversation.key)
 
     def _results_of(self, calls: Sequence[tuple[str, Call]]) -> list[CallResult]:
-        """Run calls, given as pairs of a session's key and the call; each tool runs all of its calls at once."""
+        """Run calls, given as pairs of a session's key and the call; each tool gets all of its calls together."""
         results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             indices = [i for i, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
@@ -143,7 +143,10 @@ class Dialogue(NamedTuple):
 
 
 def _result_text(result: CallResult, limit: int) -> str:
-    """Return a result as the model gets it; a long one is cut in the middle, with a note of how much is left out."""
+    """Return a result as the model gets it: a long one is cut in the middle, with a note of how much is left out.
+
+    An empty result becomes ``(no output)``.
+    """
     text = result.text or "(no output)"
     if len(text) <= limit:
         return text

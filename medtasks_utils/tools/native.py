@@ -76,7 +76,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
 
 
 def _parts(reply: str) -> tuple[str, list[Any]]:
-    """Return the text and the native calls that :func:`as_one_text` has joined."""
+    """Return the text and the native calls that :func:`as_one_text` has joined, or the reply and no calls."""
     text, start, calls = reply.rpartition(_START)
     if not (start and calls.endswith(_END)):
         return reply, []

@@ -39,7 +39,7 @@ class PythonTool(Tool):
 
     @property
     def description_of_machine(self) -> str:
-        """A short text that says what runs the code and which layers confine it."""
+        """A short text that says what runs the code, and which layers confine it; starts the sandbox if necessary."""
         return self._sandbox.started().description
 
     def forget(self, session: str) -> None:

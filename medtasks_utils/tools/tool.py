@@ -17,14 +17,14 @@ class Tool(ABC):
     """A tool with a single string argument. Call :meth:`close` after use.
 
     Attributes:
-        name: the name that calls use.
-        aliases: other names that are accepted.
-        languages: a fenced code block in one of these languages counts as a call, with the block as its argument.
+        name: the name that calls use, in lower case.
+        aliases: other names that are accepted, in lower case.
+        languages: the languages, in lower case, of fenced code blocks that count as calls, with the block as argument.
         argument: the name of the argument.
         description: the description that the model reads.
         example: an example of the argument, escaped as in a JSON string.
         offers: what the tool allows a model to do, for the help text of the option that adds it.
-        runs_code: True if the tool runs code that the model writes; the user then has to confirm.
+        runs_code: True if the tool runs code that the model writes; ``--confirm_run_unsafe_code`` is then required.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,7 @@ class Tool(ABC):
 
     @property
     def description_of_machine(self) -> str:
-        """A description of what the results depend on in this machine; empty if they depend on nothing in it."""
+        """A description of the properties of this machine on which results depend; empty if there are none."""
         return ""
 
     def close(self) -> None:  # noqa: B027

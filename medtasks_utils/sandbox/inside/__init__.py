@@ -10,5 +10,5 @@
 :mod:`.system`          calls of the C library
 ======================  ============================================================================================
 
-These modules are linked into the sandbox's folder, and import nothing else from this package.
+These modules are linked into the sandbox's folder, and import nothing else from medtasks_utils.
 """

@@ -71,12 +71,12 @@ class Confinement:
         return kernel_filters.landlock([self._folder, *(inside for inside, _ in self._entries)])
 
     def enter_namespaces(self) -> None:
-        """Enter the namespaces, if they are on. Called in the zygote's parent process."""
+        """Enter the namespaces, if they are on. Call this in the zygote's parent process."""
         if not self.layers["namespaces"]:
             root.enter_namespaces()
 
     def confine_zygote(self) -> None:
-        """Confine the zygote, and prepare the workers' filters. Called after the zygote has imported the libraries."""
+        """Confine the zygote, and prepare the workers' filters. Call this after the libraries are imported."""
         if not self.layers["limits"]:
             memory = _address_space() + self._memory
             self.filters.append(lambda: _limit(memory))
@@ -91,7 +91,7 @@ class Confinement:
                 os.setgroups([])
                 os.setresgid(*[root.NOBODY] * 3)
                 os.setresuid(root.NOBODY, root.NOBODY, 0)
-                can_read = os.path.exists(self._entries[0][0])  # the user nobody may not be allowed to read them
+                can_read = os.path.exists(self._entries[0][0])  # the user nobody may lack permission to read them
                 os.setresuid(*[root.NOBODY if can_read else 0] * 3)
             give_up_privileges()
             die_with_parent()
@@ -128,7 +128,7 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
 
 
 def _limit(memory: int) -> None:
-    """Limit this process's resources, and its address space to ``memory`` bytes."""
+    """Lower this process's priority, and limit its resources; its address space to ``memory`` bytes."""
     os.nice(5)
     for name, value in {**dict.fromkeys(_ZERO_LIMITS, 0), "NOFILE": 64, "AS": memory}.items():
         with suppress(ValueError):  # the hard limit is lower

@@ -26,7 +26,7 @@ _RULE_PATH_BENEATH = 1
 _ACCESS_READ_FILE = 1 << 2
 _ACCESS_READ_DIR = 1 << 3
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""By version of Landlock, the number of file access rights that it knows."""
+"""By version of Landlock, the number of file access rights that it knows; 16 in later versions."""
 
 # Constants of mmap(2), futex(2), clock_gettime(2), fcntl(2) and seccomp(2).
 _PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
@@ -49,9 +49,9 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 
 
 def landlock(readable: Iterable[str]) -> Layer:
-    """Return a layer that allows reading some files, and blocks writing, executing, network ports and signals.
+    """Return a layer that allows reading some files, and blocks all other access to files, and more if Landlock can.
 
-    Network ports need Landlock version 4, and signals version 6.
+    From version 4, Landlock also blocks TCP ports; from version 6, signals to processes outside, and abstract sockets.
 
     Args:
         readable: paths of files, and of folders whose contents can all be read.

@@ -39,7 +39,7 @@ class RestrictedInterpreter(Interpreter):
     """An :class:`.Interpreter` that accepts only the subset of Python that RestrictedPython allows."""
 
     def predefined(self) -> dict[str, Any]:
-        """Return RestrictedPython's guard functions, and ``math``."""
+        """Return the built-in functions that are allowed, RestrictedPython's guard functions, and ``math``."""
         printer = types.SimpleNamespace(_call_print=print)
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}
         return {

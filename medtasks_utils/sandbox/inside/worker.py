@@ -1,9 +1,9 @@
 """Run a session's calls one after the other in its own process, and keep the variables between them.
 
-A request consists of a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the length
-of the code in bytes, and the code. An answer consists of the mark, everything written to descriptor 1, the mark again,
-and ``0``, or ``1`` if the code failed. Each call has a new mark, so output written before a call cannot be mistaken for
-its answer.
+A call arrives as a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the length of
+the code in bytes, and the code. Its result is sent as the mark, everything written to descriptor 1, the mark again, and
+``0``, or ``1`` if the code failed. Each call has a new mark, so output written before a call cannot be mistaken for its
+result.
 """
 
 import ast
@@ -36,7 +36,7 @@ _CAUSED_BY_CONFINEMENT = re.compile(
     r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
     r"|FileNotFoundError: .*No usable temporary directory)"
 )
-"""Matches the last line of such an error's traceback."""
+"""A pattern of the last line of such an error's traceback."""
 
 _LIBRARIES = """
 numpy numpy.testing numpy.polynomial numpy.ma scipy scipy.stats scipy.special scipy.optimize scipy.integrate
@@ -68,7 +68,7 @@ class _NullDevice(str):
 
 
 def forget_the_machine() -> None:
-    """Remove what Python knows about the machine: how and where it was built and started."""
+    """Remove what Python knows about the machine: its name, and how and where Python was built and started."""
     import platform
     import sysconfig
 
@@ -158,7 +158,7 @@ def _suggestion(problem: BaseException, lines: str) -> str:
 
 
 def serve(interpreter: Interpreter) -> None:
-    """Answer calls until the socket closes."""
+    """Run calls and send their results until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
     random.seed()  # otherwise all forks would draw the same numbers
     with suppress(KeyError):
