@@ -55,7 +55,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parse(words: Sequence[str]) -> Command:
-    """Parse a command line into a command; exit with code 2 if it is not valid."""
+    """Parse a command line into a command; exit with code 2 if it is not valid, with 0 after printing a help text."""
     name, *others = words
     parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if name not in COMMANDS:
@@ -88,7 +88,11 @@ def version() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command, and return its exit code."""
+    """Run a command, and return its exit code.
+
+    Raises:
+        SystemExit: with code 2 for a command line that is not valid; with 0 for a command's ``--help``.
+    """
     gc.set_threshold(100_000)  # collect rarely, since imports and samples are long-lived objects
     words = sys.argv[1:] if argv is None else argv
     code = 0

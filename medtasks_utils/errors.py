@@ -19,7 +19,7 @@ HINTS_BY_STATUS = {
     404: "does the server serve this model, and is the base URL complete (most end in /v1, a chat model's in "
     "/v1/chat/completions)?",
 }
-"""By HTTP status of a model's server, what the user should check."""
+"""What the user should check, by the HTTP status with which a model's server replied."""
 
 
 class MedtasksError(Exception):
@@ -27,7 +27,7 @@ class MedtasksError(Exception):
 
 
 class UsageError(MedtasksError):
-    """An error in the command line, an option or a plan; the exit code is 2."""
+    """An error in the command line, an option or a plan; ``medtasks`` then exits with code 2."""
 
 
 class DataError(MedtasksError):
@@ -35,17 +35,20 @@ class DataError(MedtasksError):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return an error's message on one line: its first line and, if that is only a heading, the next two."""
+    """Return an error's message on one line: its first line and, if that is only a heading, the next two.
+
+    An error without a message gives the name of its class; a long message is cut to 1,000 characters.
+    """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     is_heading = re.search(r":$|validation errors? for", lines[0])
     return " ".join(lines[: 3 if is_heading else 1])[:_MOST_SHOWN]
 
 
 def call_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Call every action, so that all missing things are reported together.
+    """Call every action, so that everything that is missing is reported together.
 
     Raises:
-        MedtasksError: if any action raises one; the message joins those of all failed actions.
+        MedtasksError: if any action raises one; its message joins those of all actions that failed in this way.
     """
     messages = []
     for action in actions:
@@ -72,8 +75,8 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def show_errors_as_one_line() -> None:
     """Make Python print an uncaught :class:`MedtasksError` as one line; the exit code stays 1.
 
-    The stock ``lm_eval`` command prints a traceback of forty lines for every exception. The traceback is still printed
-    for an error with a cause, which indicates a bug, and with ``LMEVAL_LOG_LEVEL=DEBUG``.
+    By itself, the command ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is
+    still printed for an error with a cause, which indicates a bug, and if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
     """
     previous = sys.excepthook
 

@@ -10,4 +10,4 @@ FLEXIBLE: Final = "flexible-extract"
 FILTERS: tuple[str, ...] = get_args(FilterName)
 """The names of both filters, the default first."""
 DEFAULT_FILTER: Final = STRICT
-"""The default filter of report, compare, rescore, publish and the table at the end of a run."""
+"""The filter whose answers count where no other is chosen, in commands, the page, rewards and published results."""

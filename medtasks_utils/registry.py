@@ -24,8 +24,9 @@ class Registry(UserDict[str, Any]):
     """A mapping from names to objects, each imported on first use.
 
     Args:
-        group: the group of entry points by which other distributions register objects; these take precedence.
-        builtin: by name, the paths of this package's objects, such as ``package.module:Class``.
+        group: the group of entry points by which other distributions register objects; they replace built-in ones
+            of the same name.
+        builtin: the paths of this package's objects by name, such as ``package.module:Class``.
     """
 
     def __init__(self, group: str, builtin: Mapping[str, str]) -> None:

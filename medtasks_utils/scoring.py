@@ -40,16 +40,17 @@ class Scored(NamedTuple):
 
 
 class Scorer:
-    """A scorer of responses to rows of a task; creating one prepares everything that scoring needs.
+    """A scorer of responses to rows of a task. What explanations need, such as models, is loaded on the first call.
 
     Args:
-        task: the name of a task, as for ``--tasks``, or of a benchmark. For a group of tasks with the same scoring, the
+        task: the name of a task, as for ``--tasks``, or of a benchmark. For a group of tasks of one benchmark, the
             first task is used.
         options: the benchmark's options, as for ``--set``. Scores that need further files or models, such as those of
             MedExQA's explanations, are off unless an option asks for them.
 
     Raises:
-        UsageError: for a task or an option that does not exist.
+        UsageError: for a task or an option that does not exist, a value that is not valid, a group of several
+            benchmarks, or a task that scores log-likelihoods.
     """
 
     def __init__(self, task: str, **options: Any) -> None:
@@ -77,25 +78,28 @@ class Scorer:
             row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the hub,
                 since a single row does not show whether its file counts from 1.
             response: the model's text; if it used tools, its last reply.
-            shown: the example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the answer
-                that was shown to the model.
+            shown: which example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the
+                answer that was shown to the model.
 
         Returns:
             The result by filter, ``strict-match`` and ``flexible-extract``.
 
         Raises:
-            UsageError: if the row has several examples and ``shown`` does not name one.
-            DataError: for a row that cannot be read.
+            UsageError: if the row has several examples and ``shown`` does not name one, or the response is not a text.
+            DataError: for a row that cannot be read or used.
+            MedtasksError: if something that explanations need is not installed, reachable or downloaded.
         """
         return self.many([row], [response], shown=shown)[0]
 
     def many(
         self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
-        """Score many responses, one for each row. Scores such as those of explanations are computed in one batch.
+        """Score many responses, one for each row, and return the results in order; ``shown`` applies to every row.
+
+        Scores such as those of explanations are computed in one batch.
 
         Raises:
-            UsageError: if a response is not a text, or the numbers of rows and responses differ.
+            UsageError: if the numbers of rows and responses differ; other errors are those of a call.
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
@@ -155,8 +159,8 @@ class Scorer:
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """Yield lines that say what each filter reads in a response, and how.
 
-        With ``explain``, list the candidates too, in descending order of weight: weight, value, cue, evidence, and the
-        surrounding text.
+        With ``explain``, list the certainty and the 20 heaviest candidates too, in descending order of weight: weight,
+        value, cue, evidence, and the surrounding text.
         """
         for name, read in self.benchmark.readers.items():
             answer = read(response, example, self.options)
@@ -192,7 +196,7 @@ def score(
 ) -> dict[str, Scored]:
     """Score a single response with both filters.
 
-    For several responses, create a :class:`Scorer`, which describes the arguments, and call it.
+    For several responses, create a :class:`Scorer`, whose docstrings describe the arguments, and call it.
     """
     return Scorer(task, **options)(row, response, shown=shown)
 
@@ -211,13 +215,14 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
         options: the benchmark's options.
 
     Returns:
-        A function ``f(completions, **columns)`` that returns one number for each completion. A completion is a text, or
-        a list of messages, of which the last is the response. Columns are lists: the columns of the data set and, for
-        MedHallu, ``shown``, which distinguishes the two examples of a row. The function raises DataError for a missing
-        column.
+        A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
+        apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
+        lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
+        The function raises DataError for a missing column.
 
     Raises:
-        UsageError: for a benchmark, filter, metric or option that does not exist.
+        UsageError: for a benchmark, filter, metric or option that does not exist, and the other errors of
+            :class:`Scorer`.
     """
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
@@ -228,7 +233,7 @@ def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | N
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Return the reward of each completion."""
+        """Return the reward of each completion, in order."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
         numbers = []
         for index, completion in enumerate(completions):
@@ -246,7 +251,7 @@ def _single_task(name: str) -> dict[str, Any]:
     """Return the settings of the task that a name stands for.
 
     Raises:
-        UsageError: if the name is unknown, stands for several benchmarks, or for tasks that do not generate text.
+        UsageError: if the name is unknown, or stands for several benchmarks or for tasks that do not generate text.
     """
     tasks = tasks_named(name)
     if not tasks:

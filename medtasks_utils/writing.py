@@ -1,4 +1,4 @@
-"""Write results of commands, files and tables, without secrets."""
+"""Write files, format texts and tables, and remove secrets from what is printed or saved."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from medtasks_utils.errors import MedtasksError
 
 JsonObject = dict[str, Any]
-"""A JSON object."""
+"""The type of a JSON object: a dict with texts as keys."""
 
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
@@ -35,9 +35,10 @@ class CommandResult(Protocol):
 
 
 def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
-    """Write a file atomically: write a temporary file in the same folder, and rename it; on an error, remove it.
+    """Write a file atomically: write a temporary file in the same folder, and rename it.
 
-    Symbolic links are followed; devices and pipes are written to directly.
+    The temporary file is removed if that fails. Symbolic links are followed, the permissions of an existing file are
+    kept, and devices and pipes are written to directly.
 
     Args:
         path: the file.
@@ -68,7 +69,7 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
 
 
 def json_lines(rows: Iterable[JsonObject]) -> str:
-    """Encode rows as JSON lines; values that JSON cannot represent become text."""
+    """Encode rows as JSON lines; values that JSON cannot represent are converted by ``str``."""
     return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
@@ -76,9 +77,9 @@ def json_lines(rows: Iterable[JsonObject]) -> str:
 
 
 def plain(text: object) -> str:
-    """Replace line breaks and control characters by U+FFFD.
+    """Replace characters that are not printable, such as line breaks and control characters, with U+FFFD.
 
-    Texts from data and models are printed in tables and must not control the terminal.
+    Texts from data and models, which are printed in tables, must not control the terminal.
     """
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
@@ -89,12 +90,12 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    """Replace each run of white space in a text by one space."""
+    """Replace each run of white space in a text with one space, and remove it at both ends."""
     return " ".join(text.split())
 
 
 def shortened(text: str, length: int) -> str:
-    """Truncate a text to at most ``length`` characters, with an ellipsis at the end."""
+    """Return a text of at most ``length`` characters: the text itself, or its beginning with an ellipsis."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
@@ -125,14 +126,14 @@ def defused(cell: object) -> object:
 
 
 def csv_of(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a CSV file whose cells no spreadsheet takes for formulas."""
+    """Return the text of a CSV file in which no cell looks like a formula to a spreadsheet."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([head, *(map(defused, row) for row in rows)])
     return text.getvalue()
 
 
 def printable(text: str) -> str:
-    """Join paired surrogates in a text to one character, and replace lone surrogates by U+FFFD."""
+    """Join each pair of surrogates in a text into one character, and replace lone surrogates with U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -153,7 +154,11 @@ class Secrets:
         self._known: set[str] = set()
 
     def learn(self, *settings: Mapping[str, Any]) -> None:
-        """Remember the values of settings and variables whose names indicate a secret, and keys in ``base_url``."""
+        """Remember secrets in the given settings and in the environment.
+
+        These are the values whose names indicate a secret, and keys in the query of ``base_url``. Values of fewer than
+        6 characters are left out.
+        """
         for mapping in (os.environ, *settings):
             for name, value in mapping.items():
                 secrets = _SECRET_IN_QUERY.findall(str(value)) if name == "base_url" else []
