@@ -10,7 +10,9 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.report.leaderboard import leaderboard
 from medtasks_utils.report.outcomes import outcomes
+from medtasks_utils.report.page import leaderboard_figure
 from medtasks_utils.report.run_settings import with_baseline_first
+from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, Sample, as_run
 from medtasks_utils.results.samples import SampleLog
@@ -72,6 +74,12 @@ def test_a_column_says_whether_less_is_better(metric, values, said):
     assert (column.metric, column.ascending) == (metric, metric == "unsure_rate")
     assert column.reasons == {2: "the prompts differ"} and column.ranks == [None] * 3
     assert f"c is not comparable in MedHallu{said}: the prompts differ." in board["sentences"][STRICT]
+
+
+def test_a_run_without_scores_is_left_out_and_said():
+    with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
+        leaderboard_figure([run := made("a", values={"bypass,none": 999})])
+    assert problems([run]) == ["a: left out, since it has no scores (for example after --predict_only)"]
 
 
 def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples():

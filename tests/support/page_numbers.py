@@ -29,12 +29,6 @@ class Page:
         (blocks,) = (each["blocks"] for each in self.numbers["topics"] if each["id"] == f"unit-{topic}")
         return {block["title"]: block for block in blocks if block["filter"] in ("", filter_name)}
 
-    def value(self, topic: str, title: str, label: str, run: str, filter_name: str = "strict-match") -> float:
-        """Return a value of a figure."""
-        rows = self.blocks(topic, filter_name)[title]["rows"]
-        (values,) = (row["values"] for row in rows if row["label"] == label)
-        return float(values[self.numbers["runs"].index(run)][0])
-
     def column(self, topic: str, filter_name: str = "strict-match") -> dict[str, Any]:
         """Return a column of the leaderboard."""
         columns: list[dict[str, Any]] = self.numbers["board"]["columns"][filter_name]
