@@ -19,8 +19,8 @@ class Compare(Command):
     Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
     exact test for accuracy, the t test for other metrics. Standard errors are clustered where examples share a
     question; p-values are corrected for the number of comparisons by Holm's method. With --json, all groups of all
-    breakdowns are listed, and the examples that only one run has right. Runs whose signatures differ in what they
-    measure are refused. Exit code 1 if the runs cannot be compared.
+    breakdowns are listed. Runs whose signatures differ in what they measure are refused. Exit code 1 if the runs cannot
+    be compared.
 
     Attributes:
         a: results file, or folder with one run

@@ -112,7 +112,8 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     if ratio_a.value is None or ratio_b.value is None:
         return None
     values = np.concatenate([a.values, b.values])
-    is_binary = metric.unit in ("share", "number") and bool(np.isin(values, (0, 1)).all())
+    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
+    is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
     n, are_enough = len(ratio_a.influence), clusters >= MIN_CLUSTERS
     largest, is_counted = metric.range[1], is_binary or metric.unit == "share"

@@ -336,6 +336,8 @@ def test_zeros_of_explanations_are_in_points():
     assert (
         found is not None and found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
     )
+    of_any_unit = contrast(scores([0.0] * 131), scores([0.0] * 131), Metric("m", unit="number"))
+    assert of_any_unit is not None and of_any_unit.test == "t"
 
 
 def test_one_example_more_is_added_once_however_many_strata_there_are():
