@@ -1,1 +1,1 @@
-"""Estimate how often filters misread a run's responses, by having an LLM read some of them (``docs/audit.md``)."""
+"""Estimate how often filters misread responses, by having an LLM read some of them, and rank doubtful labels."""

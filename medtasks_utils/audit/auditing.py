@@ -19,7 +19,7 @@ from .auditor import DOUBTFUL, OTHERS, Auditor, Item
 from .estimate import Counts, changed, share
 from .person_marks import Marks, mark_of
 
-_END = 300
+_END = 300  # number of characters of a response that are written, from its end
 
 
 def audit(
@@ -44,7 +44,7 @@ def audit(
         The contents of the files, each with its ``path``.
 
     Raises:
-        MedtasksError: if there is nothing to audit.
+        MedtasksError: if there is nothing to audit, or a file cannot be written.
         JudgeError: if the endpoint cannot be used.
     """
     limits = {DOUBTFUL: doubtful, OTHERS: sample}
@@ -80,7 +80,7 @@ def _audit_task(
     limits: Mapping[str, int],
     marks: Marks,
 ) -> JsonObject:
-    """Audit a task and write its file; ``limits`` has, by stratum, the maximum number of responses to read."""
+    """Audit a task and write its file; ``limits`` is the maximum number of responses to draw, by stratum."""
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     drawn: list[Item] = []

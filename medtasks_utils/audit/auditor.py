@@ -19,7 +19,7 @@ NONE_STATED = "none"
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.5
 _LONGEST = 12_000
-"""Maximum number of characters of a response to show, from its end, where answers are stated."""
+"""Maximum number of characters of a response that the LLM reads, from its end, where answers are stated."""
 
 
 class Item(NamedTuple):
@@ -66,14 +66,14 @@ class Item(NamedTuple):
 
 
 class Auditor:
-    """An LLM that reads each response in one call; its output has the answer, or ``none``, under ``stated``."""
+    """A judge that has an LLM read responses, one a request; its output has the answer, or ``none``, as ``stated``."""
 
     name = "audit"
     signature = f"audit|prompt:{TEMPLATE.version}"
     rates: Sequence[str] = ()
 
     async def judge(self, case: Item, ask: Ask) -> Judgement:
-        """Read a response, without its reasoning; the score has no meaning."""
+        """Have the LLM read the end of a response, without its reasoning; the score has no meaning."""
         response = final_text(case.sample.responses[case.generation]).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
@@ -83,7 +83,7 @@ class Auditor:
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def read(text: str) -> str:
-            """Return the answer in the only line of a reply; raise UnreadableError if it is not valid."""
+            """Return the answer in the only line of a reply; raise UnreadableError if there is no valid one."""
             match = line.fullmatch(text)
             if match and match[1].lower() == NONE_STATED:
                 return NONE_STATED

@@ -2,8 +2,9 @@
 
 A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
 agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
-log odds that it is right. The support listed with an example is that of the runs that give the answer, minus that of
-the runs that give the label. It assumes that the errors of runs are independent; for related models it is too high.
+log odds that it is right. In a and in c, one success and one failure are added to the counts. The support listed with
+an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that the
+errors of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -25,7 +26,7 @@ class DoubtedItem(NamedTuple):
 
     Attributes:
         doc_id: the index in the task's rows.
-        support: the support as defined in the module's docstring; at least 0.
+        support: the support as defined in the module's docstring; above 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
         response: the end of the response of the run that supports the answer most.
@@ -54,8 +55,8 @@ class _Vote(NamedTuple):
         sample: the example as the run saved it.
         answer: the answer as logged.
         response: the first response with this answer.
-        is_right: True if it is the label.
-        values: the values that the answer may stand for; empty if there is no answer, or it is the label.
+        is_right: True if the answer counts as right.
+        values: the values that the answer may stand for; empty if there is no answer, or it is right.
     """
 
     run: str
@@ -71,7 +72,7 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
-    """Return the examples with doubtful labels, most doubtful first, and the number of examples in three or more runs.
+    """Return the examples with doubtful labels, most doubtful first, and the number of examples that were compared.
 
     Args:
         runs: three or more runs, preferably of unrelated models.
@@ -79,7 +80,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
 
     Raises:
         UsageError: for fewer than three runs.
-        MedtasksError: if no example has answers in three runs.
+        MedtasksError: if no example has answers in at least three runs.
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
@@ -97,7 +98,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
         doubted += _doubted(name, items)
     if not count:
         raise MedtasksError(
-            f"no example has answers of {filter_name} in {FEWEST_RUNS} of the runs; name runs of the same tasks of "
+            f"no example has answers of {filter_name} in at least {FEWEST_RUNS} runs; name runs of the same tasks of "
             "this package, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count

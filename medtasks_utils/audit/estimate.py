@@ -23,7 +23,7 @@ class EstimatedShare(TypedDict):
 
 
 class Counts(NamedTuple):
-    """The counts of a stratum: responses with the property among those read, responses read, and all responses."""
+    """The counts of a stratum: responses with a property among those read, responses read, and all responses."""
 
     hits: int
     read: int
@@ -31,7 +31,7 @@ class Counts(NamedTuple):
 
 
 def share(strata: Sequence[Counts]) -> EstimatedShare | None:
-    """Estimate the share of responses with the property; None if none was read.
+    """Estimate the share of responses with a property; None if no response was read.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
     read, the interval of its share is 0 to 1.

@@ -1,4 +1,4 @@
-"""Read the marks that a person made in the page of ``medtasks report``, and saved as CSV."""
+"""Read the marks that a person made on the page of ``medtasks report``, and saved as CSV."""
 
 import csv
 from pathlib import Path
@@ -22,7 +22,7 @@ def read_marks(path: Path) -> Marks:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [[row[name] for name in _COLUMNS] for row in csv.DictReader(file)]
     except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"--marks {path} is not a file of marks that the report's page saved ({error!r})") from None
+        raise UsageError(f"--marks {path} cannot be read as marks that the report's page saved ({error!r})") from None
     # The page puts an apostrophe before a text that a spreadsheet would treat as a formula.
     return {tuple(key): states.removeprefix("'") for *key, states in rows if states}
 

@@ -1,17 +1,17 @@
-"""Judge explanations with an LLM, over any OpenAI-compatible endpoint.
+"""Judge explanations with an LLM, through any OpenAI-compatible endpoint.
 
-=============  ==============================================================  ========================
-``g-eval``     one call: seven steps and a score, in one JSON object            Liu et al. 2023
-``factscore``  one call extracts atomic claims, one more verifies each claim   Min et al. 2023
-=============  ==============================================================  ========================
+=============  =================================================================  =================
+``g-eval``     one request per case: seven steps and a score, in one JSON object  Liu et al. 2023
+``factscore``  1 + n requests: one extracts n claims, n verify one claim each     Min et al. 2023
+=============  =================================================================  =================
 
 >>> settings = JudgeSettings.from_environment(model="judge", base_url="http://localhost:8000/v1")  # doctest: +SKIP
 >>> check(settings)                                                                                # doctest: +SKIP
 >>> judgements = judge_all(make_judge("g-eval"), settings, cases)                                  # doctest: +SKIP
 
 A judge gets a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Replies
-are cached on disk, so a rerun does not repeat calls. Only the settings contain the API key; it never appears in logs,
-caches, errors or a ``repr``.
+that can be read are cached on disk, so a rerun repeats only requests that failed. Only the settings contain the API
+key; it never appears in logs, caches, errors or a ``repr``.
 """
 
 from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge

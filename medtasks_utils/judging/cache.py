@@ -1,4 +1,4 @@
-"""Cache replies on disk, so that several processes can use the cache and a killed process does not damage it.
+"""Cache replies on disk, in a file that several processes can share and that a killed process does not damage.
 
 The cache is an SQLite database in write-ahead mode; each reply is a transaction of its own. Write-ahead mode needs a
 local disk: on a network file system, use a separate file on each machine.
@@ -16,7 +16,7 @@ _BUSY_SECONDS = 30.0
 _SET_UP = """
     PRAGMA synchronous = NORMAL;  -- survives a killed process, not a power cut
     CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL);
-    BEGIN IMMEDIATE;  -- fails on a read-only file
+    BEGIN IMMEDIATE;  -- fails if the file is read-only
     ROLLBACK;
 """
 
@@ -40,7 +40,7 @@ class Cache:
             self._database.executescript(_SET_UP)
         except (OSError, sqlite3.Error) as error:
             raise JudgeError(
-                f"cannot write the judge's cache {path} ({error}): name another file with judge_cache"
+                f"cannot write the judge's cache {path} ({error}): name another file with judge_cache or --cache"
             ) from None
 
     def get(self, key: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Call the judging model, with a cache, limited concurrency and retries, and parse its replies."""
+"""Send requests to the judging model, with a cache, limited concurrency and retries, and parse its replies."""
 
 import asyncio
 import hashlib
@@ -22,10 +22,10 @@ from .judge_replies import UnreadableError
 from .judge_settings import JudgeError, JudgeSettings
 
 MAX_ATTEMPTS = 3
-"""Maximum number of requests for a readable reply; after that, the call counts as a failure."""
+"""Maximum number of attempts to get a readable reply; if none succeeds, the request counts as failed."""
 
 _CHECK_RETRIES = 2  # maximum retries of the check, so that an unreachable server ends the run within seconds
-_PATIENCE = 2.0  # seconds without a reply to the first call before the log says so
+_PATIENCE = 2.0  # seconds without a reply to the check before the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
     "type": "object",
@@ -38,14 +38,15 @@ _refused: dict[tuple[str, str], frozenset[str]] = {}
 
 
 class JudgeClient:
-    """A client of one endpoint, with a cache and limits. Use it in a single event loop.
+    """A client of one endpoint, with a cache and limits, for use in a single event loop.
 
     Attributes:
-        spent: the cost so far: ``calls``, and ``prompt`` and ``completion`` tokens. Cached replies cost nothing.
+        spent: the cost so far: ``calls`` (requests sent, each retry included), and ``prompt`` and ``completion``
+            tokens. Cached replies cost nothing.
 
     Args:
         settings: the model, the endpoint and the limits.
-        check_first: True to run :meth:`check` before the first call that is not in the cache.
+        check_first: True to run :meth:`check` before the first request whose reply is not in the cache.
 
     Raises:
         JudgeError: if the cache cannot be written.
@@ -76,10 +77,11 @@ class JudgeClient:
         self._cache.close()
 
     async def complete(self, messages: Messages, read: Callable[[str], Value], schema: Schema = None) -> Value:
-        """Get a reply to messages, and parse it with ``read``.
+        """Get a reply to messages, from the cache if possible, and parse it with ``read``.
 
         Raises:
-            CallError: if no attempt gave a readable reply.
+            CallError: if a request failed, or no attempt gave a readable reply.
+            JudgeError: if the endpoint fails the check that precedes the first request.
         """
         messages = [{**message, "content": printable(message["content"])} for message in messages]
         key = self._key(messages, schema)
@@ -107,9 +109,9 @@ class JudgeClient:
         raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, client: openai.AsyncOpenAI | None = None) -> str:
-        """Send a request, and send it again without an optional parameter if the endpoint refuses that parameter.
+        """Send a request; if the endpoint refuses a parameter, send it again without it (``max_tokens``: renamed).
 
-        If ``client`` is None, the client with the retries of the settings is used.
+        Without ``client``, a request that fails is retried as often as the settings say.
 
         Returns:
             The reply's text, without secrets.
@@ -157,7 +159,7 @@ class JudgeClient:
         return text
 
     async def check(self) -> None:
-        """Make a small call with the same parameters as real calls.
+        """Send a small request with the parameters that judges use.
 
         Raises:
             JudgeError: if the endpoint cannot be reached, or rejects the key, the model or the parameters.
@@ -179,7 +181,7 @@ class JudgeClient:
             remark.cancel()
 
     def _key(self, messages: Messages, schema: Schema) -> str:
-        """Return the cache key, a hash of everything that the reply depends on.
+        """Return the key of a reply in the cache: a hash of everything that the reply depends on.
 
         Two constants in it stand for the version of the format in which replies are stored. ``max_tokens`` is left out,
         since replies that were cut off are never cached.

@@ -13,7 +13,7 @@ from .judge import CallError, Schema
 from .judge_settings import JudgeSettings
 
 NO_COMPLETION = "http_200"
-"""Failure kind of a successful HTTP reply that is not a chat completion."""
+"""The kind of failure if a successful HTTP reply is not a chat completion."""
 
 _LONGEST_LINE = 300
 _SERVER = "is the server running, and is the base URL right?"
@@ -24,11 +24,11 @@ HINTS = {
     NO_COMPLETION: HINTS_BY_STATUS[404],
     **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
 }
-"""By kind of failure, what the user should check."""
+"""What the user should check, by kind of failure."""
 
 
 def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
-    """Return the arguments of a chat completion, except those that the endpoint has refused.
+    """Return the parameters of a request for a chat completion, without those that the endpoint has refused.
 
     Newer OpenAI models need ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
     temperature.
@@ -42,12 +42,12 @@ def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject
 
 
 def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None:
-    """Return the name of the parameter that the endpoint refused; None if the error has another cause."""
+    """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
     if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
         return None
     complaint = str(error).lower()
     hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
-    # Endpoints word this in many ways, so any other refusal is assumed to concern structured output.
+    # Endpoints word this in many ways, so any other complaint is taken to be about structured output.
     if not re.search("context (length|window)", complaint):
         hints["response_format"] = ""
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)

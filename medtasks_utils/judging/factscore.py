@@ -1,9 +1,10 @@
 """Judge explanations by FActScore (Min et al., arXiv:2305.14251): the share of atomic claims that have support.
 
-One call extracts the claims (``prompts/factscore_claims.md``). For each claim, another call verifies it against the
-question, the right option and the references (``factscore_verify.md``): full support counts 1, partial support 0.5, no
-support 0. With coverage, the distinct claims of all references are extracted too, and each is verified against the
-explanation (``factscore_cover.md``); the score is then the mean of both rates.
+One request extracts the claims (``prompts/factscore_claims.md``). For each claim, another request verifies it against
+the question, the right choice and the references (``factscore_verify.md``): full support counts 1, partial support 0.5,
+no support 0. With coverage, the distinct claims of all references are extracted too, and each is verified against the
+explanation (``factscore_cover.md``); the score is then the mean of both rates, or support alone if the references make
+no claims.
 """
 
 import asyncio
@@ -17,9 +18,9 @@ from .judge_replies import LABELS, read_claims, read_label
 
 
 class FActScore:
-    """A judge that verifies claims, with 1 + n calls for a case with n claims.
+    """A judge that verifies claims, with 1 + n requests for a case with n claims.
 
-    Coverage adds one call per reference and one per distinct claim in the references.
+    Coverage adds one request per reference and one per distinct claim in the references.
 
     Args:
         use_coverage: True to also verify the references' claims against the explanation.
@@ -43,7 +44,7 @@ class FActScore:
         fields = case._asdict()
 
         async def rate(texts: Sequence[str], prompt: str) -> tuple[list[str], list[str], float | None]:
-            """Extract the claims in texts and verify each; return the claims, their labels and the rate."""
+            """Extract the claims in texts and verify each; return claims, labels and the rate (None without claims)."""
             extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
             extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
             claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))
@@ -57,7 +58,7 @@ class FActScore:
         output: dict[str, Any] = {}
         for name, prefix, found in zip(self.rates, ("", "reference_"), await asyncio.gather(*halves), strict=False):
             output[f"{prefix}claims"], output[f"{prefix}labels"], output[name] = found
-        # Without claims, an explanation has a support of 0; references without claims are covered completely.
+        # An explanation without claims has a support of 0. References without claims have no coverage to be averaged.
         output["support"] = output["support"] or 0.0
         rates = [output[name] for name in self.rates if output[name] is not None]
         return Judgement(sum(rates) / len(rates), output=output)

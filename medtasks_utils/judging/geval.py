@@ -1,4 +1,4 @@
-"""Judge explanations by G-Eval (Liu et al., arXiv:2303.16634): seven steps and a score in one call.
+"""Judge explanations by G-Eval (Liu et al., arXiv:2303.16634): seven steps and a score in one request.
 
 The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema get ``prompts/geval_reply.json``. A reply
 is valid if ``final_score`` is a number or a string that contains one; the rest of the object is kept as it is.
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 
 class GEval:
-    """A judge that needs one call per case."""
+    """A judge that needs one request per case."""
 
     name = "g-eval"
     rates = ()
@@ -38,8 +38,8 @@ def read_object(text: str) -> dict[str, Any]:
     """Return the judge's JSON object, with ``final_score`` as a number.
 
     Raises:
-        UnreadableError: if there is no object, or if ``final_score`` is missing, not a number, outside 0 to 100, or
-            strictly between 0 and 1, which would be another scale.
+        UnreadableError: if there is no object or several different ones, or if ``final_score`` is missing, not a
+            number, outside 0 to 100, or strictly between 0 and 1, which would be another scale.
     """
     reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]

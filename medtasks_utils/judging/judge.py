@@ -1,4 +1,4 @@
-"""Define the cases, calls and judgements of a judge, and register the judges by name."""
+"""Define judges, the cases that they get and the judgements that they return, and register judges by name."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ class Case(NamedTuple):
 
     Attributes:
         specialty: the medical field, such as ``clinical_psychology``, which selects the worked examples.
-        question: the question without its options.
-        options: the texts of the options A to D.
-        answer_letter: the right option, which the response chose.
+        question: the question without its choices.
+        options: the texts of the choices A to D.
+        answer_letter: the letter of the right choice, which the response chose.
         explanation: the response without its think block.
         references: one or two reference explanations, none of which is blank.
     """
@@ -44,7 +44,7 @@ class Judgement:
         score: the score from 0 to 100; None if the judge failed.
         failure: the kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, ``http_429`` and other
             statuses; None if the case was judged.
-        error: a line about the failure, without secrets; None if the case was judged.
+        error: the failure in words, on one line and without secrets; None if the case was judged.
         output: the complete output of the judge: G-Eval's JSON object, or FActScore's ``claims``, ``labels``,
             ``support`` and, with coverage, ``reference_claims``, ``reference_labels`` and ``coverage``. Empty after a
             failure.
@@ -57,7 +57,11 @@ class Judgement:
 
 
 class CallError(Exception):
-    """Raised if no attempt at a call got a readable reply; ``kind`` is the failure, as in :class:`Judgement`."""
+    """A request to the judge that failed, or whose replies could not be read.
+
+    Attributes:
+        kind: the kind of failure, as in :class:`Judgement`.
+    """
 
     def __init__(self, message: str = "", kind: str = "unreadable") -> None:
         super().__init__(message)
@@ -65,16 +69,16 @@ class CallError(Exception):
 
 
 Ask = Callable[..., Awaitable[Any]]
-"""A function that calls the judging model: ``await ask(messages, read, schema)`` returns the parsed reply.
+"""A function that asks the judging model: ``await ask(messages, read, schema)`` returns the parsed reply.
 
 ``messages`` is the chat. ``read`` parses the reply's text (without its think block), or raises
 :class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. The function raises
-:class:`CallError` if all attempts fail.
+:class:`CallError` if the request fails or no attempt gives a readable reply.
 """
 
 
 class Judge(Protocol):
-    """An object that judges cases, each in one or more calls.
+    """An object that judges cases, each with one or more requests.
 
     Attributes:
         name: the judge's name in :data:`JUDGES`.
@@ -92,7 +96,7 @@ class Judge(Protocol):
         """Judge one hashable case, and return its score and output.
 
         Raises:
-            CallError: if a call failed in every attempt.
+            CallError: if a request failed, or no attempt gave a readable reply.
         """
 
 
@@ -107,7 +111,7 @@ JUDGES = Registry(
 
 
 def judge_name(name: str) -> str:
-    """Return the name of a judge as it is.
+    """Check that there is a judge of this name, and return the name.
 
     Raises:
         JudgeError: for an unknown judge.
@@ -122,8 +126,7 @@ def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
 
     Args:
         name: its name in :data:`JUDGES`.
-        use_coverage: True to also score coverage, if the judge supports it, such as FActScore; others ignore it.
-
+        use_coverage: True to also score coverage, if the judge can, as FActScore does; others ignore it.
     """
     kind = JUDGES[name]
     judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @cache
 def check(settings: JudgeSettings) -> None:
-    """Send a small request to the endpoint before a long run; only once per process.
+    """Send a small request to the endpoint before a long run; once per process, if it succeeds.
 
     Raises:
-        JudgeError: if the cache cannot be written, or if the endpoint cannot be reached or rejects the key, the model
-            or the parameters.
+        JudgeError: if a library is not installed, if the cache cannot be written, or if the endpoint cannot be reached
+            or rejects the key, the model or the parameters.
     """
     _with_client(settings, False, lambda client: client.check())
 
@@ -37,13 +37,13 @@ def judge_all(
         judge: the judge.
         settings: the model, the endpoint and the limits.
         cases: n cases in the form that the judge needs.
-        check_first: True to check the endpoint before the first call that is not in the cache.
+        check_first: True to check the endpoint before the first request whose reply is not in the cache.
 
     Returns:
         n judgements, in order. A case that cannot be judged does not raise; its judgement has a failure and no score.
 
     Raises:
-        JudgeError: if the cache cannot be written, or the endpoint fails the check.
+        JudgeError: if a library is not installed, the cache cannot be written, or the endpoint fails the check.
     """
 
     async def work(client: "JudgeClient") -> list[Judgement]:
@@ -63,7 +63,7 @@ def judge_all(
         spent = client.spent
         parts = [
             ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
-            f"calls: {spent['calls']}",
+            f"requests: {spent['calls']}",
             f"tokens: {spent['prompt']:,} in prompts, {spent['completion']:,} in completions",
         ]
         tqdm.write(f"{judge.signature}|model:{settings.model}: {'; '.join(parts)}", file=sys.stderr)
@@ -75,7 +75,7 @@ def judge_all(
 def _with_client(
     settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
 ) -> Value:
-    """Run ``work`` with a client in an event loop in another thread, since notebooks already run one."""
+    """Run ``work`` with a client in an event loop in another thread, since a notebook already runs one in its own."""
     try:  # imported here, since the library is slow to import and belongs to an extra
         from anyio.from_thread import start_blocking_portal
 

@@ -10,17 +10,17 @@ from medtasks_utils.writing import printable
 from .judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
-"""The labels that a verification call of FActScore may return, with their scores."""
+"""The score of each label with which a judge may reply when FActScore verifies a claim."""
 
 MAX_CLAIMS = 20
 """Maximum number of claims in a reply. The prompt asks for 5 to 7, so a longer list is a runaway reply."""
 
-_MAX_STARTS = 200  # maximum number of brackets that are tried, so that no reply takes quadratic time
+_MAX_STARTS = 200  # maximum number of brackets at which a value is tried, so that no reply takes quadratic time
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
 class UnreadableError(CallError):
-    """Raised for a reply that does not have the requested form; the message says what is wrong with it."""
+    """A reply that does not have the requested form; the message says what is wrong with it."""
 
 
 def read_claims(text: str) -> list[str]:
@@ -55,7 +55,7 @@ def read_label(text: str) -> str:
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
     """Return the only JSON value of the requested form, which may be in a code fence or between sentences.
 
-    Lone surrogates in its escapes are replaced.
+    It may be repeated. Lone surrogates in its escapes are replaced with U+FFFD.
 
     Args:
         text: the reply.
@@ -76,7 +76,7 @@ def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -
 
 
 def _values(text: str, opening: str) -> Iterator[Any]:
-    """Yield, in order, the outermost JSON values that begin with the given bracket."""
+    """Yield, in order, the outermost JSON values that begin with the given bracket, of its first 200 occurrences."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:

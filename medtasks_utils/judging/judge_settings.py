@@ -1,4 +1,4 @@
-"""Define the settings of a judge: its model, endpoint, API key, limits and cache."""
+"""Define the settings of the judging model: its name, endpoint, API key, limits and cache."""
 
 import os
 import re
@@ -18,23 +18,23 @@ _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
-    """Raised before the model runs if a judge cannot be used."""
+    """A judge that cannot be used; the error is raised before any explanation is sent to it."""
 
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Settings for calls of a judge. The ``repr`` does not show the API key.
+    """The settings of requests to the judging model. Their ``repr`` does not show the API key.
 
     Attributes:
         model: the name of the model at the endpoint.
         base_url: the base URL of an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
         api_key: the API key, which is sent to the endpoint and stored nowhere.
         cache: the file that caches replies; any number of processes may share it.
-        concurrency: the maximum number of concurrent calls.
+        concurrency: the maximum number of concurrent requests.
         max_tokens: the maximum number of tokens in a reply, including reasoning.
-        max_retries: the number of further attempts after a transient failure.
-        timeout: seconds until a call counts as failed.
-        pause: seconds to wait after each call before its slot is used again, for endpoints with a rate limit.
+        max_retries: the maximum number of retries after transient failures of a request.
+        timeout: seconds to wait for a reply before an attempt counts as failed.
+        pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
     """
 
     model: str
@@ -64,11 +64,13 @@ class JudgeSettings:
             base_url: the base URL of the endpoint; None for ``OPENAI_BASE_URL`` or, if that is not set, OpenAI's.
             key_variable: the name of the environment variable with the API key; None for ``JUDGE_API_KEY`` or, if that
                 is not set, ``OPENAI_API_KEY``.
-            cache: the cache file; None for the default file in ``$XDG_CACHE_HOME/medtasks``.
+            cache: the cache file; None for ``judge.sqlite3`` in ``$XDG_CACHE_HOME/medtasks`` (by default,
+                ``~/.cache/medtasks``).
             limits: values of the other attributes.
 
         Raises:
-            JudgeError: for a malformed URL, a URL with credentials, or a missing key.
+            JudgeError: for a malformed URL, a URL with credentials or a query, a named variable that is not set, or no
+                key for OpenAI's endpoint.
         """
         url = endpoint(base_url or os.environ.get("OPENAI_BASE_URL") or PROVIDER)
         key = find_key(key_variable)

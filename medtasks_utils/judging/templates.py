@@ -2,7 +2,7 @@
 
 A prompt file begins with a note. The messages follow as Jinja templates, each after a line ``# system`` or ``# user``::
 
-    The purpose of this prompt, and its fields.
+    The purpose of this prompt, and its variables.
 
     # system
     You grade explanations.
@@ -32,7 +32,7 @@ class Template:
     """A prompt of one or more messages.
 
     Attributes:
-        version: 8 hexadecimal digits that change whenever the wording or the worked examples change.
+        version: 8 hexadecimal digits that change with the file and with the worked examples that it shows.
     """
 
     def __init__(self, text: str) -> None:
@@ -45,10 +45,10 @@ class Template:
         self.version = hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def messages(self, **fields: object) -> list[dict[str, str]]:
-        """Render the chat messages, ``{"role": …, "content": …}``, with the given fields.
+        """Render the chat messages, ``{"role": …, "content": …}``, with the given values of its variables.
 
         Raises:
-            jinja2.UndefinedError: for a missing field.
+            jinja2.UndefinedError: for a variable without a value.
         """
         return [
             {"role": role, "content": template.render(fields, examples=examples).strip()}
@@ -85,7 +85,7 @@ def delimited(text: str, tag: str) -> str:
     A response may contain ``</explanation>`` followed by instructions to the judge. The tag then becomes
     ``explanation_2``, so the text cannot close it.
     """
-    text = str(text)  # raises for a missing field
+    text = str(text)  # raises for a variable without a value
     used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
     names = (tag, *(f"{tag}_{number}" for number in range(2, len(used) + 3)))
     name = next(name for name in names if name not in used)

@@ -3,7 +3,7 @@
 The columns are first those that the judging script of the defining environment writes (docs/environments.md), then our
 own.
 
-Replies of the judge are cached, so a rerun of the command repeats only calls that failed.
+Replies of the judge are cached, so a rerun of the command repeats only requests that failed.
 """
 
 import itertools
@@ -36,7 +36,8 @@ class Rescoring:
 
     Attributes:
         scores: for each judge and run, the estimated mean over the examples, from 0 to 100, in which a wrong answer
-            counts as 0, and the numbers of responses that were judged, wrong, failed and skipped.
+            counts as 0, with its standard error and interval, and the numbers of responses that were judged, wrong,
+            failed and skipped.
         paths: the paths of the CSV files.
     """
 
@@ -45,7 +46,7 @@ class Rescoring:
 
     @property
     def failed(self) -> bool:
-        """True if no judgement succeeded although at least one response needed a judge."""
+        """True if nothing was judged, unless this is because every answer with a reference explanation is wrong."""
         totals = sum((score["statuses"] for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
@@ -81,12 +82,12 @@ def rescore(
         judges: the judges.
         settings: the judging model, its endpoint and its limits.
         prefix: the prefix of the files' paths, such as ``results/judged_``.
-        log: a function that is called with one line per failure.
-        verbose: True to also log one line per judgement.
+        log: a function that is called with a line for each failure.
+        verbose: True to also log a line for each judgement.
 
     Raises:
-        JudgeError: if the judging model cannot be used; raised before anything is judged.
-        MedtasksError: if a file cannot be written; raised before anything is judged.
+        JudgeError: if the judging model cannot be used.
+        MedtasksError: if a file cannot be written, which is tried before anything is judged.
     """
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
@@ -139,7 +140,7 @@ def _mean(judged: Sequence[tuple[ExplainedResponse, Judgement | None]]) -> Estim
 
 
 def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
-    """Return a row of a judge's file. The environment's columns have values from 0 to 1, ``score`` from 0 to 100."""
+    """Return a row of a judge's file. Rates and scores are from 0 to 1 in the environment's columns, else 0 to 100."""
     case = response.case
     status = _status(response, judgement)
     result = judgement or Judgement(0.0 if status == WRONG else None)
@@ -176,7 +177,7 @@ def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge,
         "score": score,
         "failure": result.failure,
     }
-    # UTF-8 and CSV cannot represent lone surrogates and NUL, so they become U+FFFD.
+    # UTF-8 and CSV cannot represent lone surrogates and NUL, so both become U+FFFD.
     cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}
     return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
 

@@ -44,7 +44,7 @@ class ExplainedResponse(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """The responses, in the order of the files, and a line for each file, or part of a file, that was left out."""
+    """The responses, in the order of the files, and a line about each file, sample or task that was left out."""
 
     found: list[ExplainedResponse]
     problems: list[str]
@@ -59,7 +59,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
         filter_name: the filter whose answers decide which responses are right.
 
     Raises:
-        MedtasksError: if no file matches, or none has responses to judge.
+        MedtasksError: if a pattern matches no file, or no file has responses to judge.
     """
     paths = _matching(patterns)
     without_explanations: list[str] = []
@@ -78,7 +78,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             if not of_task:
                 problems.append(
                     f"{path}: no answers of the filter {filter_name} (its filters: {', '.join(task.filters)}); "
-                    "log-likelihoods have no explanation to judge"
+                    "name another with --filter; tasks that compare log-likelihoods have no explanations"
                 )
             responses += of_task
     tasks = ", ".join(dict.fromkeys(without_explanations))
@@ -101,7 +101,7 @@ def _matching(patterns: Sequence[str]) -> set[Path]:
         matching = [place] if os.path.exists(place) else glob.glob(place, recursive=True)
         if not matching:
             raise MedtasksError(
-                f"no file matches --input_glob {pattern!r}; name files written by lm_eval --log_samples, as in "
+                f"no file matches --input_glob {pattern!r}; name files written by lm_eval --log_samples, such as "
                 "'results/**/samples_*.jsonl' (quoted, so that the shell does not expand it)"
             )
         paths.update(Path(path).resolve() for path in matching)

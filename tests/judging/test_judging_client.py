@@ -1,4 +1,4 @@
-"""Single calls: what is tried again and how long it waits, what an endpoint refuses, the cache, the key."""
+"""Single requests: what is tried again and how long it waits, what an endpoint refuses, the cache, the key."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monk
 )
 def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kind, tmp_path, capsys):
     judgement, server = one(tmp_path, bad)
-    assert f": 1 {kind}; calls: 3;" in capsys.readouterr().err
+    assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
     assert judgement.score == 80.0 and len(server.requests) == 3

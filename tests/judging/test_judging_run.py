@@ -37,7 +37,7 @@ def test_factscore(coverage, tmp_path, capsys):
         asked = [whole(request["messages"]) for request in server.requests]
     calls = len(server.requests)
     assert calls == len(todo) * 7 + 7 * coverage * sum(len(one.references) for one in todo)
-    told = f"{judge.signature}|model:judge: 5 judged; calls: {{}}; tokens: {{}} in prompts, {{}} in completions\n"
+    told = f"{judge.signature}|model:judge: 5 judged; requests: {{}}; tokens: {{}} in prompts, {{}} in completions\n"
     assert capsys.readouterr().err == told.format(calls, 7 * calls, 3 * calls) + told.format(0, 0, 0)
     for one, found, rerun in zip(todo, judgements, again, strict=True):
         support = rate(one, (one.explanation,), "verify")
