@@ -68,23 +68,34 @@ def _task_files() -> list[Path]:
 def _settings(path: Path) -> JsonObject:
     """Load a file's settings, merged over those of the files that it includes, of which later ones take precedence."""
     stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    included = stated.pop("include", [])
     settings: JsonObject = {}
-    for name in included if isinstance(included, list) else [included]:
-        settings |= _settings(path.parent / name)
+    for included in _included(path, stated):
+        settings |= _settings(included)
     return settings | stated
 
 
+def _included(path: Path, stated: JsonObject) -> list[Path]:
+    """Remove the setting ``include`` from a file's settings, and return the files that it names."""
+    named = stated.pop("include", [])
+    return [path.parent / name for name in (named if isinstance(named, list) else [named])]
+
+
 def place_of(path: Path, line: str) -> str:
-    """Return the place of the first line that matches in a file, as ``file:line``; the path if no line matches.
+    """Return the place, as ``file:line``, of the first line that matches in a file or in those that it includes.
 
     Args:
         path: a YAML file.
         line: a regular expression that matches at the beginning of the line.
+
+    Returns:
+        The place; the file's path if no line matches.
     """
     text = path.read_text(encoding="utf-8")
     match = re.search(f"^{line}", text, re.MULTILINE)
-    return f"{path}:{text.count(chr(10), 0, match.start()) + 1}" if match else str(path)
+    if match:
+        return f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+    places = [place_of(included, line) for included in _included(path, yaml.load(text, _Loader))]
+    return next((place for place in places if not place.endswith(".yaml")), str(path))
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -55,6 +55,12 @@ def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path, benchmark
     assert [text for text in said if text not in str(caught.value)] == []
 
 
+def test_a_field_of_an_included_file_is_named_by_its_line(tmp_path):
+    (tmp_path / "other.yaml").write_text(f"include: {BASES['medmcqa']}\n\nuse_prompt: x\n")
+    with pytest.raises(MedtasksError, match=r"other\.yaml:3\)$"):
+        made(tmp_path, "medmcqa", "include: other.yaml")
+
+
 @pytest.mark.parametrize(("text", "says"), table("variants_unreadable"))
 def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path, text, says):
     (tmp_path / "functions.py").write_text(FUNCTIONS)

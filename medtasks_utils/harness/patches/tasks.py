@@ -4,9 +4,12 @@ from collections.abc import Callable, ItemsView, KeysView, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from medtasks_utils.errors import show_errors_as_one_line
+from jinja2 import TemplateError
+
+from medtasks_utils.errors import DataError, show_errors_as_one_line
 from medtasks_utils.harness import patches
 from medtasks_utils.harness.lm_eval_names import env
+from medtasks_utils.writing import one_line
 
 
 @cache
@@ -52,6 +55,14 @@ class ScoresAndDetails(dict[str, Any]):
 
 
 def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``apply_template`` that compiles each template once."""
+    """Return an ``apply_template`` that compiles each template once, and whose errors quote it and list the fields."""
     compiled = lru_cache(maxsize=256)(env.from_string)
-    return lambda template, doc: compiled(template).render(**doc)
+
+    def apply_template(template: str, doc: Mapping[str, Any]) -> str:
+        try:
+            return str(compiled(template).render(**doc))
+        except TemplateError as error:
+            shown = one_line(template)[:200]
+            raise DataError(f"the template {shown!r}: {error}; the fields are {', '.join(doc)}") from None
+
+    return apply_template
