@@ -2,7 +2,6 @@
 
 import _thread
 import errno
-import itertools
 import json
 import os
 import random
@@ -11,8 +10,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -40,7 +39,7 @@ ASKS = {
 
 def command(served: LocalServer, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
     return [
-        *(sys.executable, "-m", "medtasks_utils", "eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
+        *("eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
         *served.flags(num_concurrent=connections),
         *("--json", "--output_path", str(folder), "--log_samples", *more),
     ]
@@ -48,7 +47,7 @@ def command(served: LocalServer, folder: Path, ask: str, *more: str, connections
 
 def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
     """The command in this process: what it tells, and its errors."""
-    assert main(words[3:]) == code
+    assert main(words) == code
     told, errors = capsys.readouterr()
     return json.loads(told or "{}"), errors
 
@@ -56,7 +55,7 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> 
 def interrupted(words: list[str], capsys: pytest.CaptureFixture[str], held: Held) -> str:
     """What a run in this process says that Ctrl-C ends when answers are first held back."""
     held.then = _thread.interrupt_main
-    assert main(words[3:]) == 130
+    assert main(words) == 130
     held.release.set()
     out, errors = capsys.readouterr()
     assert out == ""
@@ -65,7 +64,8 @@ def interrupted(words: list[str], capsys: pytest.CaptureFixture[str], held: Held
 
 def killed(words: list[str], cwd: Path, held: Held) -> None:
     """Kill a run when answers are first held back."""
-    process = subprocess.Popen(words, cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE)
+    command = [sys.executable, "-m", "medtasks_utils", *words]
+    process = subprocess.Popen(command, cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE)
     assert held.reached.wait(300)
     process.kill()
     process.communicate()
@@ -252,29 +252,13 @@ def is_long(prompt: str) -> bool:
     return draw(prompt).randrange(3) == 0
 
 
-SAMPLED = ["--gen_kwargs", "do_sample=true,temperature=0.7,max_gen_toks=100"]
-HOTTER = ["--gen_kwargs", "do_sample=true,temperature=0.8,max_gen_toks=100"]
-SHORT, LONG = ["--gen_kwargs", "max_gen_toks=100"], ["--gen_kwargs", "max_gen_toks=200"]
-GROWS: dict[str, tuple[str, list[str], list[str], str]] = {
-    "more examples": ("medhallu", ["--limit", "4"], ["--limit", "8"], ""),
-    "further tasks": ("medhallu", [], ["--tasks", "medhallu,medmcqa_openmed"], ""),
-    "more repeats": ("medmcqa_openmed", SAMPLED, [*SAMPLED, "--set", "medmcqa.repeats=3"], ""),
-    "more tokens": ("medmcqa_openmed", SHORT, LONG, "max_gen_toks"),
-    "fewer tokens": ("medmcqa_openmed", LONG, SHORT, "max_gen_toks"),
-    "tools": ("medcalc_bench_calculator", ["--limit", "3"], ["--limit", "5"], ""),
-    "another temperature": ("medmcqa_openmed", SAMPLED, HOTTER, "with another value of temperature"),
-    "another system message": ("medmcqa_openmed", [], ["--system_instruction", "Hm."], "with a prompt that has no"),
-    "another seed": ("medmcqa_openmed", [], ["--seed", "7"], "a model that differs in seeds"),
-}
-
-
-@pytest.mark.parametrize("change", GROWS)
-def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(change, tmp_path, capsys):
-    task, old, new, reason = GROWS[change]
+@pytest.mark.parametrize("case", table("extended_runs"), ids=itemgetter(0))
+def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(case, tmp_path, capsys):
+    _, task, old, new, reason = case
 
     def evaluate_in(folder, served, *words):
         flags = ["--data", "sample", "--tasks", task, "--limit", "6", *words, *served.flags(), "--json"]
-        return run(["", "", "", "eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)
+        return run(["eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)
 
     with LocalServer(long_answer) as whole:
         expected, _ = evaluate_in("whole", whole, *new)
@@ -304,88 +288,67 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
-        assert main([*words[3:], "--predict_only"]) == 0
+        assert main([*words, "--predict_only"]) == 0
         assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
-        assert main([*command(served, tmp_path / "unkept", "plain")[3:], "--predict_only", "--no_keep"]) == 0
-        assert "next: " not in capsys.readouterr().out
-        expected, _ = run([*command(served, tmp_path / "whole", "plain")], capsys)
+        expected, _ = run(command(served, tmp_path / "whole", "plain"), capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
     assert "continues with the kept replies only" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 
+def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: list[Any]) -> list[Any]:
+    """Request a conversation's turns, and put replies that end so where none is kept; return the kept ones."""
+    kept = []
+    for turn, end in enumerate(turns):
+        request, first = ((f"{prompt} {number}", settings) for number in (turn, 0))
+        kept.append(store.take("generate_until", request, first if turn else None))
+        if kept[-1] is None:
+            store.put("generate_until", request, [Reply(f"{turn} {settings}", *end)])
+    return kept
+
+
 @pytest.mark.parametrize(("turns", "before", "now", "is_taken"), table("conversations_kept"))
 def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is_taken, tmp_path):
-    for settings in (before, now):
-        is_again = any(tmp_path.iterdir())
+    for settings, is_kept in ((before, False), (now, is_taken)):
         store = ReplyStore(tmp_path, MODEL, extend=True)
-        for turn, (ended, tokens) in enumerate(turns):
-            arguments: Any = str(turn), settings
-            taken = store.take("generate_until", arguments, ("0", settings) if turn else None)
-            assert taken == (["reply"] if is_taken and is_again else None)
-            if not is_again:
-                store.put("generate_until", arguments, [Reply("reply", ended, tokens)])
+        expected = [[f"{turn} {before}"] if is_kept else None for turn in range(len(turns))]
+        assert converse(store, "p", settings, turns) == expected
         store.end()
 
 
-def test_what_may_be_taken_over_is_what_asking_again_could_not_change():
-    """Against a plain model of it, for random pairs of an old run and a new one."""
-    chance = random.Random(5)
-    outcomes: Counter[str] = Counter()
-    for _ in range(150):
-        with TemporaryDirectory() as name:
-            outcomes.update(extended(Path(name), chance))
-    assert min(outcomes[outcome] for outcome in ("taken", "prompt", "seed", "temperature", "max_gen_toks")) > 20
+SETTINGS = st.fixed_dictionaries(
+    {"temperature": st.sampled_from([0.5, 1.0]), "max_gen_toks": st.sampled_from([10, 20, 30])}
+)
+TURNS = st.lists(
+    st.tuples(st.sampled_from(["stop", "stop", "length", "unknown"]), st.none() | st.integers(1, 30)),
+    min_size=1,
+    max_size=3,
+)
 
 
-def extended(folder: Path, chance: random.Random) -> list[str]:
-    """Extend a run by another; return what became of each of its requests."""
-    old_limit, new_limit = chance.choice([10, 20, 30]), chance.choice([10, 20, 30])
-    old_temperature, new_temperature = (chance.choice([0.5, 0.5, 0.5, 1.0]) for _ in range(2))
-    old_examples, old_repeats = chance.randrange(1, 5), chance.randrange(1, 3)
-    replies: dict[tuple[int, int, int], Reply] = {}
-    old = ReplyStore(folder, MODEL)
-    for example, generation in itertools.product(range(old_examples), range(old_repeats)):
-        settings = {"seed": generation, "temperature": old_temperature, "max_gen_toks": old_limit}
-        for turn in range(chance.randrange(1, 4)):
-            tokens = chance.randrange(1, old_limit + 1)
-            reply = Reply(f"{example} {generation} {turn}", "length" if tokens == old_limit else "stop", tokens)
-            if chance.random() < 0.2:
-                reply = Reply(reply, chance.choice(["stop", "filter", "unknown"]), None)
-            replies[example, generation, turn] = reply
-            first = (f"{example} 0", settings)
-            assert old.take("generate_until", (f"{example} {turn}", settings), first if turn else None) is None
-            old.put("generate_until", (f"{example} {turn}", settings), [reply])
-            if reply.ended == "length":
-                break
-    old.end()
-    new = ReplyStore(folder, MODEL, extend=True)
-    outcomes = []
-    for example, generation in itertools.product(range(chance.randrange(1, 5)), range(chance.randrange(1, 3))):
-        settings = {"max_gen_toks": new_limit, "seed": generation, "temperature": new_temperature}
-        turns = [reply for key, reply in sorted(replies.items()) if key[:2] == (example, generation)]
-        could_not_change = all(
-            new_limit == old_limit
-            or (reply.ended == "stop" and (new_limit > old_limit or (reply.tokens or 99) <= new_limit))
-            for reply in turns
-        )
-        reason = "taken"
-        if example >= old_examples:
-            reason = "prompt"
-        elif new_temperature != old_temperature:
-            reason = "temperature"
-        elif generation >= old_repeats:
-            reason = "seed"
-        elif not could_not_change:
-            reason = "max_gen_toks"
-        for turn, expected in enumerate(turns or [None]):
-            first = (f"{example} 0", settings)
-            answer = new.take("generate_until", (f"{example} {turn}", settings), first if turn else None)
-            assert answer == ([expected] if reason == "taken" else None), (reason, settings, replies)
-        assert reason == "taken" or any(reason in text for text in new._missed), (reason, new._missed)
-        new._missed.clear()
-        outcomes.append(reason)
-    return outcomes
+@given(st.sampled_from("aaab"), st.integers(0, 2), st.tuples(TURNS, TURNS), SETTINGS, SETTINGS)
+def test_what_may_be_taken_over_is_what_asking_again_could_not_change(
+    tmp_path_factory, example, seed, generations, old, new
+):
+    """Against a plain model of it: two generations of example a are kept, then one of an example is requested."""
+    folder = tmp_path_factory.mktemp("kept")
+    store = ReplyStore(folder, MODEL)
+    for number, turns in enumerate(generations):
+        converse(store, "a", {**old, "seed": number}, turns)
+    store.end()
+    turns, before, limit = generations[seed % 2], old["max_gen_toks"], new["max_gen_toks"]
+    differs = {
+        "prompt": example != "a",
+        "temperature": new["temperature"] != old["temperature"],
+        "seed": seed == 2,
+        "max_gen_toks": limit != before
+        and any(ended != "stop" or (limit < before and (tokens or 99) > limit) for ended, tokens in turns),
+    }
+    again = ReplyStore(folder, MODEL, extend=True)
+    found = converse(again, example, {"seed": seed, **new}, turns)
+    reasons = [name for name in differs if differs[name]]
+    assert found == [None if reasons else [f"{turn} { ({**old, 'seed': seed}) }"] for turn in range(len(turns))]
+    assert bool(again._missed) == bool(reasons) and all(name in str(again._missed) for name in reasons[:1])
 
 
 class InProcess:
