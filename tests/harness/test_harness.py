@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, table, write_rows
-from running import Answering, Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
+from running import Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
 from saved_runs import save_run
 from scipy.stats import sem
 from sklearn import metrics
@@ -23,7 +23,7 @@ METRICS = {task: {*names} for task, names in table("metrics")}
 OF_ENDS = {"cut", "acc_finished"}
 
 
-def mixed(doc: Row, attempt: int = 0) -> str:
+def mixed(doc: Row, attempt: float = 0) -> str:
     """Right, wrong, unsure, malformed, truncated and empty responses, by the document."""
     kind = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}").random()
     if kind < 0.45:
@@ -50,37 +50,23 @@ def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "str
 # ---- what is reported and saved
 
 
-@pytest.fixture(scope="module", params=METRICS)
-def run(request, tmp_path_factory):
-    """A task, and where the harness saved its results and samples."""
-    folder = tmp_path_factory.mktemp("run")
-    save_run(folder, mixed, tasks=request.param, metadata={})
-    return request.param, folder
-
-
-def test_every_metric_under_both_filters_with_its_standard_error_and_direction(run):
-    task, folder = run
-    result = saved_results(folder)
-    samples = saved_samples(folder, task)
-    for filter_name in FILTERS:
-        scores = [sample["acc"] for sample in samples if sample["filter"] == filter_name]
-        assert metric(result, task, "acc", filter_name) == pytest.approx(fmean(scores))
-        if task != "medhallu":  # its examples are clustered by row
-            assert stderr(result, task, "acc", filter_name) == pytest.approx(sem(scores))
+@pytest.mark.parametrize("task", METRICS)
+def test_every_metric_and_everything_about_each_example_is_saved(task, tmp_path):
+    save_run(tmp_path, mixed, tasks=task, metadata={})
+    result, samples, docs = saved_results(tmp_path), saved_samples(tmp_path, task), documents(load(task))
     keys = [key for key in result["results"][task] if "," in key]
     assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task] | OF_ENDS
     assert {result["results"][task][f"{name},{FILTERS[0]}"] for name in OF_ENDS} == {"N/A"}  # a scripted model has none
     directions = result["higher_is_better"][task]
     assert METRICS[task] <= directions.keys()
     assert {name for name, better in directions.items() if not better} <= {"unsure_rate", "judge_failures", "cut"}
-    assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(load(task).eval_docs))
-
-
-def test_saved_samples_hold_everything_about_each_example(run):
-    task, folder = run
-    samples, docs = saved_samples(folder, task), documents(load(task))
+    assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(docs))
     for filter_name in FILTERS:
         chosen = [sample for sample in samples if sample["filter"] == filter_name]
+        scores = [sample["acc"] for sample in chosen]
+        assert metric(result, task, "acc", filter_name) == pytest.approx(fmean(scores))
+        if task != "medhallu":  # its examples are clustered by row
+            assert stderr(result, task, "acc", filter_name) == pytest.approx(sem(scores))
         assert [shown(sample["doc"]) for sample in chosen] == docs
         assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
         for sample in chosen:
@@ -158,18 +144,6 @@ def test_cached_requests_are_those_of_the_same_run_only(request_cache):
 # ---- repeats
 
 
-def changing() -> Answering:
-    """Answers that differ from one generation of an example to the next."""
-    numbers: Counter[str] = Counter()
-
-    def answer(doc: Row) -> str:
-        key = json.dumps(doc, sort_keys=True)
-        numbers[key] += 1
-        return mixed(doc, numbers[key])
-
-    return answer
-
-
 @pytest.mark.parametrize("filter_name", FILTERS)
 def test_repeats_are_averaged_within_each_example(filter_name):
     """An example's first generations are right, as many as the length of its question says."""
@@ -193,12 +167,12 @@ def test_repeats_are_averaged_within_each_example(filter_name):
 def test_groups_are_plain_means_of_their_tasks():
     specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
     sizes = {name: list(range(2 + index % 3)) for index, name in enumerate(specialties)}
-    metadata = {"medexqa": {"repeats": 2}}
+    metadata, attempts = {"medexqa": {"repeats": 2}}, random.Random(1)
     for group, members, names, settings in (
         ("medexqa", specialties, ("acc", "answer_accuracy", "answered"), {"samples": sizes, "metadata": metadata}),
         ("medtasks", GENERATION_TASKS, ("acc",), {}),
     ):
-        result = evaluate(group, changing(), **settings)  # type: ignore[arg-type]
+        result = evaluate(group, lambda doc: mixed(doc, attempts.random()), **settings)  # type: ignore[arg-type]
         assert len({result["n-samples"][name]["effective"] for name in members}) > 1, "sizes differ, weights do not"
         for filter_name in FILTERS:
             for name in names:

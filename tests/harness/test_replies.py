@@ -73,23 +73,17 @@ def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes(ca
 # ---- models in this process
 
 
-def test_the_end_of_a_reply_is_read_from_its_tokens():
-    """The prompt has two tokens, a reply up to four; 0 and 9 end a text, and so does a full stop, which is 5."""
-    config = SimpleNamespace(eos_token_id=[9])
+@pytest.mark.parametrize(("backend", "ends", "tokens", "facts"), table("ends_of_tokens"))
+def test_the_end_of_a_reply_is_read_from_its_tokens(backend, ends, tokens, facts):
+    """A prompt has two tokens, a reply up to four; 0 and 9 end a text, and so does a full stop, which is 5."""
+    config = SimpleNamespace(eos_token_id=ends)
     model = SimpleNamespace(
-        backend="causal", eot_token_id=0, model=SimpleNamespace(generation_config=config),
+        backend=backend, eot_token_id=0, model=SimpleNamespace(generation_config=config),
         tok_decode=lambda tokens: "".join("." if token == 5 else "a" for token in tokens),
     )  # fmt: skip
     settings = {"context": np.zeros((1, 2)), "max_length": 6, "stop": ["."]}
-
-    def ends(*rows):
-        return [(*fact.values(),) for row in rows for fact in _facts_of_transformers(model, np.array([row]), settings)]
-
-    replies = [[1, 0, 0, 0], [1, 9, 1, 1], [1, 1, 1, 1], [1, 1, 1], [1, 1, 1, 5], [1, 1, 1, 0]]
-    expected = [("stop", 2), ("stop", 2), ("length", 4), ("stop",), ("stop",), ("stop", 4)]
-    assert ends(*([1, 0, *reply] for reply in replies)) == expected
-    config.eos_token_id, model.backend, settings["max_length"] = 9, "seq2seq", 6
-    assert ends([1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 9, 0]) == [("length", 6), ("stop", 5)]
+    (found,) = _facts_of_transformers(model, np.array([tokens]), settings)
+    assert [*found.values()] == facts
 
 
 # ---- properties
