@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, write_rows
+from given import Row, json_lines, table, write_rows
 from local_server import LocalServer, completion
 from running import saved_results
 
@@ -31,10 +31,6 @@ def answer(body: Row) -> Row:
     return reply
 
 
-def lines(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text().split("\n") if line]
-
-
 def response(request: Row) -> Row:
     body = {"status_code": 200, "request_id": "1", "body": answer(request["body"])}
     return {"id": "1", "custom_id": request["custom_id"], "response": body, "error": None}
@@ -44,7 +40,7 @@ def written(folder: Path, *words: str) -> list[Row]:
     """The lines of ``medtasks requests`` on the sample."""
     command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", str(folder / "r.jsonl")]
     assert exit_code(command) == 0
-    return lines(folder / "r.jsonl")
+    return json_lines(folder / "r.jsonl")
 
 
 def imported(folder: Path, *words: str, out: str = "out") -> int:
@@ -56,7 +52,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
     results = saved_results(folder)
     kept: Row = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
     kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}
-    return kept, {path.name.partition("_202")[0]: lines(path) for path in folder.glob("**/samples_*.jsonl")}
+    return kept, {path.name.partition("_202")[0]: json_lines(path) for path in folder.glob("**/samples_*.jsonl")}
 
 
 @pytest.mark.parametrize("words", RUNS.values(), ids=RUNS)
@@ -102,7 +98,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     ):
         assert part in message
     assert not list((tmp_path / "out").glob("**/results_*.json"))
-    again = lines(tmp_path / "again.jsonl")
+    again = json_lines(tmp_path / "again.jsonl")
     assert again == requests[:3]
     rest = write_rows(map(response, again), tmp_path / "rest.jsonl")
     assert imported(tmp_path, str(out), str(rest)) == 0
@@ -126,7 +122,7 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
     command = ["requests", "--data", "sample", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]
     assert exit_code(command) == 0
-    parts = [lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2, 3)]
+    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2, 3)]
     assert list(map(len, parts)) == [9, 9, 2] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
@@ -141,15 +137,7 @@ def test_a_chat_template_renders_prompts(tiny_model, tmp_path):
     assert request["body"]["prompt"].startswith("<system>") and request["body"]["prompt"].endswith("<assistant>")
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["--tasks", "medcalc_bench_python"], "medcalc_bench_python has tools"),
-        (["--tasks", "medexqa_logits"], "these tasks compare log-likelihoods"),
-        (["--tasks", "medhallu", "--form", "completions", "--apply_chat_template"], "--model_args tokenizer=NAME"),
-        (["--tasks", "medhallu", "--model_args", "sed=1"], "has no argument sed"),
-    ],
-)
+@pytest.mark.parametrize(("words", "says"), table("requests_refused"))
 def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
     assert says in one_line(capsys.readouterr().err)

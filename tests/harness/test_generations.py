@@ -63,21 +63,12 @@ def test_vllm_takes_one_in_its_sampling_parameters():
     assert given == {"do_sample": True, "temperature": 0.7}
 
 
-def test_which_models_are_asked_one_by_one():
-    def model(kind=LocalCompletionsAPI, **given):
-        return kind(base_url="http://127.0.0.1:9/", model="m", tokenizer_backend=None, **given)
-
-    class Own(LocalChatCompletion):  # type: ignore[misc]
-        def generate_until(self, requests, disable_tqdm=False):
-            return []
-
-    assert can_be_asked_singly(model(num_concurrent=2))
-    assert can_be_asked_singly(model(LocalChatCompletion, num_concurrent=2))
-    assert can_be_asked_singly(model(num_concurrent=1))
-    assert can_be_asked_singly(model(num_concurrent=2, batch_size=8))
-    assert not can_be_asked_singly(model(Own, num_concurrent=2))
+@pytest.mark.parametrize("name", ["generate_until", "parse_generations", "amodel_call", ""])
+def test_models_of_an_api_with_no_method_of_their_own_are_asked_one_by_one(name):
+    for kind in (LocalCompletionsAPI, LocalChatCompletion):
+        derived = type("Derived", (kind,), {name: lambda self: None})
+        assert can_be_asked_singly(derived.__new__(derived)) == (name == "")
     assert not can_be_asked_singly(Scripted())
-    assert not can_be_asked_singly(None)
 
 
 @pytest.mark.parametrize(

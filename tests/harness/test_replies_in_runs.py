@@ -12,8 +12,8 @@ from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
-from running import Scripted, evaluate, samples
-from scripts import in_turn, refusal, together
+from running import Scripted, evaluate, samples, saved_results, saved_samples
+from scripts import in_turn, together
 
 from medtasks_utils.errors import DataError, MedtasksError, UsageError
 
@@ -75,14 +75,11 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (refusal(500, "no luck"), "no luck"),
-        (completion("", "error"), "finish_reason: error"),
         ({"choices": [], "error": "no luck"}, "no luck"),
         ({"error": {"message": "no such key", "code": 401}}, "OPENAI_API_KEY"),
         (Fault(200, b"x" * (65 << 20)), "64 MiB"),
-        (Fault(0), "does not respond"),
     ],
-    ids=["500", "finish_reason", "no choices", "401 in the body", "too long", "hung up"],
+    ids=["no choices", "401 in the body", "too long"],
 )
 def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(answer, says, tmp_path, capsys):
     with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
@@ -114,35 +111,35 @@ def test_retry_after_is_honoured_up_to_a_bound(data, monkeypatch):
 # ---- how they ended
 
 
+ENDS = table("ends_of_eight")
+"""Of eight replies, three are cut in three ways, one is filtered, one empty; of three answers two are right."""
+
+
 def cut_and_whole(body: Request) -> Answer:
-    """Of eight questions, three are cut in three ways, one is filtered, one empty; of three answers two are right."""
-    said = [
-        completion(None, "length", reasoning_content="Hm"), completion("<think>Hm", "length"),
-        completion("I", "length"),
-        completion(None, "content_filter"), completion(""),
-        completion(RIGHT), completion(RIGHT, reasoning="So."), completion("\\boxed{B}"),
-    ]  # fmt: skip
-    return said[number_of(body) % 8]
+    given, message, *_ = ENDS[number_of(body) % 8]
+    return completion(*given, **message)
 
 
-ENDS = ["length", "length", "length", "filter", "unknown", "stop", "stop", "stop"]
-
-
-def test_samples_and_metrics_say_how_replies_ended(data):
-    with LocalServer(cut_and_whole) as server:
-        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, 8))
-    found = samples(result)
-    assert [sample["ended"] for sample in found] == [[end] for end in ENDS]
-    assert found[0]["reasoning"] == ["Hm"] and found[6]["reasoning"] == ["So."] and "reasoning" not in found[5]
+def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(data, tmp_path, capsys):
+    words = ["eval", "--data", str(rows_of(data, 16)), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
+    for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
+        with LocalServer(answer) as server:
+            assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
+            if name == "a":
+                said = capsys.readouterr().out
+    found = saved_samples(tmp_path / "a", "medmcqa_openmed")[:16]
+    assert [[*sample["ended"], sample.get("reasoning")] for sample in found] == [row[2:] for row in ENDS * 2]
+    result = saved_results(tmp_path / "a")
     values = result["results"]["medmcqa_openmed"]
-    assert values["cut,strict-match"] == pytest.approx(3 / 8)
-    assert values["acc_finished,strict-match"] == pytest.approx(2 / 3)
+    assert (values["cut,strict-match"], values["acc_finished,strict-match"]) == (3 / 8, pytest.approx(2 / 3))
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
-    remarks = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
-    assert remarks == [
-        "empty replies that were neither cut nor filtered: 1 of 8",
-        "replies that the server's content filter stopped: 1 of 8",
-    ]
+    assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
+    assert "empty replies that were neither cut nor filtered: 2 of 16" in said
+    assert "replies that the server's content filter stopped: 2 of 16" in said
+    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
+    assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
 
 
 def test_every_generation_has_its_own_end(data):
@@ -175,21 +172,6 @@ def test_a_batch_is_as_many_requests_at_once(data):
         result = evaluate("medmcqa_openmed", model, rows_of(data, 8), apply_chat_template=False)
     assert len(server.requests) == server.most_at_once == 8
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 1.0
-
-
-def test_what_was_cut_is_said_in_the_table_in_json_and_in_comparisons(data, tmp_path, capsys):
-    words = ["eval", "--data", str(rows_of(data, 16)), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
-    for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
-        with LocalServer(answer) as server:
-            assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
-            if name == "a":
-                said = capsys.readouterr().out
-    assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
-    assert "nor filtered: 2 of 16" in said and "content filter stopped: 2 of 16" in said
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
-    assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
-    assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
 
 
 # ---- models in this process
@@ -292,20 +274,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
 
 
 @pytest.mark.torch
-def test_replies_that_leave_no_room_are_one_line_before_the_model_is_built(hf, tiny_model, data, capsys):
-    words = [
-        "eval",
-        "--data",
-        "sample",
-        "--tasks",
-        "medhallu",
-        "--model",
-        "hf",
-        "--model_args",
-        f"pretrained={tiny_model}",
-    ]
-    assert exit_code([*words, "--gen_kwargs", "max_gen_toks=4096"]) == 2
-    assert "max_gen_toks=4,096 leaves no room for a prompt in the model's context of 4,096" in capsys.readouterr().err
+def test_replies_that_leave_no_room_are_one_line(hf, data):
     with pytest.raises(UsageError, match="leaves no room"):
         evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
 
