@@ -66,7 +66,7 @@ def test_vllm_takes_one_in_its_sampling_parameters():
 @pytest.mark.parametrize("name", ["generate_until", "parse_generations", "amodel_call", ""])
 def test_models_of_an_api_with_no_method_of_their_own_are_asked_one_by_one(name):
     for kind in (LocalCompletionsAPI, LocalChatCompletion):
-        derived = type("Derived", (kind,), {name: lambda self: None})
+        derived: Any = type("Derived", (kind,), {name: lambda self: None})
         assert can_be_asked_singly(derived.__new__(derived)) == (name == "")
     assert not can_be_asked_singly(Scripted())
 
