@@ -209,8 +209,11 @@ class Run:
 
     @property
     def problems(self) -> list[str]:
-        """Problems in the run's files, as sentences; those of samples are in each task."""
-        return [] if self.results else [f"{self.path}: the samples have no results file (date: {self.date or 'none'})"]
+        """Problems in the run's files and benchmarks, as sentences; those of samples are in each task."""
+        named = {task.metadata.get("benchmark") for task in self.tasks.values()}
+        unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
+        missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"
+        return [*unusable, *([] if self.results else [missing])]
 
     @property
     def has_scores(self) -> bool:

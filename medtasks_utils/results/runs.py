@@ -120,7 +120,8 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """
     if config:
         named = mapping(config.get("metadata")).get("benchmark")
-        return named if isinstance(named, str) and named in benchmarks() else None
+        is_registered = isinstance(named, str) and named in benchmarks()
+        return str(named) if is_registered and benchmarks().problem(str(named)) is None else None
     for benchmark in benchmarks().usable():
         if task == benchmark.default_task or task.startswith(f"{benchmark.name}_"):
             return benchmark.name

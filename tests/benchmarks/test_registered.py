@@ -1,6 +1,7 @@
 """A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -86,14 +87,19 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     for name, text in BROKEN.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    shutil.copytree(ROOT / "tests" / "report" / "small" / "a", tmp_path / "saved")
+    (results,) = (tmp_path / "saved").rglob("results_*.json")
+    results.write_text(results.read_text().replace('"benchmark": "medhallu"', '"benchmark": "pubmed"'))
     commands = (
+        ["report", "saved"],
         ["eval", "--help"],
         ["eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy"],
         ["eval", "--tasks", "pubmed", "--model", "dummy"],
         ["eval", "--tasks", "mine", "--include_path", str(tmp_path / "tasks"), "--model", "dummy"],
     )
-    helped, another, *failed = medtasks(*commands, cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}")
-    assert [told.code for told in (helped, another, *failed)] == [0, 0, 2, 1]
+    reported, helped, another, *failed = medtasks(*commands, cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert [told.code for told in (reported, helped, another, *failed)] == [0, 0, 0, 2, 1]
+    assert PUBMED in reported.errors
     ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = broken.splitlines()
     assert "\noptions of medmcqa " in ours and half.startswith(HALF) and pubmed.startswith(PUBMED)
