@@ -1,6 +1,6 @@
 """Pack the samples of all runs for the page's browser of samples, as an index in columns and two stores.
 
-A *document* is the part that runs share (the prompt and the row), which is stored once. A *sample* is the part that
+A *document* is the part that runs share (the prompt and the example), which is stored once. A *sample* is the part that
 differs between runs: responses, answers and verdicts. The index has the fields that lists and filters need; the stores
 have the others.
 """
@@ -39,7 +39,7 @@ class _Entry:
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
     """Return the compressed chunks of each part in base64, as iterables for a single use; empty without samples.
 
-    ``index`` is one chunk, ``documents`` has prompts and rows of the data, and ``samples`` responses and their answers.
+    ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what was read and scored in them.
     """
     entries = _entries(runs)
     if not entries:
