@@ -39,8 +39,8 @@ class _Entry:
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
     """Return the compressed chunks of each part in base64, as iterables for a single use; empty without samples.
 
-    ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what was read and scored in
-    them.
+    ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
+    was read and scored in them.
     """
     entries = _entries(runs)
     if not entries:
