@@ -7,7 +7,7 @@ from given import FILE, TASK, sample_rows, table
 from running import evaluate, load, right_answer
 from saved_runs import save_run
 
-from medtasks_utils import Scorer, load_runs, score
+from medtasks_utils import Scorer, errors, load_runs, score
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.results.frames import Frames
 
@@ -58,21 +58,12 @@ def test_explanations_are_scored_if_asked_for():
         asked.many([row, row], ["A"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "kind", "message"),
-    [
-        (("nothing", {}, ""), {}, UsageError, "there is no task 'nothing'"),
-        (("medhallu", sample_rows(FILE["medhallu"])[0], ""), {}, UsageError, "shown='ground_truth' or"),
-        (("medmcqa", {"id": 1}, ""), {}, DataError, "the row: missing column"),
-        (("medmcqa", {"id": 1}, None), {}, UsageError, "a response must be a text, not None"),
-        (("medcalc_bench", {}, ""), {"answer_fromat": "xml"}, UsageError, "score: unknown option 'answer_fromat'"),
-        (("medtasks", {}, ""), {}, UsageError, "a group of several benchmarks; name the row's benchmark: .*medmcqa"),
-        (("medexqa_logits", {}, ""), {}, UsageError, "scores log-likelihoods, not text; use medexqa_biomedical"),
-    ],
-)
-def test_mistakes_are_errors(arguments, options, kind, message):
-    with pytest.raises(kind, match=message):
-        score(*arguments, **options)
+@pytest.mark.parametrize(("task", "row", "response", "options", "kind", "message"), table("scored_refused"))
+def test_mistakes_are_errors(task, row, response, options, kind, message):
+    """A row is one of a file of the sample where the table names the file."""
+    given = sample_rows(row)[0] if isinstance(row, str) else row
+    with pytest.raises(getattr(errors, kind), match=message):
+        score(task, given, response, **options)
 
 
 @pytest.mark.parametrize("label", [4, "4", 4.0, -1, 3])

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +13,12 @@ from given import GENERATION_TASKS, table
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
-from scipy.stats import binomtest
 from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import _percent
 from medtasks_utils.audit.auditor import Auditor, Item
-from medtasks_utils.audit.estimate import Counts, EstimatedShare, changed, share
+from medtasks_utils.audit.estimate import Counts, changed, share
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
@@ -48,37 +46,13 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
     assert covered / 2000 >= 0.93
 
 
-def test_what_is_wholly_known_has_no_width_and_what_nobody_read_may_be_anything():
-    assert share([Counts(3, 10, 10), Counts(0, 90, 90)]) == EstimatedShare(value=0.03, low=0.03, high=0.03)
-    assert share([Counts(0, 0, 0), Counts(9, 90, 90)]) == EstimatedShare(value=0.1, low=0.1, high=0.1)
-    assert share([Counts(0, 0, 10), Counts(0, 0, 0)]) is None
-    assert changed(0.6, [Counts(0, 0, 9)], [Counts(0, 0, 9)]) is None
-    found = share([Counts(0, 0, 50), Counts(5, 50, 50)])
-    assert found == pytest.approx({"value": 0.1, "low": 0.1 - 0.1 / 2, "high": 0.1 + 0.9 / 2})
-
-
-def test_strata_are_combined_by_their_distances_from_wilson_s_ends():
-    """Of 100 responses 50 were read, of 300 others 60; scipy has the intervals."""
-    (low_a, high_a), (low_b, high_b) = (
-        binomtest(hits, read).proportion_ci(method="wilson") for hits, read in ((20, 50), (6, 60))
-    )
-    value = (100 * 0.4 + 300 * 0.1) / 400
-    weights = 0.25 * math.sqrt(1 - 0.5), 0.75 * math.sqrt(1 - 0.2)
-    below = math.hypot(weights[0] * (0.4 - low_a), weights[1] * (0.1 - low_b))
-    above = math.hypot(weights[0] * (high_a - 0.4), weights[1] * (high_b - 0.1))
-    found = share([Counts(20, 50, 100), Counts(6, 60, 300)])
-    assert found == pytest.approx({"value": value, "low": value - below, "high": value + above})
-
-
-def test_gains_and_losses_exclude_each_other():
-    """So their difference has the covariance of a multinomial beside the distances of both from Wilson's ends."""
-    (low_a, high_a), (low_b, high_b) = (binomtest(k, 120).proportion_ci(method="wilson") for k in (30, 12))
-    covariance, rest = 2 * 1.959964**2 * 0.25 * 0.1 / 120, 1 - 120 / 3000
-    below = math.sqrt(rest * ((0.25 - low_a) ** 2 + (high_b - 0.1) ** 2 + covariance))
-    above = math.sqrt(rest * ((high_a - 0.25) ** 2 + (0.1 - low_b) ** 2 + covariance))
-    for base, low, high in ((0.6, 0.75 - below, 0.75 + above), (0.84, 0.99 - below, 1.0), (-0.15, 0.0, above)):
-        found = changed(base, [Counts(30, 120, 3000)], [Counts(12, 120, 3000)])
-        assert found == pytest.approx({"value": base + 0.15, "low": low, "high": high})
+@pytest.mark.parametrize(("base", "gains", "losses", "expected"), table("estimates"))
+def test_shares_and_changes_combine_strata_by_the_distances_from_wilson_s_ends(base, gains, losses, expected):
+    """Worked out with SciPy's intervals; gains and losses exclude each other, and what was wholly read has no width."""
+    strata, lost = ([Counts(*counts) for counts in each] for each in (gains, losses))
+    found = changed(base, strata, lost)
+    assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
+    assert losses or share(strata) == found
 
 
 # ---- the line
@@ -111,15 +85,12 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
         assert stated(item(kind), reply) == read
 
 
-def test_readings_of_the_same_answer_and_right_ones():
-    for one, other, kind in (("29.0", "29", "integer"), ("0.125", "12.5%", "decimal"), ("12.5", "12.5%", "decimal"),
-                             ("4/3/2023", "04/03/2023", "date"), ("[invalid]", "none", "letter"),
-                             ("N/A", "n/a", "days"), ("c", "C", "letter"),
-                             ("(4 weeks, 3 days)", "(4 weeks, 3 days)", "weeks_days")):  # fmt: skip
-        assert item(kind).is_same(one, other)
-    for one, other, kind in (("A", "B", "letter"), ("A", "none", "letter"), ("4.2", "4.3", "decimal"),
-                             ("N/A", "3", "decimal")):  # fmt: skip
-        assert not item(kind).is_same(one, other)
+@pytest.mark.parametrize(("kind", "one", "other", "same"), table("same_readings"))
+def test_readings_of_the_same_answer(kind, one, other, same):
+    assert item(kind).is_same(one, other) == same
+
+
+def test_readings_that_are_right():
     within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
     assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
 

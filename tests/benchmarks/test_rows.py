@@ -207,15 +207,7 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
     assert Counter(codes[doc["specialty"]] for doc in found) == counts
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "says"),
-    [
-        ("medexqa", {"specialty": "CP"}, "has one specialty: specialty cannot apply.*medexqa_all"),
-        ("medexqa_be", {"seed": 3}, "has one specialty: seed cannot apply.*medexqa_all"),
-        ("medexqa_logits", {"seed": 3, "specialty": "CP"}, "has one specialty: seed and specialty cannot apply"),
-        ("medexqa_logits", {"vary_order": True, "repeats": 2}, "vary_order applies only to generated answers"),
-    ],
-)
+@pytest.mark.parametrize(("name", "options", "says"), table("options_refused"))
 def test_options_that_cannot_apply_to_a_task_are_refused(name, options, says):
     with pytest.raises(UsageError, match=says):
         manager({"medexqa": options}).load([name])

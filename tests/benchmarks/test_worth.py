@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, write_rows
+from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, table, write_rows
 from local_server import LocalServer
 from page_numbers import Page
 from running import load
@@ -15,7 +15,6 @@ from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.known_issues import ALIKE, CONTRADICTED, NO_IMAGE
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
 from medtasks_utils.report.page import build_page
@@ -168,29 +167,15 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
 
 # ---- labels that are doubted
 
-MEDMCQA_ROWS = [
-    ("Which is it?", "abcd", 0, CONTRADICTED),
-    ("which  is it", "badc", 0, CONTRADICTED),
-    ("Which is it, then?", "badc", 0, ""),
-    ("Which is it not?", ["a", "a.", "c", "d"], 2, ALIKE),
-    ("What does the ECG given below show?", "wxyz", 3, NO_IMAGE),
-    ("Which structure is marked in the diagram?", "+-eE", 3, NO_IMAGE),
-    ("Which of the alike is shown in the X-ray?", "aacd", 3, f"{ALIKE}; {NO_IMAGE}"),
-    ("Given the data below, what is the mean?", ["1", "-1", "2", "-2"], 3, ""),
-]
-
 
 def test_known_issues_by_rule(tmp_path):
-    columns = ("opa", "opb", "opc", "opd")
-    written = [
-        {"question": question, "cop": key, **dict(zip(columns, options, strict=True))}
-        for question, options, key, _ in MEDMCQA_ROWS
-    ]
-    write_rows(written, tmp_path / FILE["medmcqa"])
+    rows = table("known_issues")
+    write_rows(rows, tmp_path / FILE["medmcqa"])
+    issues = [row["expected"] for row in rows]
     found = docs("medmcqa_openmed", tmp_path)
-    assert [example["known_issues"] for example in found] == [issue for *_, issue in MEDMCQA_ROWS]
+    assert [example["known_issues"] for example in found] == issues
     (breakdown,) = (each for each in benchmarks()["medmcqa"].breakdowns if each.name == "label")
-    groups = ["doubted" if issue else "not doubted" for *_, issue in MEDMCQA_ROWS]
+    groups = ["doubted" if issue else "not doubted" for issue in issues]
     assert [*map(breakdown.key, found), breakdown.key({})] == [*groups, None]
 
 

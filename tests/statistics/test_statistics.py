@@ -34,7 +34,9 @@ EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
 
 def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
-    """Of rows of scores, or of an array of plain ones."""
+    """Of rows of scores, of an array of plain ones, or of a text: examples with a digit, or ``-``, per generation."""
+    if isinstance(rows, str):
+        rows = [[None if digit == "-" else float(digit) for digit in example] for example in rows.split()]
     own: list[list[Score]] = [list(row) if isinstance(row, list | np.ndarray) else [row] for row in rows]
     nothing = [None] * len(own)
     return MetricScores.of(
@@ -73,22 +75,20 @@ def test_values_and_errors_are_the_libraries(seed):
 
 
 def test_macro_averages_are_means_of_means():
-    own = scores([1.0, 0.0, 1.0, 1.0, 1.0, 0.0], strata=["a", "a", "a", "a", "b", "b"])
+    own = scores("1 0 1 1 1 0", strata="aaaabb")
     found = MACRO.ratio(own)
     parts = [MEAN.ratio(own[:4]), MEAN.ratio(own[4:])]
     assert found.value == (0.75 + 0.5) / 2
     assert found.stderr == pytest.approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
     tasks = MACRO.ratio(concatenate([own[:4], own[4:]], tasks_are_strata=True))
     assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
-    assert MACRO.value(scores([None, 1.0], strata=["a", "b"])) == 1.0
+    assert MACRO.value(scores("- 1", strata="ab")) == 1.0
 
 
 def test_generations_of_one_example_are_one_cluster():
-    rows = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]
-    means = [sum(row) / 2 for row in rows]
-    found, of_means = MEAN.ratio(scores(rows)), MEAN.ratio(scores(means))
+    found, of_means = MEAN.ratio(scores("10 11 00 10")), MEAN.ratio(scores([0.5, 1.0, 0.0, 0.5]))
     assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
-    assert (found.clusters, found.examples, MEAN.ratio(scores([[1.0, None], [0.0, 1.0]])).examples) == (4, 8, 3)
+    assert (found.clusters, found.examples, MEAN.ratio(scores("1- 01")).examples) == (4, 8, 3)
 
 
 def test_f1_of_generations_is_the_mean_of_theirs():
@@ -116,9 +116,8 @@ def test_f1_of_generations_is_the_mean_of_theirs():
 def test_what_comes_of_nothing(how, items, value):
     assert HarnessAggregation(how)(items) == value
     assert HarnessAggregation(how).stderr(items) == NO_NUMBER
-    values: list[Any] = [NO_NUMBER, NO_NUMBER]
-    of_group: Any = sum(values)
-    assert of_group / 2 == NO_NUMBER
+    nothing: Any = NO_NUMBER
+    assert sum([nothing, nothing]) / 2 == NO_NUMBER, "of a group"
 
 
 def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
@@ -164,8 +163,8 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
 def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
     """With twenty examples of which half are right, one more right and one more wrong have a variance of 0.5 / 20²."""
     t, z = stats.t.ppf(0.975, 19), stats.norm.ppf(0.975)
-    explanation = Metric("m", unit="points", is_of_explanations=True)
-    for metric, variance in ((Metric("m"), 0.0001 + 0.5 / 400), (explanation, 0.0001 + 0.5 / 400),
+    doubted = 0.0001 + 0.5 / 400
+    for metric, variance in ((Metric("m"), doubted), (EXPLANATION, doubted),
                              (Metric("m", MACRO), 0.0001), (Metric("m", unit="points"), 0.0001)):  # fmt: skip
         top = metric.range[1] or 1.0
         found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
@@ -185,14 +184,12 @@ def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
 
 
-@given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from(["share", "f1", "points", "macro"]))
-def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, kind):
+KINDS = [Metric("m"), Metric("m", F1), Metric("m", unit="points"), Metric("m", MACRO)]
+
+
+@given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from(KINDS))
+def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric):
     share = millionths / 10**6
-    metric = Metric(
-        "m",
-        F1 if kind == "f1" else MACRO if kind == "macro" else MEAN,
-        unit="points" if kind == "points" else "share",
-    )
     top = metric.range[1] or 1
     for error in (None, 0.0, 1e-9, 0.01 * top, 0.3 * top):
         found = confidence_interval(metric, share * top, error, n, n)
@@ -222,8 +219,8 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metr
 
 def test_a_total_has_no_interval():
     total = Metric("t", TOTAL, unit="count")
-    assert estimate(scores([1.0, None, 2.0]), total) == Estimate(2, 3.0)
-    assert estimate(scores([None]), total) == estimate(scores([None]), Metric("m")) == Estimate(0, None)
+    assert estimate(scores("1 - 2"), total) == Estimate(2, 3.0)
+    assert estimate(scores("-"), total) == estimate(scores("-"), Metric("m")) == Estimate(0, None)
 
 
 def test_points_near_their_highest_are_few_without_samples_too():
@@ -244,7 +241,7 @@ def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
 
 
 def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
-    own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata=["a"] * 20 + ["b"] * 20)
+    own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata="a" * 20 + "b" * 20)
     found = ratio_interval(MACRO.ratio(own), Metric("m", MACRO))
     assert found is not None
     parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
@@ -341,7 +338,7 @@ def test_zeros_of_explanations_are_in_points():
 
 
 def test_one_example_more_is_added_once_however_many_strata_there_are():
-    values = scores([1.0] * 38 + [0.0] * 2, strata=["a", "b"] * 20)
+    values = scores([1.0] * 38 + [0.0] * 2, strata="ab" * 20)
     in_strata, as_one = (how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN))
     assert in_strata == pytest.approx(as_one) and as_one == pytest.approx(1 / 40**2)
 
@@ -352,10 +349,10 @@ def test_too_few_are_not_tested():
     few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
     assert few is not None and few.p is few.low is None and "3" in few.note
     for n in (9, 10):
-        alternating = contrast(scores([1.0, 0.0] * 5)[:n], scores([0.0, 1.0] * 5)[:n], Metric("acc"))
+        alternating = contrast(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], Metric("acc"))
         assert alternating is not None and (alternating.interval is None) == (n == 9)
-        assert len(ranking("ab", [MEAN.ratio(scores([1.0, 0.0] * 5)[:n])] * 2)) == 2 * (n == 10)
-    assert contrast(scores([None]), scores([1.0]), Metric("acc")) is None
+        assert len(ranking("ab", [MEAN.ratio(scores("1 0 " * 5)[:n])] * 2)) == 2 * (n == 10)
+    assert contrast(scores("-"), scores("1"), Metric("acc")) is None
 
 
 # ---- many comparisons
@@ -383,8 +380,8 @@ def test_ranks_and_groups():
 
 
 def test_a_run_with_repeats_does_not_lose_its_rank_to_runs_without_a_wrong_answer():
-    repeated = scores([[1.0] * 7 + [0.0]] * 6 + [[1.0] * 8] * 14)
-    ratios = [MEAN.ratio(run) for run in (scores([1.0] * 20), scores([1.0] * 20), repeated)]
+    runs = ("1 " * 20, "1 " * 20, "11111110 " * 6 + "11111111 " * 14)
+    ratios = [MEAN.ratio(scores(run)) for run in runs]
     assert [(rank.best, rank.worst) for rank in ranking(["a", "b", "repeated"], ratios)] == [(1, 3)] * 3
 
 
@@ -470,17 +467,14 @@ def test_mcnemar_detects_the_detectable_difference(n, discordance, power):
 
 def test_repeats_divide_the_variance_within_alone():
     """Scores of clusters of two examples whose variances are worked out by hand, in runs of four and two repeats."""
-    a = scores([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0]], [*"xxyyzz"])
-    b = scores([[1, 0], [1, 1], [1, 1], [0, 1], [0, 0], [0, 1]], [*"xxyyzz"])
-    within_a = np.mean([(0.25 + 0.25) / 4, 0, 0.25 / 4])  # of the means of two, each with ddof=1
-    within_b = np.mean([0.5 / 4, 0.5 / 4, 0.5 / 4])
+    a, b = (scores(each, "xxyyzz") for each in ("1110 1000 1111 0000 1111 1110", "10 11 11 01 00 01"))
+    within_a, within_b = 0.1875 / 3, 0.125  # of the means of two, each with ddof=1
     total = np.var([0.75 - 0.5, 0.75 - 0.5, 0.25 - 0.875], ddof=1)
     between = total - within_a / 4 - within_b / 2
     for repeats in (1, 2, 7):
         stderr = math.sqrt((between + (within_a + within_b) / repeats) / 3)
         assert [repeats_needed(a, b, stderr * more) for more in (1, 0.999)] == [repeats, repeats + 1]
     assert repeats_needed(a, b, 10.0) == 1 and repeats_needed(a, b, math.sqrt(between / 3)) is None
-    assert repeats_needed(a, scores([[1.0]] * 6, [*"xxyyzz"]), 1.0) is None, "one generation tells nothing"
-    assert repeats_needed(a, scores([[1.0, 0.0]] * 5 + [[1.0, None]], [*"xxyyzz"]), 1.0) is None, "unequal numbers"
-    lacking = scores([[1, 0], [1, 1], [1, 1], [0, 1], [0, 0], [None, None]], [*"xxyyzz"])
-    assert repeats_needed(a, lacking, 10.0) == 1, "examples without a score in a run are left out"
+    for other, expected in (("1 1 1 1 1 1", None), ("10 10 10 10 10 1-", None), ("10 11 11 01 00 --", 1)):
+        needed = repeats_needed(a, scores(other, "xxyyzz"), 10.0)
+        assert needed == expected, "one generation or unequal numbers tell nothing; an example without any is left out"
