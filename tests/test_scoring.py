@@ -83,12 +83,7 @@ def test_saved_runs_as_frames(tmp_path):
     runs = load_runs(path, tmp_path)
     assert [run.model for run in runs] == ["org/mine"]
     values, examples = runs.to_pandas()
-    acc = values[(values["task"] == "medmcqa_openmed") & (values["metric"] == "acc")]
-    assert set(acc["filter"]) == {"strict-match", "flexible-extract"}
-    assert [*acc["value"]] == [1.0, 1.0]
     assert len(examples) == 2 * (4 + 4)
-    one = examples[(examples["task"] == "medmcqa_openmed") & (examples["filter"] == "strict-match")].iloc[0]
-    assert one["answer"] == one["target"] and one["acc"] == 1.0 and "\\boxed" in one["response"]
     many = examples[examples["task"] == "medhallu"].iloc[0]
     assert len(many["response"]) == len(many["answer"]) == 2
     documented = [re.findall(r"``(\w+)``", text) for text in str(Frames.__doc__).split("samples:")]

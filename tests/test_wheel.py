@@ -11,9 +11,7 @@ from given import ROOT, TASKS
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
+def wheel(folder):
     pytest.importorskip("build", reason="building a wheel needs the package build")
     built = subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--outdir", str(folder), str(ROOT)],
@@ -31,7 +29,7 @@ def wheel(tmp_path_factory):
     return path
 
 
-def test_the_wheel_holds_every_module_task_and_sample_file_and_nothing_else(wheel):
+def test_the_wheel_holds_every_module_task_and_sample_file_and_nothing_else(tmp_path):
     places = ((ROOT / "medtasks_utils", "medtasks_utils"), (TASKS, "medtasks_utils/tasks"))
     expected = {
         f"{name}/{path.relative_to(folder)}"
@@ -39,7 +37,7 @@ def test_the_wheel_holds_every_module_task_and_sample_file_and_nothing_else(whee
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path != folder / "tasks"
     }
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel(tmp_path)) as archive:
         packed = {name: archive.read(name) for name in archive.namelist()}
     about = {name.rpartition("/")[2]: text for name, text in packed.items() if ".dist-info/" in name}
     assert {name for name in packed if ".dist-info/" not in name} == expected

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from given import Row
-from running import right_answer
+from running import documents, load, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.doubted_labels import _weights
 
+TASK = "medmcqa_openmed"
 WRONG = {"A": "B", "B": "C", "C": "D", "D": "A"}
 """A wrong letter for each right one, the same for all models."""
 
@@ -32,12 +33,6 @@ def model(places: dict[str, str], alike: Sequence[str] = ()) -> Any:
     return answer
 
 
-def questions(folder: Path) -> list[Row]:
-    (log,) = folder.rglob("samples_*.jsonl")
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    return [line["doc"] for line in lines if line["filter"] == "strict-match"]
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Four runs of MedMCQA.
@@ -46,8 +41,7 @@ def folder(tmp_path_factory):
     fifth has no answer by three. The last run, ``weak``, is wrong alone on three more.
     """
     folder = tmp_path_factory.mktemp("runs")
-    save_run(folder / "probe", tasks="medmcqa_openmed")
-    docs = questions(folder / "probe")
+    docs = documents(load(TASK))
     first, second, third, fourth, fifth = (doc["question"] for doc in docs[:5])
     letters = [letter for letter in "ABCD" if letter != docs[3]["answer_letter"]]
     for number, name in enumerate(("one", "two", "three", "weak")):
@@ -58,7 +52,7 @@ def folder(tmp_path_factory):
             for doc in docs[5:8]:
                 places[doc["question"]] = f"\\boxed{{{WRONG[doc['answer_letter']]}}}"
         alike = [first, *([second] if number < 3 else []), *([third] if number < 2 else [])]
-        save_run(folder / name, model(places, alike), tasks="medmcqa_openmed", model=f"org/{name}")
+        save_run(folder / name, model(places, alike), tasks=TASK, model=f"org/{name}")
     return folder
 
 
@@ -74,7 +68,7 @@ def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) ->
 
 
 def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
-    docs = questions(folder / "probe")
+    docs = documents(load(TASK))
     first, second = run(folder, tmp_path, "one", "two", "three", "weak")
     path, number = tmp_path / "doubts.csv", len(docs)
     said = f"2 of {number} examples have one answer from most runs, but another label: {path}\n"
@@ -83,7 +77,7 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     assert (second["doc_id"], second["runs_for"], second["runs_for_label"]) == ("1", "one, two, three", "weak")
     assert (first["label"], first["answer"]) == (docs[0]["answer_letter"], WRONG[docs[0]["answer_letter"]])
     assert docs[0]["question"] in first["prompt"] and first["response"] == f"\\boxed{{{first['answer']}}}"
-    assert {(row["verdict"], row["comment"], row["task"]) for row in (first, second)} == {("", "", "medmcqa_openmed")}
+    assert {(row["verdict"], row["comment"], row["task"]) for row in (first, second)} == {("", "", TASK)}
     # Pairs of wrong letters: 12 of the first question, 6, 2 and 12 of the next; on the fourth two runs agree.
     chance = (12 + 6 + 2 + 2 + 1) / (12 + 6 + 2 + 12 + 2)
     one, two, three, weak = (math.log((number - wrong + 1) / (wrong + 1) / chance) for wrong in (5, 5, 4, 5))
@@ -101,7 +95,7 @@ def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):
     assert [row["doc_id"] for row in rows] == ["0", "1", "2"]
     assert rows[2]["runs_for"] == "one, two" and rows[2]["runs_for_label"] == "three"
     told = json.loads(capsys.readouterr().out)
-    assert told["items"] == len(questions(folder / "probe"))
+    assert told["items"] == len(documents(load(TASK)))
     assert [{name: str(value) for name, value in doubt.items()} for doubt in told["doubts"]] == rows
 
 

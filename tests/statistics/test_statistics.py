@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
 
-from medtasks_utils.compare.contrast import contrast, mcnemar
+from medtasks_utils.compare.contrast import Contrast, contrast, mcnemar
 from medtasks_utils.harness.aggregates import NO_NUMBER, ExampleScore, HarnessAggregation
 from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
@@ -42,6 +42,14 @@ def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
     return MetricScores.of(
         own, integer_codes(nothing if clusters is None else clusters), integer_codes(strata or [""] * len(own))
     )
+
+
+def compared(first: Any, second: Any, metric: Metric) -> Contrast:
+    """Two runs, of rows of scores or of what was made of them."""
+    runs = [each if isinstance(each, MetricScores) else scores(each) for each in (first, second)]
+    found = contrast(*runs, metric)
+    assert found is not None
+    return found
 
 
 def pairs(target: Any, given: Any) -> list[Score]:
@@ -271,8 +279,7 @@ def test_interval_and_p_value_never_disagree(seed):
         (Metric("acc"), rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
         (Metric("f1", F1), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
     ):
-        found = contrast(scores(first, clusters), scores(second, clusters), metric)
-        assert found is not None
+        found = compared(scores(first, clusters), scores(second, clusters), metric)
         if found.test == "t" and found.p is not None and found.low is not None and found.high is not None:
             assert (found.p < 0.05) == (not found.low <= 0 <= found.high) or abs(found.p - 0.05) < 1e-9
 
@@ -280,9 +287,9 @@ def test_interval_and_p_value_never_disagree(seed):
 def test_the_t_test_is_the_paired_one_of_the_textbook():
     rng = np.random.default_rng(5)
     a, b = rng.uniform(0, 100, (2, 40))
-    found = contrast(scores(a), scores(b), Metric("m", unit="points"))
+    found = compared(a, b, Metric("m", unit="points"))
     expected = stats.ttest_rel(b, a)
-    assert found is not None and found.p == pytest.approx(expected.pvalue)
+    assert found.p == pytest.approx(expected.pvalue)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
 
 
@@ -292,29 +299,29 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
 
     a = [1.0] * lost + [0.0] * gained + [1.0] * 20
     b = [0.0] * lost + [1.0] * gained + [1.0] * 20
-    found = contrast(scores(a), scores(b), Metric("acc"))
-    assert found is not None and found.test == "mcnemar" and found.p is not None
+    found = compared(a, b, Metric("acc"))
+    assert found.test == "mcnemar"
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
     up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
     assert (found.low, found.high) == pytest.approx((up - down - reach, up - down + reach))
-    back = contrast(scores(b), scores(a), Metric("acc"))
-    assert back is not None and back.interval is not None
+    back = compared(b, a, Metric("acc"))
+    assert back.interval is not None
     assert (back.b, back.a, -back.difference) == (found.a, found.b, found.difference)
     assert (-back.interval.high, -back.interval.low) == pytest.approx((found.low, found.high))
 
 
 def test_scores_are_compared_where_both_runs_were_judged():
     right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
-    a = scores([right] * 10 + [wrong] * 10 + [failed] * 2)
-    b = scores([right] * 8 + [failed] * 2 + [wrong] * 10 + [right] * 2)
-    found = contrast(a, b, EXPLANATION)
-    assert found is not None and (found.n, found.left_out, found.difference) == (18, 4, 0)
+    a = [right] * 10 + [wrong] * 10 + [failed] * 2
+    b = [right] * 8 + [failed] * 2 + [wrong] * 10 + [right] * 2
+    found = compared(a, b, EXPLANATION)
+    assert (found.n, found.left_out, found.difference) == (18, 4, 0)
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
-    lost, decided = scores([(2.0, 2.0)] * 10 + [[]]), scores([(2.0, 2.0)] * 10 + [(0.0, 1.0)])
+    lost, decided = [(2.0, 2.0)] * 10 + [[]], [(2.0, 2.0)] * 10 + [(0.0, 1.0)]
     for first, second in ((lost, decided), (decided, lost)):
-        found = contrast(first, second, Metric("f1", F1))
-        assert found is not None and (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
+        found = compared(first, second, Metric("f1", F1))
+        assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
 
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
@@ -322,19 +329,16 @@ def test_generations_without_a_judgement_are_filled_one_by_one():
     right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
     a = scores([[right, right, right, failed]] * 16 + [[wrong, right, failed, wrong]] * 8 + [[wrong] * 4] * 6)
     b = scores([right] * 20 + [wrong] * 10)
-    found = contrast(a, b, EXPLANATION)
-    assert found is not None and found.difference == pytest.approx(0) and (found.n, found.left_out) == (24, 6)
+    found = compared(a, b, EXPLANATION)
+    assert found.difference == pytest.approx(0) and (found.n, found.left_out) == (24, 6)
     alone = [estimate(run, EXPLANATION).value for run in (a, b)]
     assert [found.a, found.b] == pytest.approx(alone), "as each run has it by itself"
 
 
 def test_zeros_of_explanations_are_in_points():
-    found = contrast(scores([0.0] * 131), scores([0.0] * 131), EXPLANATION)
-    assert (
-        found is not None and found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
-    )
-    of_any_unit = contrast(scores([0.0] * 131), scores([0.0] * 131), Metric("m", unit="number"))
-    assert of_any_unit is not None and of_any_unit.test == "t"
+    found = compared([0.0] * 131, [0.0] * 131, EXPLANATION)
+    assert found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
+    assert compared([0.0] * 131, [0.0] * 131, Metric("m", unit="number")).test == "t"
 
 
 def test_one_example_more_is_added_once_however_many_strata_there_are():
@@ -344,13 +348,13 @@ def test_one_example_more_is_added_once_however_many_strata_there_are():
 
 
 def test_too_few_are_not_tested():
-    none = contrast(scores([None] * 30, list(range(30))), scores(pairs([1] * 30, [1] * 30)), Metric("f1", F1))
-    assert none is not None and none.p is none.low is None and "0 independent" in none.note
-    few = contrast(scores([50.0, 60, 70]), scores([51.0, 60, 71]), Metric("m", unit="points"))
-    assert few is not None and few.p is few.low is None and "3" in few.note
+    none = compared([None] * 30, pairs([1] * 30, [1] * 30), Metric("f1", F1))
+    assert none.p is none.low is None and "0 independent" in none.note
+    few = compared([50.0, 60, 70], [51.0, 60, 71], Metric("m", unit="points"))
+    assert few.p is few.low is None and "3" in few.note
     for n in (9, 10):
-        alternating = contrast(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], Metric("acc"))
-        assert alternating is not None and (alternating.interval is None) == (n == 9)
+        alternating = compared(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], Metric("acc"))
+        assert (alternating.interval is None) == (n == 9)
         assert len(ranking("ab", [MEAN.ratio(scores("1 0 " * 5)[:n])] * 2)) == 2 * (n == 10)
     assert contrast(scores("-"), scores("1"), Metric("acc")) is None
 
