@@ -45,6 +45,11 @@ def comparison(saved: Path, **settings: Any) -> Comparison:
     return compare_runs(one_run(saved / "a"), one_run(saved / "b"), **settings)
 
 
+def printed(found: Comparison, points: float) -> list[str]:
+    """The lines of a comparison and of a plan for these points, but the first, which name files."""
+    return "\n".join([*comparison_lines(found), *lines_of(points, [*plan(found, points)])]).split("\n")[3:]
+
+
 def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
     content = json.loads(path.read_text())
     edit(content)
@@ -89,13 +94,7 @@ def test_repeated_generations_are_compared(tmp_path):
 
         save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
     found = comparison(tmp_path)
-    whole = {line.metric.name: line.contrast for line in found.differences if line.breakdown is None}
-    for metric, result in whole.items():
-        assert result.a == pytest.approx(found.a.tasks["medhallu"].metrics[metric, "strict-match"].value)
-        assert (result.test == "t" and result.n == len(found.a.tasks["medhallu"].samples)) or metric == "f1"
-    assert {"maj@k", "all@k", "any@k", "agreement"} < whole.keys()
-    needs = {points: need for points in (5, 20, 30) for need in plan(found, points) if need["metric"] == "acc"}
-    assert [need["repeats"] for need in needs.values()] == [73, 5, 3]
+    assert printed(found, 20) == table("comparison_of_repeats")
     fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
@@ -142,10 +141,6 @@ def test_examples_in_another_order_are_paired_by_what_they_are(pair_of_runs):
 
 def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
     a, b = map(one_run, pair_of_runs)
-    lines = compare_runs(a, b, metrics=["acc"]).differences
-    by_name = {line.task: line.contrast for line in lines if not line.breakdown}
-    parts = [by_name[task].stderr or 0 for task in GENERATION_TASKS]
-    assert by_name["medtasks"].stderr == pytest.approx(math.hypot(*parts) / 4), "a mean over its tasks"
     b.groups["medexqa"].tasks.pop()
     assert "medexqa" not in {line.task for line in compare_runs(a, b).differences}, "another group of this name"
     del b.tasks["medhallu"]
@@ -248,9 +243,8 @@ def test_what_is_not_there_is_an_error(saved, settings, message):
 
 
 def test_what_is_printed_to_the_letter(found):
-    """Every task, group and breakdown with its values, tests and counts; then a plan. The first lines name files."""
-    printed = [*comparison_lines(found), *lines_of(5, [*plan(found, 5)])]
-    assert "\n".join(printed).split("\n")[3:] == table("comparison")
+    """Every task, group and breakdown with its values, tests and counts; then a plan."""
+    assert printed(found, 5) == table("comparison")
 
 
 KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"

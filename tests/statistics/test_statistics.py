@@ -46,8 +46,8 @@ def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
 
 def compared(first: Any, second: Any, metric: Metric) -> Contrast:
     """Two runs, of rows of scores or of what was made of them."""
-    runs = [each if isinstance(each, MetricScores) else scores(each) for each in (first, second)]
-    found = contrast(*runs, metric)
+    a, b = (each if isinstance(each, MetricScores) else scores(each) for each in (first, second))
+    found = contrast(a, b, metric)
     assert found is not None
     return found
 
@@ -318,7 +318,8 @@ def test_scores_are_compared_where_both_runs_were_judged():
     found = compared(a, b, EXPLANATION)
     assert (found.n, found.left_out, found.difference) == (18, 4, 0)
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
-    lost, decided = [(2.0, 2.0)] * 10 + [[]], [(2.0, 2.0)] * 10 + [(0.0, 1.0)]
+    both: list[Any] = [(2.0, 2.0)] * 10
+    lost, decided = [*both, []], [*both, (0.0, 1.0)]
     for first, second in ((lost, decided), (decided, lost)):
         found = compared(first, second, Metric("f1", F1))
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
