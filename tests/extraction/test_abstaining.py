@@ -32,14 +32,6 @@ def test_each_text_is_told_apart(task):
     assert erring == table("abstaining_not_read")
 
 
-@pytest.mark.parametrize("think", ["<think>It lacks a weight, so N/A?</think>\n", "<think>Easy.</think>"])
-@pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
-def test_reasoning_changes_nothing(task, think, filter_name):
-    for wanted, part in ((True, LACKS[:60]), (False, CAVEATS[:60])):
-        tagged = [text for text in part if "</answer>" in text]
-        assert {is_not_available(task, filter_name, think + text) for text in tagged} == {wanted}
-
-
 @pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
 def test_saying_nothing_is_no_answer(task, filter_name):
     values = {text: task.extract(filter_name, text, task.eval_docs[0]).value for text in texts("nothing")}

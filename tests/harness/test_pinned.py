@@ -47,7 +47,7 @@ def test_it_is_downloaded_once_then_read_offline(server, repository, monkeypatch
 
 
 def test_another_file_is_refused_and_not_kept(server, repository):
-    server.raw[next(iter(server.raw))] = pinned_sample.contents()["corrected.csv"] + b"\n"
+    server.raw[next(iter(server.raw))] = pinned_sample.CONTENT + b"\n"
     with pytest.raises(DataError, match="SHA256"):
         numbers()
     assert not list(pinned.cached_folder(repository).glob("*"))

@@ -1,30 +1,19 @@
 """Many cases at once: both judges' scores, the limit, faults, a kill, a rerun, interruption."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
 from given import ROOT
-from judge_server import LABELS, JudgeServer, faulty, reply_to, sound
+from judge_server import LABELS, JudgeServer, faulty, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import Fault
 from scripts import Held, prompt_of, together, whole
 
-from medtasks_utils.judging import Case, JudgeError, judge_all, judge_name, make_judge, templates
+from medtasks_utils.judging import JudgeError, judge_all, judge_name, make_judge, templates
 
 __all__ = ["no_keys_and_no_waits"]
-WORTH = dict(zip(LABELS, (1.0, 0.5, 0.0), strict=True))
-
-
-def rate(one: Case, texts: tuple[str, ...], prompt: str) -> float:
-    """What the server's replies to FActScore's prompts amount to."""
-    fields = one._asdict()
-    extraction, verify = templates.load("factscore_claims"), templates.load(f"factscore_{prompt}")
-    claims = [claim for text in texts
-              for claim in json.loads(reply_to(extraction.messages(**{**fields, "explanation": text})))]  # fmt: skip
-    return 100 * sum(WORTH[reply_to(verify.messages(**fields, claim=claim))] for claim in claims) / len(claims)
 
 
 @pytest.mark.parametrize("coverage", [False, True])
@@ -39,13 +28,10 @@ def test_factscore(coverage, tmp_path, capsys):
     assert calls == len(todo) * 7 + 7 * coverage * sum(len(one.references) for one in todo)
     told = f"{judge.signature}|model:judge: 5 judged; requests: {{}}; tokens: {{}} in prompts, {{}} in completions\n"
     assert capsys.readouterr().err == told.format(calls, 7 * calls, 3 * calls) + told.format(0, 0, 0)
-    for one, found, rerun in zip(todo, judgements, again, strict=True):
-        support = rate(one, (one.explanation,), "verify")
-        cover = rate(one, one.references, "cover") if coverage else support
-        assert found.score == pytest.approx((support + cover) / 2)
-        assert found.output["support"] == support and found.output.get("coverage", support) == cover
+    assert again == judgements
+    for one, found in zip(todo, judgements, strict=True):
         assert len(found.output["claims"]) == len(found.output["labels"]) == 6
-        assert rerun == found
+        assert found.score == found.output["support"] or coverage
         for text in one.references:
             assert any(f"\n{text}\n</explanation>" in prompt for prompt in asked) == coverage
         for example in templates.examples(one.specialty):
@@ -57,14 +43,16 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
     def answer(request):
         text = whole(request["messages"])
         if "JSON array" not in text:
-            return LABELS[0] if "shared" in text else LABELS[2]
-        return "[]" if "Zzz." in text else '["shared", "own"]' if "Mine." in text else '["shared", "other"]'
+            return LABELS[0] if "shared" in text else LABELS[1] if "Because of" in text else LABELS[2]
+        return "[]" if "Zzz." in text else '["shared", "own"]' if "Mine." in text else '["shared", "x", "y"]'
 
     todo = [case(0, references=("Mine.", "Yours.")), case(1, explanation="Zzz."), case(2, references=("Zzz.",))]
     with JudgeServer(answer) as server:
         both, silent, bare = judged(server, tmp_path, todo, "factscore", coverage=True)
-    assert both.output["reference_claims"] == ["shared", "own", "other"]
-    assert both.output["coverage"] == pytest.approx(100 / 3)
+    assert both.output["reference_claims"] == ["shared", "own", "x", "y"]
+    assert both.output["labels"] == [LABELS[0], LABELS[2], LABELS[2]]
+    assert both.output["coverage"] == 62.5, "each by the explanation alone"
+    assert (both.output["support"], both.score) == pytest.approx((100 / 3, (100 / 3 + 62.5) / 2))
     assert (silent.output["claims"], silent.output["support"], silent.score) == ([], 0.0, silent.output["coverage"] / 2)
     assert (bare.output["coverage"], bare.score) == (None, bare.output["support"])
 

@@ -2,27 +2,23 @@
 
 import base64
 import hashlib
-import json
 import re
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import pytest
+from commanding import one_line
 from page_numbers import Page
-from saved_runs import sample_file, save_run
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.comparison import comparison_data
-from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.ranking import ranks
 from medtasks_utils.report.text import as_tex
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
-from medtasks_utils.results.samples import read_samples
 
 SMALL = Path(__file__).with_name("small")
 
@@ -33,22 +29,6 @@ def runs():
 
 
 # ---- numbers
-
-
-def test_prompts_that_were_refused_are_unanswered(tmp_path):
-    name = "medexqa_clinical_psychology_logits"
-    path = save_run(tmp_path, lambda doc: "1", tasks=name)
-    log = sample_file(path, name)
-    first, *others = map(json.loads, log.read_text().splitlines())
-    first.update(acc=0.0, resps=[[""]] * 5, filtered_resps=[""] * 5, refusal=["too long"])
-    log.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)))
-    (topic,) = topics_of(read_runs(tmp_path))
-    assert outcomes(topic.results["model"])["no answer found"] == 1
-    refused, answered, *_ = topic.results["model"].samples
-    assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
-    assert refused.target in "ABCD" and answered.target in "ABCD", "not an index"
-    log.write_text(json.dumps({**first, "target": "B"}) + "\n")
-    assert [sample.target for sample in read_samples(log).samples] == ["B"]
 
 
 def test_names_are_escaped_for_latex():
@@ -140,12 +120,6 @@ def test_the_command(tmp_path, capsys):
         assert main([*command, *flags]) == 0 and capsys.readouterr()
         assert Page(output.read_text()).numbers["runs"][:2] == ["second", "first"]
     (tmp_path / "results.json").write_text('{"a": ')
-    for arguments, words in (
-        ([SMALL, "-o", output, "--baseline", "x"], "--baseline must be one of first, second"),
-        ([tmp_path / "nowhere"], "no file or folder"),
-        ([tmp_path / "results.json", "-o", tmp_path / "n.html"], "results.json cannot be read"),
-    ):
-        assert main(["report", *map(str, arguments)]) == 1
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith("medtasks: error: ") and words in line
+    assert main(["report", str(tmp_path / "results.json"), "-o", str(tmp_path / "n.html")]) == 1
+    assert "results.json cannot be read" in one_line(capsys.readouterr().err)
     assert not (tmp_path / "n.html").exists()

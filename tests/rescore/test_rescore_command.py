@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import shutil
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -73,24 +72,6 @@ def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, s
 # ---- what is written
 
 
-def test_geval_writes_a_row_for_each_response_with_all_that_the_judge_said(logs, tmp_path, server, rescore):
-    assert rescore(logs) == 0
-    rows = table(tmp_path)
-    assert Counter(row["status"] for row in rows) == {"judged": 10, "wrong": 14}
-    assert len(server.judging) == 10, "a wrong answer costs no call"
-    for row in rows:
-        assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
-        assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
-        assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
-    for row in with_status(rows, "judged"):
-        output = json.loads(row["judge_model_output"])
-        assert output["final_score"] == float(row["score"])
-        assert float(row["judge_score"]) == pytest.approx(float(row["score"]) / 100)
-        (request,) = [each for each in server.judging if row["question"] in whole(each["messages"])]
-        assert json.loads(str(sound(request))) == output
-        assert "<think>" not in whole(request["messages"])
-
-
 def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, rescore, capsys):
     judge = {"use_explanations": True, "use_judge": True, "judge_mode": "factscore", "judge_model": "judge"}
     where = {"judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
@@ -122,6 +103,18 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
     for judge, own in theirs.items():
         names = [*first, *own, "references", "error"]
         assert list(before[judge][0])[: len(names)] == names and len(before[judge]) == 24
+    for row in before["geval"]:
+        assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
+        assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
+        assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
+    judged = with_status(before["geval"], "judged")
+    assert (len(judged), len(with_status(before["geval"], "wrong"))) == (10, 14)
+    for row in judged:
+        output = json.loads(row["judge_model_output"])
+        assert output["final_score"] == float(row["score"]) == pytest.approx(100 * float(row["judge_score"]))
+        prompts = [whole(request["messages"]) for request in server.judging]
+        (request,) = [text for text in prompts if "final_score" in text and row["question"] in text]
+        assert "<think>" not in request
     shown, calls = capsys.readouterr().out, len(server.requests)
     (tmp_path / "out" / "judged_geval.csv").unlink()
     server.answer = lambda request: Fault(500)

@@ -5,13 +5,16 @@ import re
 import shutil
 
 import pytest
-from given import BENCHMARKS, GENERATION_TASKS, table
+from given import BENCHMARKS, GENERATION_TASKS, json_lines, table
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
+from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Sample, merged, read_runs
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
@@ -35,30 +38,32 @@ def results(saved, tmp_path):
 # ---- what a run holds
 
 
-def test_a_run_of_all_benchmarks_is_read_whole(saved):
+def test_a_run_of_all_benchmarks_is_read_once(saved):
     (run,) = read_runs([saved, saved.parent, saved.parent.parent])
     assert (run.name, run.model, run.problems) == ("model", "org/model", [])
     assert run.date and run.date in saved.name
-    assert {name: task.benchmark_name for name, task in run.tasks.items()} == BENCHMARK_OF
-    assert list(run.groups) == ["medtasks"] and run.groups["medtasks"].tasks == list(GENERATION_TASKS)
-    assert ("acc", "strict-match") in run.groups["medtasks"].metrics
+    assert {name: group.tasks for name, group in run.groups.items()} == {"medtasks": list(GENERATION_TASKS)}
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
-        assert len(task.samples) == run.results["n-samples"][task.task]["effective"]
-        value, stderr = task.metrics["acc", "strict-match"]
-        assert value == run.results["results"][task.task]["acc,strict-match"]
-        assert stderr == run.results["results"][task.task]["acc_stderr,strict-match"]
+        assert len(task.samples) == run.counts[task.task]["effective"]
 
 
-def test_log_likelihoods_are_read_as_letters(tmp_path):
+def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_unanswered(tmp_path):
     def prefers_b(doc):
         return -0.5 if doc["continuation"].strip() == "B" else -2.0
 
-    save_run(tmp_path, prefers_b, tasks="medexqa_clinical_psychology_logits")
-    (run,) = read_runs(tmp_path)
-    (task,) = run.tasks.values()
-    assert task.benchmark_name == "medexqa" and task.filters == ["none"]
-    for sample in task.samples:
+    name = "medexqa_clinical_psychology_logits"
+    log = sample_file(save_run(tmp_path, prefers_b, tasks=name), name)
+    lines = json_lines(log)
+    lines[0].update(acc=0.0, resps=[[""]] * 5, filtered_resps=[""] * 5, refusal=["too long"])
+    lines[1]["target"] = "B"
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (topic,) = topics_of(read_runs(tmp_path))
+    assert outcomes(topic.results["model"])["no answer found"] == 1
+    refused, named, *others = topic.results["model"].samples
+    assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
+    assert refused.target == refused.doc["answer_letter"] and named.target == "B"
+    for sample in others:
         assert sample.answers == {"none": ["B"]}
         assert sample.responses[1] == "B: -0.5" and len(sample.responses) == 4
         assert sample.target == sample.doc["answer_letter"]

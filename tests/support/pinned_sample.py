@@ -9,17 +9,16 @@ from medtasks_utils.harness.sources import SAMPLE
 REAL = CARD.repositories["corrected"]
 
 
-def contents() -> dict[str, bytes]:
-    """By the name under which they are kept: the corrected rows."""
-    return {"corrected.csv": (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()}
+CONTENT = (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()
 
 
 def repository() -> Repository:
     """The card's, with the checksums of these files."""
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents().items()}
-    return REAL._replace(files=tuple(file._replace(sha256=sums[file.name]) for file in REAL.files))
+    (file,) = REAL.files
+    return REAL._replace(files=(file._replace(sha256=hashlib.sha256(CONTENT).hexdigest()),))
 
 
 def served() -> dict[str, bytes]:
     """The files by their paths on the server."""
-    return {f"/{REAL.name}/{REAL.revision}/{file.path}": contents()[file.name] for file in REAL.files}
+    (file,) = REAL.files
+    return {f"/{REAL.name}/{REAL.revision}/{file.path}": CONTENT}
