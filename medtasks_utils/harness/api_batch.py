@@ -1,8 +1,8 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-are answered. A run replaces it with :meth:`ApiBatch.generate_until`, which sends as many prompts at once, in order and
-each in a request of its own, and continues each conversation without waiting for the others.
+have replies. A run replaces it with :meth:`ApiBatch.generate_until`, which sends the same number of prompts at a time,
+in order and each in a request of its own, and continues each conversation without waiting for the others.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ class ApiBatch:
         await conversations
 
     async def _replies(self, ask: Ask, request: Any, prompt: Any) -> list[Reply]:
-        """Return the replies to a prompt; if the prompt is too long, an empty reply, which ends the conversation."""
+        """Return the replies to a prompt, kept or new; if it is too long, empty replies, which end the conversation."""
         settings = request.args[1]
         arguments = (prompt, settings)
         if self._store is not None:
@@ -186,7 +186,7 @@ def read_replies(
         retry_after: the header ``Retry-After`` of the response.
 
     Raises:
-        MedtasksError: as :func:`.model_server.read` does, and for another number of replies.
+        MedtasksError: as :func:`.model_server.read` does, and for fewer replies than requested.
     """
     limit = body.get("max_tokens") or body.get("max_completion_tokens")
     replies, usage = read(status, sent, url, model.model, limit, retry_after)
@@ -194,7 +194,7 @@ def read_replies(
         spent.update(replies=1, **usage)
     number = body.get("n", 1)
     if len(replies) < number:
-        raise MedtasksError(f"{url} sent {len(replies)} of n={number} choices")
+        raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")
     return [without_thoughts(model, reply) for reply in replies[:number]]
 
 

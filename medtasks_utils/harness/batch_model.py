@@ -1,4 +1,4 @@
-"""Define models whose requests and replies go through files, by way of the function :data:`answering`.
+"""Define models whose requests and replies go through files, by way of the function in :data:`answering`.
 
 Each is derived from the API model of lm_eval that would send the requests to a server, so the request bodies are the
 same.

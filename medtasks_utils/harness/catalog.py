@@ -1,4 +1,4 @@
-"""Find the tasks of this pack and of the user; read lm_eval's own 16,000 task files only if necessary."""
+"""Find the tasks of this package and of the user; read lm_eval's own 16,000 task files only if necessary."""
 
 import logging
 import re
@@ -20,18 +20,18 @@ from .lm_eval_names import TaskManager, load_yaml
 Configuration = dict[str, Any]
 
 _MISSPELT = 0.8
-"""Minimum similarity, 0 to 1, at which a name is a misspelling of ours; names in lm_eval stay below 0.75."""
+"""Minimum similarity, 0 to 1, at which a name counts as a misspelling of ours; lm_eval's names stay below 0.75."""
 
 
 def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
-    """Return a task manager that knows only this pack's tasks."""
+    """Return a task manager that knows only the tasks of this package and of benchmarks in other distributions."""
     return manager_for((), metadata=metadata)
 
 
 def manager_for(
     names: Sequence[str], include_path: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TaskManager:
-    """Return a task manager that knows this pack's tasks, those in ``include_path`` and, if necessary, lm_eval's own.
+    """Return a task manager that knows our tasks, those in ``include_path`` and, if necessary, lm_eval's own.
 
     lm_eval's 16,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
     ``med*`` that matches some of our tasks stands for our tasks only.
@@ -77,7 +77,10 @@ def manager_for(
 
 
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> dict[str, Any]:
-    """Build the tasks and return them by name; lm_eval then uses these objects. Tasks in named files are left out."""
+    """Build the tasks and return them by name, except those in named files.
+
+    If no file is named, lm_eval then uses these objects.
+    """
     made = manager.load(manager.match_tasks(list(names)))
     if all(manager.match_tasks([name]) for name in names):  # other names are files
         vars(manager)["load"] = lambda tasks: made
@@ -118,7 +121,7 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 
 
 def _members(manager: TaskManager, members: Iterable[str | Configuration]) -> Iterator[str]:
-    """Yield the name of every task in the given tasks, groups and tags that is not defined within a group.
+    """Yield the names of all tasks in the given tasks, groups and tags, except those whose definition is in a group.
 
     Args:
         manager: the task manager, which need not know the tasks.

@@ -3,7 +3,7 @@
 1. The tasks and options exist, and the rows can be read (:func:`.catalog.make_tasks`).
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
-4. Everything that the model and the tasks need is installed and downloaded (:func:`check_model`).
+4. What the model and the tasks need is available (:func:`check_model`), and replies leave room for a prompt.
 5. The server answers a request of the form that the run will send (:func:`.models.probe`).
 """
 
@@ -50,7 +50,7 @@ def check(
         may_be_away: True if the server may be down, since kept replies may suffice.
 
     Raises:
-        MedtasksError: for the first error; a UsageError if it is in the command line.
+        MedtasksError: for the first error; a UsageError if it is in the command line, a DataError if it is in the rows.
     """
     manager = manager_for(config.tasks, config.include_path, config.metadata)
     tasks = make_tasks(manager, config.tasks)
@@ -73,7 +73,7 @@ def check(
         except ServerUnavailable as error:
             if not may_be_away:
                 raise
-            logger.warning("%s; the run continues with the kept replies only", error)
+            logger.warning("%s; the run goes on without it, as far as the kept replies suffice", error)
             completion = None
         check_room(lengths, context_of(model))
         if completion and any(reply.reasoning for reply in completion.replies):
@@ -83,7 +83,7 @@ def check(
 
 
 def _ours(tasks: Mapping[str, Any]) -> list[Any]:
-    """Return the tasks of this pack."""
+    """Return the tasks that run a benchmark, of this package or of another distribution."""
     return [task for task in tasks.values() if hasattr(task, "benchmark")]
 
 
@@ -123,7 +123,7 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
     """
     arguments, settings = config.model_args, config.gen_kwargs
     template = str(config.apply_chat_template)
-    if template.startswith("--"):  # argparse takes a misspelt flag with spaces in its value for that of the flag before
+    if template.startswith("--"):  # argparse takes a misspelt flag, if its value has spaces, for the value before it
         yield f"there is no flag {template.partition('=')[0]}"
     if config.model in HF and "pretrained" not in arguments:
         yield (
@@ -167,10 +167,10 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
     if others:
         yield (
             f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(tasks)}: give the indices "
-            'of the examples by task, as in {"medhallu": [0, 1]}, or a file that contains this'
+            'of the examples by task, such as {"medhallu": [0, 1]}, or a file that contains this'
         )
     if config.limit is not None and config.limit <= 0:
-        yield f"--limit {config.limit:g}: give a number of examples, or a fraction below 1; omit it for all examples"
+        yield f"--limit {config.limit:g}: give a number above 0 (below 1: a fraction), or omit it for all examples"
 
 
 # ---- where results go
@@ -208,10 +208,10 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """Check that the kind of model exists, and that its folder, its package and the requested device do.
+    """Check the kind of model and its arguments, and that its folder, its packages and the requested device exist.
 
     Raises:
-        UsageError: for an unknown kind or argument, and for a CUDA device if torch finds none.
+        UsageError: for an unknown kind, folder or argument, and for a CUDA device if torch finds none.
         MedtasksError: for a missing package.
     """
     path = str(config.model_args.get("pretrained", ""))
@@ -233,7 +233,7 @@ def check_model(config: EvaluatorConfig) -> None:
         import torch
 
         if not torch.cuda.is_available():
-            raise UsageError(f"--device {device}: torch finds no CUDA device here; omit --device to use another one")
+            raise UsageError(f"device {device}: torch finds no CUDA device here; omit it to use another one")
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:

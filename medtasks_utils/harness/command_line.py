@@ -62,7 +62,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
         settings: the values of ``--set``, which are added to the metadata.
 
     Raises:
-        UsageError: for an invalid value of a flag.
+        UsageError: for an invalid value of a flag, a configuration that cannot be read, and if no task is named.
     """
     flags = {name: value for name, value in vars(arguments).items() if value is not None}
     file = flags.pop("config", None)  # lm_eval would print its content, including API keys
@@ -99,7 +99,7 @@ def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Se
         benchmark, _, option = (part.strip() for part in name.partition("."))
         if not (equals and option) or re.search(r"[\s,]\w+\.\w+=", text):
             raise UsageError(
-                f"--set takes one BENCHMARK.OPTION=VALUE, as in medhallu.difficulty=hard, not {setting!r}; repeat "
+                f"--set takes one BENCHMARK.OPTION=VALUE, such as medhallu.difficulty=hard, not {setting!r}; repeat "
                 "--set for further options"
             )
         value: Any = text

@@ -1,4 +1,4 @@
-"""Import lm_eval without the libraries that it imports immediately but that runs of this pack rarely need.
+"""Import lm_eval without the libraries that it imports immediately but that our runs rarely need.
 
 Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes a third of the time until the first request. It is
 imported when it is first used instead.

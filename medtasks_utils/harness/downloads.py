@@ -1,6 +1,6 @@
-"""Download everything that runs need into their caches, for ``medtasks fetch``.
+"""Download everything that runs need into the caches, for ``medtasks fetch``.
 
-The list consists of the repositories and resources that the benchmarks name. Runs use the same code.
+The list consists of the repositories and resources that the benchmarks name. Runs download with the same code.
 """
 
 from collections.abc import Iterator

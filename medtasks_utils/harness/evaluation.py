@@ -30,7 +30,7 @@ from .task_options import SERVED_BY
 
 
 class StoppedBeforeReplies(Exception):
-    """Raised to end a run after its requests are built, if there are no replies to them."""
+    """A signal that ends a run after its requests are built, since there are no replies to them yet."""
 
 
 class Evaluation:
@@ -38,10 +38,10 @@ class Evaluation:
 
     Attributes:
         config: the flags of the run.
-        seconds: the duration of the run.
-        results: lm_eval's results; None in all processes but the first.
+        seconds: the duration of the run in seconds, until its results are known.
+        results: lm_eval's results; None before they are known, and in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
-        unsaved: errors that occurred while saving, in order.
+        unsaved: messages of errors that occurred while saving, as keys, in order.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
         spent: the tokens that the server reported, and the number of reused replies of earlier runs.
@@ -63,8 +63,8 @@ class Evaluation:
             config: the flags of ``lm_eval run``.
             settings: the values of ``--set``.
             keep: True to keep replies next to the output.
-            fresh: True to ignore the replies of an interrupted run.
-            extend: True to reuse replies of finished runs.
+            fresh: True to ignore the replies of interrupted runs.
+            extend: True to reuse replies of finished runs too.
             saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to evaluate all examples.
 
         Raises:
@@ -204,7 +204,7 @@ def only_results_on_standard_output() -> Iterator[None]:
 
 
 def tasks_and_options() -> str:
-    """Return the end of ``--help``: a list of tasks and groups, from the YAML, and one of options, from the classes."""
+    """Return the end of ``--help``: the tasks and groups, the options, and the benchmarks that cannot be used."""
     lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().usable():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]

@@ -1,6 +1,6 @@
 """Check the YAML fields of a task variant, and register the filter ``medtasks_read``.
 
-Fields that tasks of this pack do not support are errors of one line, raised before the model runs.
+A field that tasks of this package do not support is a one-line error before the model runs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ from .lm_eval_names import (
 from .signature import digest
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
-"""The argument ``reading`` of each of our filters."""
+"""By the name of each of our filters, its argument ``reading``."""
 
 OURS = ("class", "benchmark", "tools_description")
 """Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
@@ -67,7 +67,7 @@ class _Entry(BaseModel):
 
 
 class _Typed(BaseModel):
-    """The fields whose values are lists, mappings and integers."""
+    """The YAML fields that must be lists, mappings or integers."""
 
     filter_list: list[_FilterChain] | None = None
     metric_list: list[_Entry] | None = None
@@ -80,7 +80,7 @@ class _Typed(BaseModel):
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that do not extract an answer. If a list has only such filters, the strict reader is put before them."""
+"""Filters that do not extract an answer. If a list has only such filters, the strict reading is put before them."""
 
 
 @register_filter("medtasks_read")
@@ -107,21 +107,21 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
 
 def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem: str) -> DataError:
-    """Return an error about a field of a task; its message names the file and line."""
+    """Return an error about a YAML field of a task; its message names the file and line, if the file is known."""
     file = Path(str((settings.get("metadata") or {}).get("config_source")))
     place = f" ({place_of(file, field)})" if file.is_file() else ""
     return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
 def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a variant's fields, and return them with missing generation settings filled in from the benchmark.
+    """Check a variant's YAML fields, and return them with missing generation settings filled in from the main task.
 
     ``do_sample`` and ``temperature`` belong together: if the variant sets one of them, neither is filled in.
 
     Args:
         task: the task.
         benchmark: its benchmark.
-        settings: the fields of its YAML; ``metadata["config_source"]`` is the file.
+        settings: the fields of the variant's YAML; ``metadata["config_source"]`` is the file.
 
     Raises:
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
@@ -141,7 +141,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
 def _problems(
     task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each field that does not exist or that tasks of this pack do not support, with what to do instead.
+    """Yield each YAML field that is unknown, malformed, unsupported or without effect, with what to do instead.
 
     Args:
         task: the task.
@@ -171,49 +171,50 @@ def _problems(
                 yield "filter_list", f"there is no filter {name!r}{suggestion}; the filters are {', '.join(known)}"
     for field, instead in _UNSUPPORTED.items():
         if settings.get(field):
-            yield field, f"the tasks of this pack do not support it: {instead}"
+            yield field, f"the tasks of this package do not support it: {instead}"
     kind = settings.get("output_type")
     if kind not in _OUTPUT_TYPES:
-        yield "output_type", f"{kind!r}; this pack supports {' and '.join(_OUTPUT_TYPES)}"
+        yield "output_type", f"{kind!r} is not supported; use {' or '.join(_OUTPUT_TYPES)}"
     if settings.get("dataset_name") and not ours.get("dataset_name"):
         yield "dataset_name", f"{benchmark.name} has no subsets: omit it"
     if settings.get("test_split") and settings.get("validation_split") != ours.get("validation_split"):
-        yield "validation_split", "no effect, since test_split is evaluated: set that instead"
+        yield "validation_split", "it has no effect, since test_split is evaluated: set test_split instead"
     metrics = settings.get("metric_list")
     names = {metric.name for metric in benchmark.metrics}
     uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
     if task.generates and uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
         problem = (
-            f"it does not change what the metrics of {benchmark.name} score against: change {benchmark.truth} of the "
-            "rows in process_docs, or list only other metrics in metric_list"
+            f"it does not change what the metrics of {benchmark.name} score against: in process_docs, change the "
+            f"field {benchmark.truth} of the rows, or list only other metrics in metric_list"
         )
         yield "doc_to_target", problem
 
 
 def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
-    """Check that a task's templates can be rendered for an example, and that its prompt contains a field.
+    """Check that a task's templates can be rendered for an example, and that its prompt is not the same for every one.
 
     Args:
         task: the task.
-        settings: the fields of its YAML.
+        settings: the fields of the task's YAML.
         doc: an example, with the benchmark's options as ``settings``.
 
     Raises:
-        DataError: for the first template that fails; the message names the template, its line and the known fields.
+        DataError: for the first template that fails; the message names the template, its line and the fields of the
+            example.
     """
     for name in _TEMPLATES:
         template = settings.get(name)
         if not isinstance(template, str) or template in doc:
             continue
         is_constant = name == "doc_to_text" and "{" not in template  # the same prompt for every example
-        problem = "is neither a field nor a template" if is_constant else ""
+        problem = "is neither a field of an example nor a template" if is_constant else ""
         try:
             env.from_string(template).render(**doc)
         except Exception as error:  # an expression in a template can raise anything
             problem = f"cannot be rendered: {reason_of(error)}"
         if problem:
             shown = one_line(template)[:200]
-            raise field_error(task, settings, name, f"{shown!r} {problem}; the fields are {', '.join(doc)}")
+            raise field_error(task, settings, name, f"{shown!r} {problem}; an example's fields are {', '.join(doc)}")
 
 
 def metrics_of(
@@ -243,7 +244,7 @@ def metrics_of(
             facts = {"aggregation": metric.aggregation.name, "higher_is_better": metric.higher_is_better}
             chosen.append(metric)
             if not entry.items() <= {"metric": name, **facts}.items():
-                problem = f"{name} has {facts}: omit other settings, or define a metric of your own by process_results"
+                problem = f"{name} has {facts}: omit other settings, or define your own metric with process_results"
         elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY.keys() - ours:
             others.append(entry)
         else:
@@ -291,7 +292,7 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return the text of each filter in signatures, by its name: the name and, unless the filter is ours, a hash."""
+    """Return, by filter name, what signatures contain: the name and, unless the filter is ours, a hash of its steps."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

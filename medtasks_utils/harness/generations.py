@@ -20,18 +20,18 @@ def make_independent(
 ) -> None:
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
-    If the model takes a seed, generation j gets the seed that the model would send, plus j. With ``in_one_request``,
-    all requests of an example instead get the setting ``n``, the number of generations.
+    If the model takes a seed, generation j, from 0, gets the seed that the model would send, plus j. With
+    ``in_one_request``, all requests of an example instead get the setting ``n``, the number of generations.
 
     Args:
-        task: the task's name, for the warning.
-        instances: the requests of all examples; ``idx`` is the number of the generation.
+        task: the task's name, for messages.
+        instances: the requests of all examples; ``idx`` is the number of the generation, from 0.
         model: the model of the run; None if it is not known.
         have_prompts: True if each generation of an example has its own prompt.
-        in_one_request: True to request all generations of an example at once.
+        in_one_request: True to request all generations of an example together.
 
     Raises:
-        UsageError: if generations cannot be requested at once.
+        UsageError: if generations cannot be requested together.
     """
     number = max(instance.idx for instance in instances) + 1
     prompt, settings = instances[0].args
@@ -60,10 +60,10 @@ def make_independent(
 
 
 def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, settings: dict[str, Any]) -> None:
-    """Check, with a question that has many answers, that a server returns as many different choices as requested.
+    """Check, with a question that has many answers, that a server returns as many replies as requested, not all equal.
 
     Raises:
-        UsageError: if it does not, or if the choices of a request could not differ.
+        UsageError: if it does not, or if the replies to one request could not differ.
     """
     problem = ""
     if not can_be_asked_singly(model):
@@ -72,15 +72,15 @@ def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, s
         problem = "each generation has its own prompt or conversation"
     elif is_greedy:
         problem = (
-            "decoding is greedy, so all choices would be the same; add --gen_kwargs do_sample=true,temperature=0.7"
+            "decoding is greedy, so all replies would be the same; add --gen_kwargs do_sample=true,temperature=0.7"
         )
     else:
         completion = probe(model, settings, 32, _MANY_ANSWERS)
         replies = completion.replies if completion else []
         if completion and len(replies) < settings["n"]:
-            problem = f"{model.base_url} sent {len(replies)} of n={settings['n']} choices"
+            problem = f"{model.base_url} sent {len(replies)} of n={settings['n']} replies"
         elif replies and len({(reply, reply.reasoning) for reply in replies}) == 1:
-            problem = f"{model.base_url} sent n={settings['n']} equal choices"
+            problem = f"{model.base_url} sent n={settings['n']} equal replies"
     if problem:
         raise UsageError(
             f"{task}: repeats_in_one_request: {problem}; without this option, each generation is a separate request"
@@ -94,10 +94,10 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
     """Return the metrics of an example over its k generations, each from 0 to 1.
 
     - ``maj@k``: 1 if the most frequent answer is right (Wang et al., arXiv:2203.11171); in a tie, the fraction of the
-      tied answers that are right. A generation without an answer has no vote.
+      tied answers that are right. A generation without an answer has no vote; if none has an answer, 0.
     - ``all@k``, ``any@k``: 1 if all generations, or at least one, are right.
     - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
-      with no other.
+      with no other. 1 for a single generation.
 
     Args:
         answers: the answer of each generation, None for no answer, shape ``(k,)``. Equal answers are equally right.

@@ -16,7 +16,10 @@ from .replies import Reply
 
 @contextmanager
 def knowing_ends(model: Any) -> Iterator[None]:
-    """Return a context in which a transformers or vLLM model returns :class:`.replies.Reply` objects."""
+    """Return a context in which a transformers or vLLM model returns :class:`.replies.Reply` objects.
+
+    Other models remain as they are.
+    """
     kinds = {kind.__name__ for kind in type(model).__mro__}
     read = _facts_of_transformers if "HFLM" in kinds else _facts_of_vllm if "VLLM" in kinds else None
     if read is None:

@@ -1,7 +1,7 @@
 """Provide every name of lm_eval that this package uses, and record what each is used for.
 
-No other module imports lm_eval; import-linter enforces this. A name is
-looked up when it is imported from here, so that each package loads only what it needs::
+No other module imports lm_eval; import-linter enforces this. A name is looked up when it is imported from here, so that
+each module loads only what it needs::
 
     from .lm_eval_names import Instance
 

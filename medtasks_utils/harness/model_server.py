@@ -14,7 +14,7 @@ from .replies import Completion, NoReplyError, read_completion, words_of
 
 CONNECTION_TIMEOUT = 5  # seconds
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
-_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times
+_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times this
 LONGEST_PAUSE = 120
 """Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
 _BUSY = (408, 425, 429, 503)
@@ -24,14 +24,14 @@ _TOO_LONG = re.compile(
 
 
 class PromptTooLong(MedtasksError):
-    """Raised for a request that is too long for the model."""
+    """An error: a request is too long for the model."""
 
 
 class ServerUnavailable(MedtasksError):
-    """Raised when a server cannot answer now; the same request may succeed later.
+    """An error: a server cannot answer now. The same request may succeed later.
 
     Attributes:
-        words: the server's message.
+        words: the server's message in parentheses; empty if there is none.
         is_busy: True if the server says that it is only busy.
         retry_after: the time in seconds that the server asks to wait; 0 if it does not say.
     """
@@ -79,13 +79,15 @@ def read(
 
 
 def in_brackets(words: str) -> str:
-    """Return a server's message in parentheses, on one line; an empty string if there is none."""
+    """Return the beginning of a server's message in parentheses, on one line; an empty string if there is none."""
     line = " ".join(words.split())
     return f" ({line[:_MAX_QUOTED]})" if line else ""
 
 
 def pause_before(attempt: int, error: ServerUnavailable) -> float:
     """Return the time in seconds to wait before a retry: as the server asks, or else longer with each attempt.
+
+    It is at most :data:`LONGEST_PAUSE`.
 
     Args:
         attempt: the number of the next attempt, from 2.

@@ -1,4 +1,4 @@
-"""Provide what this package needs to know about a model: its kind, its requests, its context and its processes."""
+"""Provide what the other modules need to know about a model: its kind, its requests, its context, its processes."""
 
 import asyncio
 import atexit
@@ -91,7 +91,8 @@ def ask_in_step(
         model: the model.
         ask: the function that returns the replies to requests.
         requests: the requests of this process.
-        others: requests of which the last is repeated, and its replies dropped, if only other processes have requests.
+        others: requests of this process. To reach the number of other processes, the last of ``requests`` is repeated
+            or, if there are none, the last of these; replies to repetitions are dropped.
     """
     size = most_in_any_process(model, len(requests))
     padding = [(requests or others)[-1]] * (size - len(requests))
@@ -156,7 +157,7 @@ def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
 
 
 def without_thoughts(model: Any, reply: Reply) -> Reply:
-    """Remove the reasoning from a server's reply: everything up to the model argument ``think_end_token``."""
+    """Move the text up to the last ``think_end_token``, an argument of some models, from a reply to its reasoning."""
     token = getattr(model, "think_end_token", None)
     if not token or token not in reply:
         return reply
@@ -258,7 +259,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
         tokens = sum(map(len, model._encode_pair(prompt, reply)))
         # Transformers do not read the last token; other engines generate one more.
         for_reply = 1 if is_api or not hasattr(model, "_model_call") else -1
-        what = f"a prompt of {tokens:,} tokens with its answer is"
+        what = f"a prompt and its continuation, {tokens:,} tokens together, are"
     elif is_api and not model.tokenized_requests:
         return None
     else:
@@ -271,7 +272,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
 
 
 def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callable[..., list[Any]]:
-    """Return a replacement for a model's method, which refuses prompts of these tasks that exceed the context."""
+    """Return a replacement for a model's method that sends no prompt of these tasks that exceeds the context."""
     ask = getattr(model, method)
 
     def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
@@ -303,7 +304,7 @@ def explaining_failures(model: Any) -> Iterator[None]:
     except (ClientError, requests.RequestException, asyncio.TimeoutError) as error:
         message = f": {reason_of(error)}" if str(error) else ""
         raise ServerUnavailable(
-            f"{model.base_url} does not respond ({type(error).__name__}{message}): its log may say why; with "
+            f"{model.base_url} does not respond ({type(error).__name__}{message}): see the server's log; with "
             f"--model_args, you can increase timeout (now {model.timeout} s) and max_retries (now {model.max_retries})"
         ) from None
 

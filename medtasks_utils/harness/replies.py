@@ -42,7 +42,7 @@ _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 
 
 class NoReplyError(Exception):
-    """Raised for a body without a reply, with the server's message, which may be empty.
+    """An error: a body has no reply. The message is the server's, and may be empty.
 
     Attributes:
         status: the HTTP status that an error in the body states, or None.
@@ -63,7 +63,7 @@ class Reply(str):
             filter), or ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent apart from the text; None if it sent none.
-        refusal: the reason why a prompt that does not fit into the context was not answered; None for a reply.
+        refusal: the reason why a prompt that does not fit into the context got no reply; None for a reply.
     """
 
     ended: End
@@ -251,10 +251,10 @@ def _first_count(usage: _Json, names: Iterable[str]) -> int | None:
 
 
 def _raise_error(part: _Json) -> None:
-    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is no error."""
+    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is not one."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
-        if any(error.values()) if isinstance(error, dict) else error:  # "error": {"message": ""} is no error
+        if any(error.values()) if isinstance(error, dict) else error:  # "error": {"message": ""} is not one
             raise NoReplyError(_words(error), _status(error if isinstance(error, dict) else part))
     for name in ("object", "type", "status", *_FIELDS_OF_END):
         if _end(part.get(name)) == "error":

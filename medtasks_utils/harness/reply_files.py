@@ -25,7 +25,7 @@ _CHECKSUM = slice(2, 10)  # the checksum's position in a line
 _OBJECT = slice(13, -1)
 _GZIP = b"\x1f\x8b\x08"
 """The first bytes of each member of an archive."""
-_MEMBER_LINES = 2_000  # that damage in one place can lose
+_MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lose
 
 
 def line_of(value: Any) -> bytes:
@@ -43,7 +43,7 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
         else:
             damaged += 1
     if damaged:
-        logger.warning("%s: damaged lines, which are ignored: %d; their requests are sent again", path, damaged)
+        logger.warning("%s: damaged lines are ignored (%d); their requests are sent again", path, damaged)
 
 
 def _is_whole(line: bytes) -> bool:
@@ -73,7 +73,10 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Return a context that tries to lock a file, and yields True if it could, since the file's process has ended."""
+    """Return a context that tries to lock a file, and yields True if it could, so that its process has ended.
+
+    It yields False if there is no such file.
+    """
     try:
         with path.open("r+b") as file:
             yield lock(file)

@@ -1,7 +1,7 @@
 """Keep a run's replies next to its output, so that a restarted or extended run does not request them again.
 
-Each process of a run immediately appends each reply to its own file. When the results are saved, the lines move to the
-model's archive (:mod:`.reply_files`)::
+Each process of a run appends each reply to its own file as soon as it has it. When the results are saved, the lines
+move to the model's archive (:mod:`.reply_files`)::
 
     results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "replies": [{"text": "…", "ended": "stop",
                                                         "tokens": 312, …}],
@@ -9,10 +9,10 @@ model's archive (:mod:`.reply_files`)::
     results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
 
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
-repeats stay independent. A run reuses replies of unfinished runs. It uses the archive only with ``--extend``, since the
-server may meanwhile serve other weights under the same name. A reply that ended by itself also serves a request with
-another token limit, if it fits within that limit. If a reply is shorter than both of two thinking budgets, it is valid
-for a request with either one.
+repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive only
+with ``--extend``, since the server may meanwhile serve other weights under the same name. A reply that ended by itself
+also serves a request with another token limit, if it fits within that limit. A reply with fewer tokens than two
+thinking budgets is valid for requests with either one.
 """
 
 import threading
@@ -45,17 +45,17 @@ _WITHOUT_EFFECT = (
 _METHODS = ("generate_until", "loglikelihood")
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _LIMITS = ("max_gen_toks", _THINKING)
-_FIRST_PIECE = 64  # requests
-_PIECE_SECONDS = 120.0  # maximum time lost in a crash, for a model that returns the replies to a batch together
+_FIRST_PIECE = 64  # number of requests in the first batch
+_PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
 
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    """The replies of an earlier run to one request.
+    """The kept replies to one request, of an earlier run or, after :meth:`ReplyStore.rewind`, of this one.
 
     Attributes:
-        entry: the object in the line of the file.
-        source: the file and line, if the run is unfinished; None for a reply in the archive.
+        entry: the object in their line of the file.
+        source: the file and line, if they come from an unfinished run; else None.
         conversation: the kept replies to all requests of its conversation, if there are several.
         is_taken: True if this run has used it.
     """
@@ -66,7 +66,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, now: Mapping[str, Any]) -> list[str]:
-        """Return the names of the settings in which a request differs; empty if the kept replies answer it."""
+        """Return the names of the settings for which the replies do not serve a request; empty if they serve it."""
         before = self.entry["settings"]
         replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
         different = []
@@ -110,7 +110,7 @@ class ReplyStore:
 
     Attributes:
         reused: number of replies of earlier runs that were used.
-        kept: number of this model's replies in the folder.
+        kept: number of this model's replies in the folder that this run has read or added.
     """
 
     def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
@@ -145,7 +145,7 @@ class ReplyStore:
                 kept_before += [_Kept(entry, (path, line)) for line, entry in lines]
         self._add(kept_before)
         if kept_before:
-            message = "reusing the replies that an earlier run kept: %d in %s; use --fresh to ask again"
+            message = "reusing the replies that earlier runs kept: %d in %s; use --fresh to request them again"
             logger.warning(message, len(kept_before), self.folder)
 
     def _unfinished(self) -> list[Path]:
@@ -167,7 +167,7 @@ class ReplyStore:
             logger.warning("--extend: there are no replies to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
-        """Return why there is no archive: no run has finished in the folder, or only runs of other models have."""
+        """Return why no reply is in the archive: no run has finished in the folder, or only those of other models."""
         for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
             model = next((entry["model"] for _, entry in objects_in(path) if "model" in entry), self._model)
             changed = _changed(model, self._model)
@@ -269,7 +269,7 @@ class ReplyStore:
         for path in () if self._has_several_processes else self._unfinished():
             with unlocked(path) as has_ended:
                 if not has_ended:
-                    message = "another run of this model is in progress in %s: requests of both runs are sent twice"
+                    message = "another run of this model is in progress in %s: what both runs request is sent twice"
                     logger.warning(message, self.folder)
         file = self._path.open("xb")
         lock(file, wait=True)
@@ -281,8 +281,8 @@ class ReplyStore:
             yield
         except OSError as error:
             raise MedtasksError(
-                f"cannot store replies in {self.folder} ({error.strerror}): free some space and run the same command "
-                "again to continue where it stopped"
+                f"cannot store replies in {self.folder} ({error.strerror}): make room or make it writable, and run "
+                "the same command again to continue where it stopped"
             ) from None
 
     @property

@@ -1,4 +1,4 @@
-"""Check a model's arguments and the generation settings: their names, their types, and the room for a prompt."""
+"""Check names and types in a model's arguments and generation settings, and that replies leave room for a prompt."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 """By generation setting, the types of its values, and what they are called in messages."""
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 FOR_REASONING = 4096
-"""Minimum ``max_gen_toks`` recommended for a reasoning model."""
+"""Number of tokens; below this ``max_gen_toks``, a reasoning model causes a warning, which recommends twice as many."""
 
 
 def check_generation(settings: Mapping[str, Any]) -> None:
@@ -25,7 +25,7 @@ def check_generation(settings: Mapping[str, Any]) -> None:
     """
     for name, value in settings.items():
         if name in _OTHER_NAMES:
-            raise UsageError(f"--gen_kwargs: use max_gen_toks, which is sent as {name} to engines that call it so")
+            raise UsageError(f"--gen_kwargs: use max_gen_toks, not {name}; each engine gets it under its own name")
         suggestion = did_you_mean(name, ("until", *_KINDS), 0.85)
         if suggestion and name not in ("until", *_KINDS):
             raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")
@@ -90,7 +90,7 @@ def warn_of_cut_reasoning(lengths: Iterable[tuple[str, int]]) -> None:
     """Log a warning for each task of a reasoning model whose replies may be cut before the answer.
 
     Args:
-        lengths: the tasks' names, with the maximum number of tokens of a reply.
+        lengths: pairs of a task's name and the maximum number of tokens in a reply.
     """
     for task, length in lengths:
         if length < FOR_REASONING:

@@ -24,7 +24,8 @@ The idea and the form come from sacreBLEU.
 ``v``         the task's version, then the versions of packages that scores depend on
 ============  ====================================================================================================
 
-It contains no path, address or key: values that are long, or contain more than letters and digits, become hashes.
+It contains no path, address or key: values longer than 24 characters, or with other characters than letters, digits
+and ``_.+-``, become hashes.
 """
 
 import hashlib
@@ -64,7 +65,7 @@ def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> 
 
     Args:
         task: the task's name.
-        fields: the fields of the table above, without versions.
+        fields: the fields of the table above, without the versions of packages.
         packages: packages whose versions affect scores, besides medtasks and lm_eval.
     """
     names = ("medtasks", "lm-eval", *packages)

@@ -4,7 +4,7 @@ A hub repository is downloaded to the hub's own cache and then read like any dir
 a snapshot that was copied to a machine without internet, and files that were converted by hand.
 
 Files of a GitHub repository at one commit are downloaded once by pooch, which checks their SHA-256, to the cache
-``$XDG_CACHE_HOME/medtasks/data`` (``~/.cache`` by default). ``MEDTASKS_GITHUB`` names a mirror of
+``$XDG_CACHE_HOME/medtasks/data`` (by default ``~/.cache/medtasks/data``). ``MEDTASKS_GITHUB`` names a mirror of
 ``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` prevents these downloads as well as the hub's.
 """
 
@@ -26,7 +26,7 @@ ENVIRONMENT_VARIABLE = "MEDTASKS_DATA"
 ADDRESS_VARIABLE = "MEDTASKS_GITHUB"
 _ADDRESS = "https://raw.githubusercontent.com"
 _HOW_TO_GET_FILES = (
-    "run medtasks fetch on a machine with internet access and copy the cache, or set MEDTASKS_DATA to a directory with "
+    "run medtasks fetch on a machine with internet access and copy its cache, or set MEDTASKS_DATA to a directory with "
     'the files, or to "sample" for the bundled sample'
 )
 
@@ -42,7 +42,8 @@ class BenchmarkFiles:
     Args:
         name: the source: ``hub``, ``sample`` or a directory.
         benchmark: the benchmark.
-        revision: a revision that replaces the pinned one of the repository that is needed first; None to keep it.
+        revision: a revision that replaces the pinned one of the repository that is needed first, if that is on the hub;
+            None to keep it.
     """
 
     def __init__(self, name: str, benchmark: Benchmark, revision: str | None = None) -> None:
@@ -53,7 +54,7 @@ class BenchmarkFiles:
 
     @property
     def commit(self) -> str:
-        """The commit of the repository that was needed first; an empty string if none was needed."""
+        """On the hub, the commit of the repository that was needed first; an empty string if none was needed."""
         return next((folder.name for folder in self._folders.values()), "")
 
     def folder(self, repository: Repository) -> Path:
@@ -77,13 +78,13 @@ class BenchmarkFiles:
         folder = benchmark.sample if self.name == "sample" and benchmark.sample else root / benchmark.name
         if not folder.is_dir():
             raise DataError(
-                f"no folder {folder}: put the files of the hub data set {repository.name} there, "
+                f"there is no folder {folder}: put the files of {repository.name} there, "
                 f'or set --data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} to "hub" or "sample"'
             )
         return folder
 
     def cached(self, repository: Repository) -> Path | None:
-        """Return the folder with a repository's pinned files; None if they would have to be downloaded."""
+        """Return the folder with the pinned files of a GitHub repository; None if they would have to be downloaded."""
         folder = cached_folder(repository)
         are_cached = all((folder / file.name).is_file() for file in repository.files)  # files are never written in part
         return self.folder(repository) if self.name != HUB or are_cached else None
@@ -117,13 +118,13 @@ def _download(repository: str, revision: str | None) -> Path:
 
 
 def cached_folder(repository: Repository) -> Path:
-    """Return the folder that caches a repository's files, which is named after the commit."""
+    """Return the folder that caches the files of a GitHub repository, which is named after the commit."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "medtasks" / "data" / repository.name.replace("/", "--") / str(repository.revision)
 
 
 def download_pinned(repository: Repository) -> Path:
-    """Return the folder with a repository's pinned files; download them if they are not in the cache.
+    """Return the folder with the pinned files of a GitHub repository; download them if they are not in the cache.
 
     Raises:
         DataError: if a file cannot be downloaded, or has the wrong checksum.

@@ -26,7 +26,7 @@ def evaluate_in_steps(
     Args:
         evaluate: lm_eval's ``evaluate``, called with ``task_dict`` and the settings.
         tasks: lm_eval's ``task_dict``.
-        settings: the other arguments of ``evaluate``.
+        settings: the other arguments of ``evaluate``, without the model.
         saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
         store: the store with the replies of this run.
 

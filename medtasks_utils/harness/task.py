@@ -5,7 +5,7 @@ lm_eval calls, in this order::
     __init__             checks options, loads and checks rows
     build_all_requests   makes the prompts
     (the model)
-    apply_filters        holds conversations with tools, applies the filters, and computes batch scores
+    apply_filters        finishes conversations with tools, applies the filters, and scores explanations
     process_results      returns the metrics of one example under one filter
 """
 
@@ -59,7 +59,7 @@ class Rows(Sequence[Any]):
     """The examples of a split, with the interface that lm_eval expects of a data set.
 
     Attributes:
-        features: the names of the fields.
+        features: an example, whose keys are the names of the fields.
     """
 
     def __init__(self, rows: Sequence[Example]) -> None:
@@ -70,7 +70,7 @@ class Rows(Sequence[Any]):
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a copy of an example, or of several, since functions of the user may modify it."""
+        """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
         return deepcopy(self._rows[index])
 
 
@@ -87,12 +87,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     """A task of lm_eval that runs a benchmark.
 
     In the YAML, ``benchmark`` is the benchmark's name and ``dataset_kwargs`` sets its options. Prompts are Jinja
-    templates over the example's fields and ``settings``, the options. All other fields work as in any task of lm_eval.
+    templates over the example's fields and ``settings``, the options. The other fields of the YAML work as in any task
+    of lm_eval, or are refused.
 
     Raises:
         UsageError: for options that do not exist or have invalid values.
-        DataError: for rows that cannot be downloaded, read or understood, and for fields that this pack does not
-            support.
+        DataError: for rows that cannot be downloaded, read or understood, and for fields of the YAML that this package
+            does not support.
     """
 
     model: LM | None = None  # set when requests are built
@@ -154,14 +155,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows; lm_eval calls this when it creates the task."""
+        """Load and check the rows, and check the templates; lm_eval calls this when it creates the task."""
         rows = self._data_of(self.split)
         if self.config.process_docs is None:
             check_templates(self.info, vars(self.config), {**rows[0], "settings": self.options})
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
-        """Return the examples of a split; if it is the evaluated one, add remarks on them to the results."""
+        """Return the examples of a split; if it is the evaluated one, add remarks on them to the results.
+
+        Raises:
+            DataError: if no rows are left.
+        """
         report = LoadReport()
         rows = self.benchmark.load(self.files, self.options, self.info, split, report)
         for reason, count in report.left_out.items():
@@ -193,7 +198,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     doc_to_prefix = _with_settings(ConfigurableTask.doc_to_prefix)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
-        """Return a field of the document, or a template rendered with its fields."""
+        """Return a field of the document, or a template rendered with its fields.
+
+        Without a chat template, the few-shot delimiter is added to the description.
+        """
         text = super().resolve_field({**doc, "settings": self.options}, field)
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
@@ -225,7 +233,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             samples = super().fewshot_docs()
         rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(rows):
-            raise UsageError(f"--num_fewshot: {self.info.name} has few-shot rows for at most {len(rows):,}")
+            raise UsageError(f"--num_fewshot: the few-shot rows of {self.info.name} allow at most {len(rows):,}")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = make_sampler(rows, rnd=self._fewshot_seed)
@@ -244,7 +252,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         last = len(self.eval_docs) - 1
         for number in kwargs.get("samples") or ():
             if not 0 <= number <= last:
-                raise UsageError(f"--samples: {self.info.name} has no example {number}, but 0 to {last:,}")
+                raise UsageError(f"--samples: {self.info.name} has no example {number}, only 0 to {last:,}")
         self._limit = kwargs.get("limit")
         self._sign(kwargs)
         if kwargs.get("cache_requests"):
@@ -400,10 +408,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
 
     def apply_filters(self) -> None:
-        """Hold conversations with tools, apply the filters, and compute the scores that need a batch.
+        """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
 
         Raises:
-            MedtasksError: if no request of a task without tools was answered.
+            MedtasksError: if no request of a task without tools got a reply.
         """
         if not self.info.generates:
             super().apply_filters()
@@ -438,15 +446,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 self.remark(self._scorer.failure)
 
     def _check_refusals(self, refusals: Sequence[str], count: int, what: str) -> None:
-        """Add a remark about prompts that were not answered.
+        """Add a remark about prompts that got no reply.
 
         Args:
-            refusals: the reason for each prompt that was not answered.
+            refusals: the reason for each prompt that got no reply.
             count: the number of all requests or examples.
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if no prompt was answered in a task without tools.
+            MedtasksError: if no prompt got a reply in a task without tools.
         """
         if refusals and len(refusals) == count and self.turns is None:
             raise MedtasksError(f"{self.info.name}: none of the {what} got a reply: {refusals[0]}")
@@ -454,7 +462,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(f"{len(refusals)} of {count} {what} got no reply: {refusals[0]}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
-        """Return the answer from the last filter.
+        """Return the answer from the last filter, with facts about its reply.
 
         If the last filter is not ours, the strict reader reads its text as if that were the content of a box or tag.
         """
@@ -479,11 +487,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return "bypass" in self.aggregation()
 
     def process_results(self, doc: Example, results: list[Any]) -> dict[str, Any]:
-        """Return the metrics of one example under one filter, as means over its generations, and its details.
+        """Return the metrics of one example under one filter, and its details.
+
+        A metric is a mean over the generations or, like ``maj@k``, a function of all of them.
 
         Args:
             doc: the example.
-            results: the answer of each generation, shape ``(repeats,)``.
+            results: the answer of each generation, shape ``(repeats,)``; if the task compares log-likelihoods, what the
+                model returned for each request.
         """
         if not self.info.generates:
             refusals = [result.refusal for result in results if isinstance(result, Reply)]
@@ -519,7 +530,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 def _details(answers: Sequence[Answer]) -> dict[str, Any]:
     """Return the details of an example's answers for its sample.
 
-    With several answers, each detail is a list. Attributes of replies are always lists.
+    With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
+    out if no reply has them.
     """
     details = {}
     for name, first in answers[0].details.items():

@@ -10,13 +10,13 @@ from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""Environment variable with the command line that started the server, by which kept replies are found again.
+"""The environment variable with the command line that started the server, by which kept replies are found again.
 
 A sweep sets it, since the server's address changes.
 """
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
-"""Names that are allowed at the top level, since lm_eval merges the model's arguments into the same object."""
+"""Names that are allowed at the top level of ``--metadata``, into which lm_eval merges the model's arguments."""
 
 
 def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:

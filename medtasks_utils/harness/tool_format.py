@@ -25,8 +25,9 @@ class ToolFormat:
     Attributes:
         name: ``native`` or ``text``.
         refusal: the reason why calls are not native; an empty string if they are.
-        most_by_template: maximum number of calls that the model's chat template can write in one reply; 0 if it cannot
-            write tools and calls at all.
+        most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
+            :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
+            ``option`` is ``text``.
 
     Raises:
         UsageError: for ``native`` if the model does not support tools.
@@ -114,7 +115,7 @@ class ToolFormat:
             return str(error)
         if with_tools is None or without is None:
             raise ServerUnavailable(
-                f"{model.base_url} did not respond in time to a trial request with tools: try again, or set "
+                f"{model.base_url} was too slow or too busy for a trial request with tools: try again, or set "
                 "tool_format to native or text"
             )
         tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))

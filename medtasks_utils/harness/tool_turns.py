@@ -1,4 +1,7 @@
-"""Hold the conversations of a task with tools, between generation and filters, and record them."""
+"""Hold and record the conversations of a task with tools.
+
+With an API model, they continue while other requests are sent; with other models, turn by turn before the filters.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -55,8 +58,8 @@ class ToolTurns:
             chat_template: lm_eval's function that renders messages; None if there is none.
 
         Returns:
-            A chat template that records the messages, which later turns need, since lm_eval passes only the text to the
-            task.
+            A function that renders messages in the same way, with native tools, and records them: later turns need
+            them, and lm_eval passes only the text to the task.
 
         Raises:
             UsageError: if there is no chat template, or the model does not support the requested format.
@@ -88,7 +91,7 @@ class ToolTurns:
         request.chat = [dict(message) for message in self._rendered]
 
     def requests_are_built(self) -> None:
-        """Begin a conversation for each request, and register them with the batch of an API model."""
+        """Begin a conversation for each request; for an API model, register this object with the batch."""
         for instance in self._task.instances:
             prompt, settings = instance.args
             instance.arguments = (prompt, self._format.in_settings(settings))
@@ -101,12 +104,15 @@ class ToolTurns:
     # ---- further turns
 
     def finish(self) -> None:
-        """Run the calls in replies and send the results to the model until every conversation is over."""
+        """Run the calls in replies and send the results to the model, until every conversation is over.
+
+        With an API model, this concerns only conversations whose first reply came from lm_eval's cache.
+        """
         batch = api_batch.get()
         unfinished = [instance for instance in self._task.instances if not instance.conversation.is_over]
         if batch is None:
             self._in_batches(unfinished)
-        elif unfinished:  # the first reply came from lm_eval's cache
+        elif unfinished:  # their first replies came from lm_eval's cache
             batch.generate_until(unfinished)
         for instance in self._task.instances:
             instance.resps = [_in_all(instance.conversation.reply, instance.replies)]

@@ -163,8 +163,8 @@ def test_all_generations_are_requested_at_once():
 @pytest.mark.parametrize(
     ("answer", "gen_kwargs", "options", "says"),
     [
-        (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 choices"),
-        (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal choices"),
+        (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 replies"),
+        (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal replies"),
         (choices, "max_gen_toks=64", {}, "decoding is greedy"),
         (choices, SAMPLED, {"vary_order": True}, "its own prompt or conversation"),
         (refusal(400, "n must be 1"), SAMPLED, {}, "n must be 1"),

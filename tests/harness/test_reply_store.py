@@ -206,7 +206,7 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, 
             found[answer is not None] += 1
         assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
     assert found[True] > found[False] / 2
-    assert "damaged lines, which are ignored: " in caplog.text
+    assert "damaged lines are ignored (" in caplog.text
     put(again, "later", "reply")
     again.end()
     assert take(ReplyStore(tmp_path, MODEL, extend=True), "later") == "reply"
@@ -292,7 +292,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
         assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
         expected, _ = run(command(served, tmp_path / "whole", "plain"), capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
-    assert "continues with the kept replies only" in errors
+    assert "the run goes on without it, as far as the kept replies suffice" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 

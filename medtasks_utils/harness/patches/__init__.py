@@ -1,8 +1,8 @@
 """List everything that is replaced in lm_eval, and what would fail without it.
 
-Importing this package replaces nothing. :func:`apply` replaces :data:`IN_EVERY_RUN` when the first task is created, and
-:data:`IN_THE_COMMAND` while ``medtasks eval`` runs. ``lm_eval_names.csv`` lists everything else that this package uses
-from lm_eval, and the parameters of the replaced functions.
+Importing this module replaces nothing. The replacements in :data:`IN_EVERY_RUN` are made when the first task is
+created, those in :data:`IN_THE_COMMAND` while ``medtasks eval`` runs. ``lm_eval_names.csv`` lists everything else that
+is used from lm_eval, and the parameters of the replaced functions.
 
 :mod:`.tasks`
     Replacements that tasks need: standard errors, samples, prompts.
@@ -25,13 +25,13 @@ IN_EVERY_RUN = {
     # repeats, no stored replies.
     "evaluate": "evaluator:evaluate_with_known_model",
 }
-"""Replacements that stay for the rest of the process: names of lm_eval, each with the function of this package that
-creates the replacement from the original. The comments say what would fail without it."""
+"""Replacements that stay for the rest of the process: names of lm_eval, each with the module and function here
+that create the replacement from the original. The comments say what would fail without it."""
 
 # The following are replaced too, but only on the model of a run (:mod:`.models`, :class:`.ReplyStore`).
 # TemplateAPI.generate_until: every conversation waits for the slowest one; one prompt that is too long ends the run.
 # TemplateLM.loglikelihood: a prompt that exceeds the context is cut at the beginning.
-# LM.set_cache_hook: a run that crashes has stored no answer.
+# LM.set_cache_hook: a run that crashes has stored no replies.
 # HFLM.rank: on several machines with fewer than two GPUs each, every machine scores the same documents.
 
 IN_THE_COMMAND = {

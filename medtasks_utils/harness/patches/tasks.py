@@ -14,7 +14,7 @@ from medtasks_utils.writing import one_line
 
 @cache
 def prepare_harness() -> None:
-    """Prepare lm_eval for our tasks, once per process: install one-line errors and the patches of every run."""
+    """Prepare lm_eval for our tasks, once per process: print errors as one line, and replace ``IN_EVERY_RUN``."""
     show_errors_as_one_line()
     patches.apply(patches.IN_EVERY_RUN)
 

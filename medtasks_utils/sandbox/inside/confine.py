@@ -128,7 +128,7 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
 
 
 def _limit(memory: int) -> None:
-    """Lower this process's priority, and limit its resources; its address space to ``memory`` bytes."""
+    """Lower this process's priority, and limit its resources, among them its address space to ``memory`` bytes."""
     os.nice(5)
     for name, value in {**dict.fromkeys(_ZERO_LIMITS, 0), "NOFILE": 64, "AS": memory}.items():
         with suppress(ValueError):  # the hard limit is lower
