@@ -35,7 +35,7 @@ Example = dict[str, Any]
 """One example: the fields that the YAML templates render, the right answer, and the fields of breakdowns."""
 
 KNOWN_ISSUES = "known_issues"
-"""The field with the reasons to doubt an example's label."""
+"""The name of the field with the reasons to doubt an example's label."""
 
 UNANSWERED = "[invalid]"
 """The logged answer of an unanswered response; the harness uses the same word."""
@@ -64,7 +64,7 @@ class Repository(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """A download that runs need besides rows and packages, such as a dictionary or a model.
+    """A download that runs may need besides rows and packages, such as a dictionary or a model.
 
     Attributes:
         name: the name that ``medtasks fetch --only`` takes.
@@ -81,9 +81,9 @@ class Breakdown(NamedTuple):
     """A division of a benchmark's examples into groups.
 
     Attributes:
-        name: the noun in "by subject".
-        key: returns the group of an example; None leaves the example out.
-        metrics: the metrics to show for each group; runs are compared on the first.
+        name: what the examples are divided by, such as ``subject``.
+        key: a function that returns the group of an example; None leaves the example out.
+        metrics: names of the metrics to show for each group; runs are compared on the first.
         order: the groups in their natural order; empty to rank them by value.
     """
 
@@ -104,8 +104,8 @@ class AbstentionRow(NamedTuple):
     Attributes:
         name: the heading of the row.
         metric: the metric that the row shows.
-        rescore: a function of an answer and its example, both as logged, that returns the score to use instead of the
-            metric's; None to show the metric as reported.
+        rescore: a function of an answer and its example, both as logged, that returns a score to be aggregated instead
+            of the metric's own; None to show the metric as reported.
     """
 
     name: str
@@ -134,10 +134,10 @@ class AuditQuestion(NamedTuple):
 
     Attributes:
         form: the answers that the response may state, in words.
-        pattern: a regular expression that matches any stated answer as a whole, ignoring case.
+        pattern: a regular expression that matches the whole of any such answer, ignoring case.
         question: the question.
         options: the texts of the choices A to D; empty if there are no choices.
-        shown: the answer that the response was asked to judge; empty if there is none.
+        shown: the answer that the model was asked to check; empty if there is none.
     """
 
     form: str
@@ -241,7 +241,7 @@ class Files(Protocol):
 
 @dataclass
 class LoadReport:
-    """The number of rows left out, by reason, and remarks for readers of the results."""
+    """The numbers of rows or examples left out, by reason, and remarks for readers of the results."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
@@ -289,7 +289,7 @@ class Benchmark(ABC):
         checked_tasks: the tasks and groups that ``medtasks selfcheck`` runs.
         repositories: the repositories with the rows, by the version that options choose; the first is the default.
         metrics: every metric that its tasks may report, the most important first.
-        headline_metrics: names of the metrics that a summary shows after the first one.
+        headline_metrics: names of the metrics that a summary shows after the first of ``metrics``.
         compared: names of the metrics on which runs are compared.
         breakdowns: the ways in which the report divides the examples into groups.
         cluster: the field whose value is the same in examples that are not independent; None if all are independent.
@@ -442,7 +442,7 @@ class Benchmark(ABC):
 
     @property
     def readers(self) -> dict[str, Callable[[str, Example, Any], Answer]]:
-        """The function that reads the answer in a response, by filter."""
+        """The functions that read the answer in a response, by filter."""
         return {STRICT: self.strict, FLEXIBLE: self.flexible}
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
@@ -527,7 +527,7 @@ class ChoiceOptions(Options):
     vary_order: bool = False
 
     def has_effect(self, name: str) -> bool:
-        """Return True for ``vary_order`` if there are repeats; see :class:`Options` for other options."""
+        """Return whether an option has an effect; for ``vary_order``, whether there are repeats."""
         return self.repeats > 1 if name == "vary_order" else super().has_effect(name)
 
 
@@ -558,17 +558,17 @@ class ChoiceBenchmark(Benchmark):
         return {"options": [""] * len(LETTERS)}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
-        """Return a key of the question and its options in any order, and the text of the right option."""
+        """Return a key of the question and its choices in any order, and the text of the right choice."""
         options = example["options"]
         return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
 
     def issues_of(self, example: Example) -> list[str]:
-        """Return the issues of an example: two options are alike, or the question refers to an image."""
+        """Return the issues of an example: two choices are alike, or the question refers to an image."""
         alike = [ALIKE] if has_options_alike(example["options"]) else []
         return [*alike, NO_IMAGE] if refers_to_image(example["question"]) else alike
 
     def value(self, content: str, example: Example, options: Any) -> str | None:
-        """Return the letter A to D in the content of a box or tag; None if the content is no such letter."""
+        """Return the letter A to D in the content of a box or tag; None if the content is not such a letter."""
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example, options: Any) -> Reading:
@@ -583,7 +583,7 @@ class ChoiceBenchmark(Benchmark):
 def order_of(generation: int, first: str) -> str:
     """Return the order in which a generation shows the choices.
 
-    Four generations show each of four choices once in each position; 24 generations show every order once.
+    Four successive generations show each of four choices once in each position; 24 show every order once.
 
     Args:
         generation: the number of the generation, from 0.

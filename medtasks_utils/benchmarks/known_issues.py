@@ -30,9 +30,9 @@ def refers_to_image(question: str) -> bool:
 
 
 def has_options_alike(options: Sequence[str]) -> bool:
-    """Return whether two options are equal, ignoring spaces and full stops.
+    """Return whether two choices are equal, except for full stops and spaces at their ends and runs of spaces.
 
-    Case and signs matter: they distinguish some options, such as antigens and numbers.
+    Case and signs matter: they distinguish some choices, such as antigens and numbers.
 
     >>> [has_options_alike(options) for options in (("12 h", "12  h.", "24 h"), ("Le", "le", "-5", "5"))]
     [True, False]

@@ -1,4 +1,4 @@
-"""Define the options under ``--metadata '{"<benchmark>": {...}}'``, and check them before the model runs."""
+"""Define the options of benchmarks, set in ``--metadata`` or with ``--set``, and check them before the model runs."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -18,9 +18,9 @@ class Options(BaseModel):
     The line for each attribute in a class's docstring is its description in ``medtasks eval --help``.
 
     Attributes:
-        repeats: generations per example; metrics are means over them
-        repeats_in_one_request: request all generations of an example at once, as n choices, if the server can
-        revision: revision of the hub repository instead of the pinned one
+        repeats: number of generations per example; metrics are means over them
+        repeats_in_one_request: request all generations of an example together (the parameter n), if the server can
+        revision: commit, tag or branch of the hub repository to read instead of the pinned commit
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -33,12 +33,12 @@ class Options(BaseModel):
     # Options that leave out rows. They are ignored when a single row is scored, since the caller has chosen that row.
     leave_out: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
-    """Alternative names of options."""
+    """Names of options, by their alternative names."""
     needs: ClassVar[Mapping[str, str]] = {}
-    """By option, the setting that it needs to have an effect, such as ``use_judge=true``; ``or`` joins alternatives."""
+    """The setting that an option needs to have an effect, such as ``use_judge=true``; ``or`` joins alternatives."""
 
     costly: ClassVar[Mapping[str, frozenset[str]]] = {}
-    """Switches of scores that need downloads, models or paid calls, and the options that imply each switch."""
+    """Options that turn on scores with downloads, models or paid requests, each with the options that imply it."""
 
     repeats: PositiveInt = 1
     repeats_in_one_request: bool = False
@@ -81,10 +81,10 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
     """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits.
 
     Attributes:
-        max_turns: maximum number of replies per example, when the model has tools
+        max_turns: maximum number of replies in a conversation, if the model has tools
         tool_format: native (function calls of the server or the chat template), text, or auto (native if possible)
-        tool_timeout: maximum seconds of a call of the Python tool
-        weak_sandbox: run RestrictedPython, which is no security boundary, if the kernel cannot confine the Python tool
+        tool_timeout: maximum number of seconds for a call of the Python tool
+        weak_sandbox: run RestrictedPython (not a security boundary) if the kernel cannot confine the Python tool
     """
 
     needs: ClassVar = {
@@ -109,7 +109,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None, place: str
 ) -> AnyOptions:
-    """Merge the user's options over those of the task's YAML, and check them. A null leaves an option at its default.
+    """Merge the user's options over those of the task's YAML, and check them. A null sets nothing.
 
     Args:
         kind: the class of the benchmark's options.
@@ -119,7 +119,8 @@ def read_options(
         place: the place where the user sets them, for messages.
 
     Raises:
-        UsageError: for an invalid value or an unknown option; for the latter, the message lists the valid options.
+        UsageError: for an unknown option, an invalid value, two values for one option, or anything other than a
+            mapping. For an unknown option, the message lists the valid ones.
     """
     valid = f"Valid options of {benchmark}: " + ", ".join(
         f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items()
@@ -141,7 +142,7 @@ def read_options(
 
 
 def default_text(value: object) -> str:
-    """Format a default value for messages and help texts."""
+    """Format the value of an option for messages and help texts."""
     if isinstance(value, tuple):
         return "+".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -114,7 +114,7 @@ def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
-            yield f"metrics has {name} {count} times (the task itself adds the metrics of repeats)"
+            yield f"metrics has {name} {count} times (counting those that repeats add to every benchmark)"
     mentions: dict[str, Iterable[str]] = {
         "compared": benchmark.compared,
         "headline_metrics": benchmark.headline_metrics,

@@ -46,7 +46,7 @@ class Table:
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text; None becomes the empty string."""
+    """Return a cell as text; None becomes an empty text."""
     return "" if cell is None else str(cell)
 
 
@@ -79,7 +79,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     Args:
         folder: the folder with the files.
         splits: names of splits, as for :func:`find_split`.
-        columns: column names for csv and tsv files without a header; a row that repeats them is skipped.
+        columns: the names of the columns if csv and tsv files have no header; a row that repeats them is skipped.
 
     Raises:
         DataError: if no split exists, or a file cannot be read.

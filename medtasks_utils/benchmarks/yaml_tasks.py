@@ -45,9 +45,9 @@ def tasks_named(name: str) -> list[JsonObject]:
 
 
 def listings() -> list[tuple[str, str]]:
-    """Return the name of each of our tasks, groups and tags, with the comment at the top of its file.
+    """Return the name of each task, group and tag of a registered benchmark, with the comment at the top of its file.
 
-    An asterisk follows the name of a group.
+    An asterisk follows the name of a group; a tag is described as the same as its task.
     """
     rows = []
     for path in _task_files():

@@ -278,7 +278,7 @@ def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):
 
 def test_without_a_calculators_example(data):
     write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "one_shot.csv")
-    with pytest.raises(DataError, match=r"no example for calculator 69"):
+    with pytest.raises(DataError, match=r"no example of calculator 69"):
         made(data, "medcalc_bench", *map(calculation, (2, 69, 13)), one_shot=True)
     (data / "medcalc_bench" / "one_shot.csv").unlink()
     with pytest.raises(DataError, match=r"has no file one_shot\..*; it contains test\.csv"):

@@ -55,7 +55,7 @@ OF_ABSTAINING = (
     Metric("acc_unanswerable"),
     Metric("na_rate", higher_is_better=None),
 )
-"""Metrics of the corrected rows: accuracy if the note has the data, accuracy if it lacks them, and share of ``N/A``."""
+"""The metrics of the corrected rows: accuracy if the note has the data and if it lacks them, and share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
@@ -63,13 +63,13 @@ _BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,
 
 
 class MedCalcBenchOptions(ToolOptions):
-    """Options under ``medcalc_bench``.
+    """Options of MedCalc-Bench, set under ``medcalc_bench`` in ``--metadata`` or with ``--set``.
 
     Attributes:
-        dataset_version: MedCalc-Bench-Verified, v1.2, or v1.0 with labels corrected by physicians
+        dataset_version: verified, 1.2, or corrected (v1.0 with labels corrected by physicians)
         split: the rows to evaluate on
-        one_shot: show the solved example of the same calculator
-        answer_format: ask for the answer in <answer></answer>, or in a box
+        one_shot: show a solved example for the same calculator
+        answer_format: xml (ask for the answer in <answer></answer>) or boxed (in a box)
         use_think: ask for reasoning in a think block first
         system_prompt: system message that replaces ours; descriptions of tools are appended
         per_calculator: maximum number of rows per calculator, in a fixed subset
@@ -93,7 +93,7 @@ class MedCalcBenchOptions(ToolOptions):
 
 
 class MedCalcBench(Benchmark):
-    """``medcalc_bench`` and its variants. An answer is a number within limits, a score, a date, or weeks and days."""
+    """``medcalc_bench`` and its variants. Answers are numbers, scores, dates, gestational ages or ``N/A``."""
 
     name = "medcalc_bench"
     title = "MedCalc-Bench"
@@ -182,7 +182,7 @@ class MedCalcBench(Benchmark):
         return examples
 
     def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
-        """Convert the rows."""
+        """Convert the rows, and leave out those without a note or a question."""
         return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
@@ -221,7 +221,7 @@ class MedCalcBench(Benchmark):
         filled = (pair for pair in _contents(own_text, options) if pair[1] is not None)
         form, content = next(filled, ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
-            # For example a range, of which the authors' rule reads the upper end.
+            # This is, for example, a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example, options), form, 0.5
         if options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
             value, found_by, certainty = NOT_AVAILABLE, form, 1.0
@@ -251,7 +251,7 @@ class MedCalcBench(Benchmark):
         return KINDS[example["judgement"]].flexible(partial(read_value, weighed))
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
-        """Return True if a reply gives a value in the requested form; content without a digit is not a value."""
+        """Return True if a reply has, in the requested form, a text with a digit or, for corrected rows, ``N/A``."""
         content = _contents(final_text(text), options)[0][1] or ""
         return re.search(r"\d", content) is not None or (options.is_corrected and states_not_available(content))
 
@@ -265,7 +265,7 @@ class MedCalcBench(Benchmark):
         return AuditQuestion(form, pattern, example["question"])
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the value of an answer; for a percentage, its fraction and its number: 0.125 and 12.5 for 12.5%."""
+        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it cannot be read."""
         if answer.upper() == NOT_AVAILABLE:
             return [NOT_AVAILABLE]
         with suppress(ValueError):
@@ -290,7 +290,7 @@ class MedCalcBench(Benchmark):
     # ---- scores
 
     def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> ResponseScores:
-        """Score ``acc`` (also as ``acc_by_calculator`` and by category), ``answered``, and the metrics of ``N/A``."""
+        """Score ``acc``, also by calculator and category, ``answered`` and, for corrected rows, metrics of ``N/A``."""
         right = float(is_right(answer.value, example))
         others: dict[str, Score] = {
             f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES

@@ -48,7 +48,7 @@ class Kind:
             quotes, and returns its value, or None if it is not an answer.
         form: the form in which an auditor writes such an answer, in words.
         pattern: the same form as a regular expression.
-        shown: a function that formats a value for samples.
+        shown: a function that formats a value as samples show it.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Days(Kind):
 
 
 def days_in(text: str) -> float | None:
-    """Return the days in a text: weeks and days, whole weeks, or else the last number; None if there is none.
+    """Return the days in a text: weeks and days, whole weeks, or a number by the rule for decimals; None without any.
 
     >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
     [31.0, 31, 203, None]
@@ -157,23 +157,23 @@ _ALL_KINDS = (
     Kind(
         "date",
         strict_date,
-        "a date as month/day/year, as in 4/3/2023",
+        "a date as month/day/year, such as 4/3/2023",
         "[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}",
         lambda value: f"{value.month}/{value.day}/{value.year}",
     ),
     Kind(
         "weeks_days",
         strict_weeks_days,
-        "weeks and days, as in (4 weeks, 3 days)",
+        "weeks and days, such as (4 weeks, 3 days)",
         r"\([0-9]+ weeks, [0-9]+ days\)",
         lambda value: f"({value[0]} weeks, {value[1]} days)",
     ),
-    Days("days", days_in, "a number of days, as in 31", NUMBER),
-    Integer("integer", numbers.strict_integer, "a number without unit, as in 3", NUMBER),
+    Days("days", days_in, "a number of days, such as 31", NUMBER),
+    Integer("integer", numbers.strict_integer, "a number without a unit, such as 3", NUMBER),
     Decimal(
         "decimal",
         numbers.strict_decimal,
-        "a number without unit, with a % if it is stated in per cent, as in 4.2, or 12.5%",
+        "a number without a unit, with a % if it is stated in per cent, such as 4.2 or 12.5%",
         f"{NUMBER}%?",
     ),
 )

@@ -83,7 +83,7 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
     solved = {example["calculator_id"]: example for example in table.made(partial(example_of, False))}
     for example in examples:
         if example["calculator_id"] not in solved:
-            raise DataError(f"{table.path} has no example for calculator {example['calculator_id']}; omit one_shot")
+            raise DataError(f"{table.path} has no example of calculator {example['calculator_id']}; omit one_shot")
         shown = solved[example["calculator_id"]]
         answer, is_in_days = shown["shown_truth"], example["judgement"] == "days"
         example["example_note"] = shown["note"]

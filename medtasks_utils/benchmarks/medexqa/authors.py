@@ -31,7 +31,7 @@ _RULES = tuple(
 
 
 def letters_for_options(text: str, options: Sequence[str]) -> str:
-    """Replace each option's text by its letter, the longest option first; ignore empty options."""
+    """Replace each choice's text with its letter, the longest choice first, ignoring case and empty choices."""
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
         if option and option.casefold() in text.casefold():  # a search is much faster than compiling a pattern
@@ -52,9 +52,9 @@ def only_letter(text: str, options: Sequence[str]) -> str | None:
 
 
 def misspelt_option(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that the text almost quotes; None if there are several or none.
+    """Return the letter of the choice that the text almost quotes; None if there are several or none.
 
-    Options of fewer than :data:`_SHORTEST_MISSPELT` characters are ignored.
+    Choices of fewer than :data:`_SHORTEST_MISSPELT` characters are ignored.
     """
     text = utils.full_process(text)
     similar = []
@@ -66,7 +66,10 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """Return the letter that the authors' code reads, and ``letter`` if a rule matched or ``fuzzy`` for similarity."""
+    """Return the letter that the authors' code reads, with ``letter`` if a rule matched, else with ``fuzzy``.
+
+    Without a match, it is the letter of the most similar choice, or A if the text has no letter or digit.
+    """
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     if letter:

@@ -107,8 +107,8 @@ class MedExQA(ChoiceBenchmark):
     ) -> list[Example]:
         """Return the examples of the task's specialties.
 
-        Examples to evaluate on are shuffled by ``seed``; without a seed, the specialties alternate, so that
-        ``--limit`` covers all of them.
+        Examples to evaluate on are shuffled by ``seed`` if they are of several specialties; without a seed, the
+        specialties alternate, so that ``--limit`` covers all of them.
 
         Raises:
             DataError: if a specialty has no rows, since a macro average over the others would look complete.
@@ -173,8 +173,8 @@ class MedExQA(ChoiceBenchmark):
     def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
         """Read the letter that the response chooses.
 
-        If it states no choice but mentions a single letter, the authors' rules decide. If it mentions no letter at
-        all, an option that it almost quotes is the answer.
+        If no candidate is found, the letter that the authors' rules read counts if the text has no other letter.
+        If this gives no answer, or if no row matches a candidate, a choice that the response almost quotes counts.
         """
         reading = self.read(text, example, options)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
@@ -196,7 +196,12 @@ class MedExQA(ChoiceBenchmark):
     def batch_scorer(
         self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
     ) -> BatchScorer | None:
-        """Return the scorer of explanations; None if they are not scored or no example has a reference."""
+        """Return the scorer of explanations; None if they are not scored, or no example has a reference.
+
+        Raises:
+            DataError: if a judge is asked for, but no example has a reference.
+            MedtasksError: if a metric or the judge cannot be used.
+        """
         has_references = examples is None or any(map(references, examples))
         scores = has_references and _scores_explanations(options, task)
         if task.generates and options.judges and not has_references:

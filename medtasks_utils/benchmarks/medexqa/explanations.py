@@ -16,7 +16,7 @@ from .metrics import make_metrics
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
-"""Metrics that depend on the judge, and are None for an example on which it failed."""
+"""The metrics that depend on the judge, and are None for an example on which it failed."""
 
 _WAYS_OUT = (
     "Run medtasks fetch on a machine with internet access and copy its caches, or choose others of rougeL, bleu, "
@@ -30,7 +30,7 @@ def references(example: Example) -> list[str]:
 
 
 def scored(options: MedExQAOptions) -> list[str]:
-    """Return the names of the explanation metrics that the options ask for."""
+    """Return the names of the metrics of explanations that the options ask for."""
     names = [*options.lexical_metrics, "explanation", "combined"]
     if options.judges:
         names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
@@ -43,7 +43,7 @@ class Explanations:
     Args:
         options: the benchmark's options.
         task: the task's name, for the log.
-        processes: the number of processes that share the limit on concurrent calls of the judge.
+        processes: the number of processes that share the limit on concurrent requests to the judge.
 
     Raises:
         MedtasksError: if a metric cannot be computed on this machine.
@@ -145,7 +145,7 @@ class Explanations:
 
 
 def case_of(example: Example, response: str) -> Case:
-    """Return the explanation in a response, with the question, the right option and the references."""
+    """Return the explanation in a response, with the question, its choices, the right letter and the references."""
     return Case(
         specialty=example["specialty"],
         question=example["question"],

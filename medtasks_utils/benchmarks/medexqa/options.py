@@ -39,10 +39,12 @@ _OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env",
 def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "") -> tuple[str, ...]:
     """Return the names that a comma-separated text or a list selects, ignoring case.
 
+    Spaces and hyphens in a name count as underscores.
+
     Args:
         known: the names that each word selects; ``all`` selects all names, in the order of the result.
         value: the text or list.
-        default: the text that replaces an empty one.
+        default: the text to use instead of an empty value.
     """
     value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")
@@ -66,28 +68,28 @@ _specialties = partial(_chosen, _BY_SPECIALTY, default="all")
 
 
 class MedExQAOptions(ChoiceOptions):
-    """Options under ``medexqa``.
+    """Options of MedExQA, set under ``medexqa`` in ``--metadata`` or with ``--set``.
 
     Attributes:
         specialty: for medexqa_all, one or more codes, names or file stems, or ALL
         split: the rows to evaluate on
         use_think: ask for reasoning in a think block first
         use_explanations: score the explanations too
-        explanation_metrics: one or more of rougeL, bleu, meteor, bertscore, or all
+        explanation_metrics: one or more of rougeL, bleu, meteor, bertscore, or all; with use_judge, only if set
         mcq_weight: weight of answer_accuracy in combined
         explanation_weight: weight of explanation in combined
         bertscore_model: hub repository, or a folder with the model
         bertscore_device: cpu, cuda, mps, or auto for the best available
-        bertscore_batch_size: number of texts to embed at once
+        bertscore_batch_size: maximum number of texts to embed together
         seed: for medexqa_all, shuffle the rows of all specialties with this seed
         use_judge: let a judge score the explanations
         judge_mode: the judge, g-eval or factscore; required with use_judge
         judge_model: name of the judging model at the endpoint
-        judge_base_url: base URL of an OpenAI-compatible endpoint
-        judge_api_key_env: name of the environment variable with the API key
-        judge_concurrency: maximum number of concurrent calls, over all processes
+        judge_base_url: base URL of the judge's endpoint, which must be OpenAI-compatible
+        judge_api_key_env: name of the environment variable with the endpoint's API key
+        judge_concurrency: maximum number of concurrent requests to the judge, over all processes
         judge_cache: file that caches the judge's replies
-        judge_max_tokens: maximum tokens of a judge's reply, including its reasoning
+        judge_max_tokens: maximum number of tokens in a judge's reply, including its reasoning
         use_coverage: for factscore, also verify the references' claims against the explanation
     """
 

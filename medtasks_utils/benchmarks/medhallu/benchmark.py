@@ -44,11 +44,11 @@ FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 _VERDICTS = (FACTUAL, HALLUCINATED)
 """The verdicts that decide: all but :data:`UNSURE`."""
 DIFFICULTIES = ("easy", "medium", "hard")
-"""The difficulties of rows, in ascending order."""
+"""The difficulties of rows, the easiest first."""
 
 TELLS, MISLEADS = "style says the truth", "style misleads"
-"""The groups of examples on which a classifier that sees only the answer's text is right or wrong. It was not trained
-on the row."""
+"""The names of two groups of examples: those on which a classifier that sees only the answer's text, and was trained
+without the row, is right, and those on which it is wrong."""
 AT_CHANCE = 0.55
 """The largest accuracy of that classifier on rows that count as balanced."""
 
@@ -63,15 +63,15 @@ _CATEGORIES = {
 
 
 class MedHalluOptions(Options):
-    """Options under ``medhallu``.
+    """Options of MedHallu, set under ``medhallu`` in ``--metadata`` or with ``--set``.
 
     Attributes:
         subset: configuration of the data set
-        difficulty: only rows of this difficulty, or all
+        difficulty: only rows of this difficulty (easy, medium or hard), or all
         use_knowledge: show the knowledge passage with the question
-        unsure_reward: reward for answering 2 (unsure)
+        unsure_reward: reward for the answer 2 (unsure)
         allow_unsure: offer 2 (unsure) as an answer
-        style_balanced: only rows on which a classifier of the answers' style is at chance
+        style_balanced: only rows on which a classifier that sees just the answers' style is at chance
         pairing: show both answers of each row, or one of them, drawn at random
         seed: random seed for pairing=sampled
     """
@@ -102,7 +102,7 @@ def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
 
 
 class MedHallu(Benchmark):
-    """``medhallu`` and its variants: the model judges whether an answer is factual (0) or hallucinated (1)."""
+    """``medhallu`` and its variants: the model decides whether an answer is factual (0) or hallucinated (1)."""
 
     name = "medhallu"
     title = "MedHallu"
@@ -150,7 +150,7 @@ class MedHallu(Benchmark):
             AbstentionRow("reward", "reward"),
         ),
         lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over all "
-        "examples, an undecided one counts as wrong and as not flagged.",
+        "examples, any other answer counts as wrong, and for F1 as not hallucinated.",
     )
 
     # ---- rows
@@ -165,7 +165,7 @@ class MedHallu(Benchmark):
         return self.examples(read_split(folder, options.subset), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
-        """Make two examples from each row, with the true and the hallucinated answer, or draw one of them by seed."""
+        """Make two examples from each row that the options choose, or one of them, drawn by seed."""
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.shortcuts, examples, self.content_fields)
@@ -198,7 +198,7 @@ class MedHallu(Benchmark):
         return read_verdict(final_text(without_continuation(text)))
 
     def audit_question(self, example: Example) -> AuditQuestion:
-        """Ask for the verdict that the response states, and show the answer that it judges."""
+        """Ask for the verdict that the response states, and show the answer that the model was asked to check."""
         return super().audit_question(example)._replace(shown=example["answer"])
 
     # ---- scores

@@ -34,12 +34,12 @@ _VALIDATION = ("validation", "dev")
 
 
 class MedMCQAOptions(ChoiceOptions):
-    """Options under ``medmcqa``.
+    """Options of MedMCQA, set under ``medmcqa`` in ``--metadata`` or with ``--set``.
 
     Attributes:
         split: the rows to evaluate on
-        num_train_examples: number of train rows to draw few-shot examples from; -1 for all
-        num_eval_examples: number of rows to evaluate on, starting at the first; -1 for all
+        num_train_examples: number of train rows, from the first, to draw few-shot examples from; -1 for all
+        num_eval_examples: number of rows, from the first, to evaluate on; -1 for all
     """
 
     choose_rows = frozenset({"num_eval_examples", "split"})
@@ -147,11 +147,11 @@ def choice_order(identifier: str) -> str:
 
 
 def label_indices(table: Table) -> list[int | None]:
-    """Return the index of each row's right option, or None if the row has no usable label.
+    """Return the index of each row's right choice, or None if the row has no usable label.
 
-    ``cop`` may be a letter, an integer or the text of an option; the form that fits most rows is used. Integers count
-    from 0, unless a 4 occurs. Both are decided once for the whole split, since some rows have options such as "2" and
-    "a".
+    ``cop`` may be a letter, an integer or the text of a choice; the form that fits most rows is used. Integers count
+    from 0, unless they are of a file in which a 4 occurs. Both are decided once for the whole split, since some rows
+    have choices such as "2" and "a".
 
     Raises:
         DataError: if no row has a usable label, or both a 0 and a 4 occur.
@@ -170,7 +170,7 @@ def label_indices(table: Table) -> list[int | None]:
         seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
             f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), but must be a "
-            "letter A-D, 0-3, 1-4 (in a whole file), or an option's text. Use the validation split"
+            "letter A-D, 0-3, 1-4 (in a whole file), or a choice's text; the hub has labels for validation and train"
         )
     return form
 
@@ -182,7 +182,7 @@ def _place(label: str, known: Iterable[Container[str]]) -> int | None:
 
 
 def _as_texts(row: Row) -> Iterator[tuple[str, ...]]:
-    """Yield, for each option, its possible labels: its text in lower case, with and without its letter."""
+    """Yield, for each choice, its possible labels: its text in lower case, with and without its letter."""
     for letter, column in zip("abcd", _OPTION_COLUMNS, strict=True):
         text = text_of(row[column]).strip().casefold()
         yield text, f"{letter}. {text}", f"({letter}) {text}"

@@ -55,7 +55,7 @@ _TABLE = rows(
 
 
 class ToyOptions(Options):
-    """Options under ``toybench``.
+    """Options of ToyBench, set under ``toybench`` in ``--metadata`` or with ``--set``.
 
     Attributes:
         politely: say please

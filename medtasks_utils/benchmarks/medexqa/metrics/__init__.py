@@ -40,7 +40,7 @@ METRICS = Registry(
 
 
 class ExplanationMetric(ABC):
-    """A metric of the similarity between a candidate text and one or more references.
+    """A metric of the similarity between an explanation and one or more references.
 
     Attributes:
         name: its key in :data:`METRICS`.
@@ -61,11 +61,11 @@ class ExplanationMetric(ABC):
         """
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score each text against its references; a progress bar appears after one second.
+        """Score each explanation against its references; a progress bar appears after one second.
 
         Args:
-            candidates: n texts; a blank text scores 0.
-            references: for each candidate, one or more texts that are not blank.
+            candidates: n explanations; a blank one scores 0.
+            references: for each explanation, one or more texts that are not blank.
 
         Returns:
             n scores from 0 to 100; higher is more similar.
@@ -81,7 +81,7 @@ class ExplanationMetric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score of a candidate that is not blank, from 0 to 1."""
+        """Return the score of an explanation that is not blank, from 0 to 1."""
 
 
 def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetric]:
@@ -89,6 +89,6 @@ def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetr
 
     Args:
         names: keys of :data:`METRICS`.
-        bertscore: arguments of BERTScore.
+        bertscore: arguments of :class:`.bertscore.BertScore`.
     """
     return [METRICS[name](**(bertscore if name == "bertscore" else {})) for name in names]

@@ -57,7 +57,7 @@ class BertScore(ExplanationMetric):
         _load(self.model)
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-        """Score each text against its references on the device; if the device fails, score on the CPU."""
+        """Score each explanation against its references on the device; if the device fails, score on the CPU."""
         import torch
 
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
