@@ -30,6 +30,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ SWAPS: dict[type, type] = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr, ast.USub: ast.UAdd,
 }  # fmt: skip
 TABLE_ROWS = 6  # a text of so many lines is a table, of which a row may be lost
-MOST_TESTS = 40
+MOST_SECONDS = 40.0  # of the tests that execute a line, in the run of --prepare
 IN_OTHER_PROCESSES = ("sandbox", "sweep")  # rooms whose code mostly runs where coverage does not see it
 RECORD = 3  # a dict or tuple of so many fields is a key or record, of which one may be left out
 
@@ -182,12 +183,13 @@ class Executing:
             self.seconds = test_seconds(out)
 
     def tests(self, fault: Fault) -> list[str]:
-        """At most :data:`MOST_TESTS` tests that execute the statement of a fault; empty if it runs on import."""
+        """The tests that execute the statement of a fault, quick ones first; empty if it runs on import."""
         by_line = self.data.contexts_by_lineno(str(ROOT / fault.module)) if self.data else {}
         before = [line for line in by_line if line <= fault.line]
         contexts = by_line[max(before)] if before else []
-        tests = {context.partition("|")[0] for context in contexts if context}
-        return sorted(tests, key=self._seconds_of)[:MOST_TESTS]
+        tests = sorted({context.partition("|")[0] for context in contexts if context}, key=self._seconds_of)
+        ends = accumulate(map(self._seconds_of, tests))
+        return [test for test, end in zip(tests, ends, strict=True) if test == tests[0] or end < MOST_SECONDS]
 
     def _seconds_of(self, test: str) -> float:
         file, _, name = test.partition("::")
