@@ -99,7 +99,7 @@ class TaskAgainst:
     @property
     def is_open(self) -> bool:
         """True if the comparison is undecided and has examples left."""
-        return self.standing.decision == "undecided" and self.standing.asked < self.standing.of
+        return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> list[int]:
         """Return the indices of the examples to evaluate next, in ascending order."""
