@@ -360,7 +360,8 @@ def test_values_stand_where_the_axis_says(browser, address):
 def test_one_benchmark_is_open_at_a_time(page):
     for title in ("MedHallu", "MedMCQA"):
         page.click(f"#tabs a:text-is('{title}')")
-        assert page.locator("#topic > section").get_attribute("aria-label") == title
+        page.wait_for_selector(f"#topic > section[aria-label={title}]")
+        assert page.locator("#topic > section").count() == 1
     page.click("#topic summary:has-text('All metrics')")
     rows = list(csv.DictReader(io.StringIO(saved(page, "#topic details[open] >> text=CSV"))))
     assert {row["run"] for row in rows} == {"first", "second", "often"}
