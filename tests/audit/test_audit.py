@@ -108,18 +108,13 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
     assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked[0]
 
 
-def test_unsure_readings_are_doubtful():
+@pytest.mark.parametrize(("certainty", "strict", "flexible", "stratum"), table("strata"))
+def test_unsure_readings_are_doubtful(certainty, strict, flexible, stratum):
     """From a certainty below one half, where the filters disagree, and where one of them read nothing."""
-
-    def stratum(certainty, strict="A", flexible="A"):
-        answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
-        details: Any = {"flexible-extract": {"certainty": certainty}}
-        sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)
-        return Item(benchmarks()["medmcqa"], sample, 1).stratum
-
-    assert {stratum(each) for each in (0.49, [0.9, 0.4])} == {"doubtful"}
-    assert {stratum(each) for each in (0.5, [0.4, 0.9], None)} == {"others"}
-    assert stratum(1.0, "A", "B") == stratum(1.0, "[invalid]", "[invalid]") == "doubtful"
+    answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
+    details: Any = {"flexible-extract": {"certainty": certainty}}
+    sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)
+    assert Item(benchmarks()["medmcqa"], sample, 1).stratum == stratum
 
 
 # ---- a run

@@ -226,14 +226,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     assert [line.metric.name for line in asked.differences] == ["acc"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"tasks": [("nosuch", "medhallu")]}, "has no task nosuch; it has medmcqa_openmed"),
-        ({"filter_name": "nosuch"}, "not both runs have nosuch; filters in both: strict-match, flexible-extract"),
-        ({"metrics": ["nosuch"]}, "no common example with a value of nosuch; metrics in A: acc, "),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), table("not_there"))
 def test_what_is_not_there_is_an_error(saved, settings, message):
     with pytest.raises(MedtasksError, match=message):
         comparison(saved, **settings)
