@@ -26,14 +26,14 @@ NO_NUMBER = _NotAvailable("N/A")
 
 
 class ExampleScore(float):
-    """A metric's scores for one example, with the attributes of the example that its aggregation needs.
+    """A metric's scores for one example, with what the metric's aggregation needs to know about the example.
 
     For the harness and the logged samples it is a number: the mean over the generations, or NaN if none has a score.
 
     Attributes:
-        scores: the score of each generation.
+        scores: the score of each generation; for a metric such as ``maj@k``, a single score for all of them.
         cluster: a key shared by examples that are not independent; None if this example is independent.
-        stratum: the group whose mean enters a macro average; None if there are no groups.
+        stratum: the key of the example's stratum, whose mean enters a macro average; None if there are no strata.
     """
 
     scores: tuple[Score, ...]

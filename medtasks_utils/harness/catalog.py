@@ -42,8 +42,8 @@ def manager_for(
         metadata: the metadata with which tasks are loaded.
 
     Raises:
-        UsageError: for an unknown name, or a name similar to one of ours, since lm_eval may have a task of that name
-            with other prompts and scores.
+        UsageError: if ``include_path`` is not a folder, for an unknown name, and for a name similar to one of ours,
+            since lm_eval may have a task of that name with other prompts and scores.
         DataError: for a task file that cannot be read.
     """
     paths = list(map(str, task_folders()))

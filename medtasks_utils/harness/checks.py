@@ -114,7 +114,7 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
 
 
 def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
-    """Yield errors in flags: no model or server is named, another flag is needed, or a flag has no effect.
+    """Yield mistakes in flags: a value is missing or invalid, another flag is needed, or a flag has no effect.
 
     Args:
         config: the flags of ``lm_eval run``.

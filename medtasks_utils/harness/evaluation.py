@@ -106,7 +106,7 @@ class Evaluation:
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.
 
-        If it fails or is interrupted, the last line of the log says how to continue.
+        If it fails or is interrupted, the log or, for a server that cannot answer, the error says how to continue.
 
         Args:
             harness: the function that implements ``lm_eval run``.

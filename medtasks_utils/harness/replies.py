@@ -42,7 +42,7 @@ _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 
 
 class NoReplyError(Exception):
-    """An error: a body has no reply. The message is the server's, and may be empty.
+    """An error: a body has no reply, or states an error. The message is the server's, and may be empty.
 
     Attributes:
         status: the HTTP status that an error in the body states, or None.

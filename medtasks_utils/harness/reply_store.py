@@ -57,7 +57,7 @@ class _Kept:
         entry: the object in their line of the file.
         source: the file and line, if they come from an unfinished run; else None.
         conversation: the kept replies to all requests of its conversation, if there are several.
-        is_taken: True if this run has used it.
+        is_taken: True if this run has used them.
     """
 
     entry: dict[str, Any]
@@ -88,8 +88,8 @@ def _is_within(reply: Mapping[str, Any], name: str, before: int | None, now: int
     Args:
         reply: the reply's text, end and number of tokens.
         name: the name of the limit; ``thinking_token_budget`` ends only the reasoning, not the reply.
-        before: the limit of the reply; None for none.
-        now: another limit; None for none.
+        before: the limit of the reply; None for no limit.
+        now: another limit; None for no limit.
     """
     tokens = reply["tokens"]
     if not before or not now:

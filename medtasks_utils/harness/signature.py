@@ -144,7 +144,7 @@ class SignatureDifference(NamedTuple):
 
 
 def incompatibilities(first: str | None, second: str | None) -> list[SignatureDifference]:
-    """Return the differences that make a comparison of two results unfair; empty for equal rows and settings.
+    """Return the differences that make a comparison of two results unfair; empty if there are none.
 
     The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
     signature has counts as a difference, so that signatures of different versions cause at least a warning. If one of

@@ -457,14 +457,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             MedtasksError: if no prompt got a reply in a task without tools.
         """
         if refusals and len(refusals) == count and self.turns is None:
-            raise MedtasksError(f"{self.info.name}: none of the {what} got a reply: {refusals[0]}")
+            raise MedtasksError(f"{self.info.name}: none of the {what} got a reply; first reason: {refusals[0]}")
         if refusals:
-            self.remark(f"{len(refusals)} of {count} {what} got no reply: {refusals[0]}")
+            self.remark(f"{len(refusals)} of {count} {what} got no reply; first reason: {refusals[0]}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter, with facts about its reply.
 
-        If the last filter is not ours, the strict reader reads its text as if that were the content of a box or tag.
+        If the last filter is not ours, the strict reader reads what it returned as the content of a box or tag.
         """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""

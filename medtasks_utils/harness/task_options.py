@@ -28,7 +28,7 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         metadata: lm_eval's merged metadata, with the user's options under the benchmark's name.
 
     Raises:
-        UsageError: for a misspelt or misplaced option, or an invalid value; the message lists what is valid.
+        UsageError: for a misspelt or misplaced option, or an invalid value; the message says what is valid.
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options

@@ -18,7 +18,7 @@ class ToolFormat:
 
     Args:
         model: the model of the run; None if it is not known.
-        tools: the tools, by name.
+        tools: the tools by name.
         option: the option ``tool_format``.
         settings: the task's ``generation_kwargs``, for a trial request to the server.
 

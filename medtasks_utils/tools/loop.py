@@ -93,7 +93,8 @@ class Dialogue(NamedTuple):
         tools: the tools by name.
         has_answer: a function that returns True if a reply, given without its calls, contains a final answer.
         max_turns: maximum number of replies in a conversation.
-        most_by_template: see :func:`medtasks_utils.tools.native.understand`.
+        most_by_template: maximum number of calls in a text that go back as ``tool_calls``; see
+            :func:`medtasks_utils.tools.native.understand`.
     """
 
     tools: Mapping[str, Tool]

@@ -49,8 +49,8 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     Args:
         reply: a text, or the result of :func:`as_one_text`.
         tools: the available tools by name.
-        most_by_template: if a text has at most this number of calls, they go back as ``tool_calls``, which the chat
-            template renders; otherwise they go back as text. 0 means always as text.
+        most_by_template: if a text has at most this number of calls, all without a problem, they go back as
+            ``tool_calls``, which the chat template renders; otherwise they go back as text. 0 means always as text.
         calls_before: number of earlier calls in the conversation; calls without an id are numbered on from it.
     """
     text, native_calls = _parts(reply)
