@@ -1,4 +1,4 @@
-"""Recognise answers that say that the necessary data are missing, such as ``N/A``.
+"""Recognise answers that say that necessary data are missing, such as ``N/A``.
 
 A number with a caveat is not such an answer.
 """
@@ -49,5 +49,5 @@ def states_not_available(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return the text without formatting, and with "it" instead of names that contain digits."""
+    """Return the text without formatting, and with "it" instead of common names that contain digits."""
     return _NAMES.sub("it", unformatted(tidied(text))).strip()

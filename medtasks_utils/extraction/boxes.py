@@ -20,13 +20,13 @@ def boxes(text: str) -> list[str]:
 
 
 def last_box(text: str) -> str | None:
-    r"""Return the content of the last closed ``\boxed{…}``, or None."""
+    r"""Return the last of the contents that :func:`boxes` returns; None without one."""
     contents = boxes(text)
     return contents[-1] if contents else None
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of the content of each closed box."""
+    """Return the start and end of each content that :func:`boxes` returns."""
     if "\\boxed" not in text:
         return []
     opened: list[tuple[int, bool]] = []
@@ -42,9 +42,9 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def unwrap(token: str) -> str:
-    r"""Remove ``\text{}``, ``\mathrm{}``, ``\mathbf{}``, ``**``, ``$``, spaces, parentheses and a trailing full stop.
+    r"""Remove what is around a token, such as ``\text{}``, ``**``, ``$``, ``\(…\)``, parentheses and a full stop.
 
-    If a text is too long to be a token, only the white space around it is removed.
+    From a text of more than 1,000 characters, which is not a token, only the white space around it is removed.
 
     >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
     ('B', '(A) or (B)')

@@ -1,4 +1,4 @@
-r"""Find the containers of answers: boxes, answer tags and keys of JSON objects, including slightly malformed ones."""
+r"""Find the containers of answers: boxes, answer tags and keys in JSON, including slightly malformed ones."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -89,11 +89,12 @@ def without_instructions(text: str) -> str:
 
 
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
-    """Return the boxes, tags and keys in a text, in order.
+    """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
     Args:
         text: the final text of a response.
-        keys: words that mark a key as the answer's if its name contains one of them, as ``final_answer`` does.
+        keys: words in lower case that mark a key as the answer's if its name contains one of them; ``answer``, for
+            example, marks ``final_answer``, but not a key that names an alternative or a reason.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]

@@ -17,7 +17,7 @@ _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
-    """Return (weeks, days) as the authors' scorer reads them, or None.
+    """Return (weeks, days) as the authors' scorer reads them; None if it reads none.
 
     White space in ``text`` must already be collapsed.
     """

@@ -1,4 +1,4 @@
-"""Find the places where a text mentions an option, either by its letter, in any script, or by its text."""
+"""Find the places where a text mentions a choice, by its Latin, Cyrillic or Greek letter, or by its text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,10 +27,10 @@ _ARTICLE = later(
 
 
 def latin_letters(text: str) -> str:
-    """Return the text with the Cyrillic and Greek letters of options replaced by A to D.
+    """Return the text with A to D instead of Cyrillic and Greek letters that stand for choices.
 
-    Cyrillic letters are replaced by the Latin letters that look like them or, if any of them looks like none, by those
-    with the same place in the alphabet.
+    Each letter is replaced with the Latin letter that looks like it. If any Cyrillic one looks like none, all are
+    replaced with those that have the same place in the alphabet.
 
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
@@ -41,10 +41,10 @@ def latin_letters(text: str) -> str:
 
 
 def letters_in(text: str) -> Iterator[Mention]:
-    """Yield the letters A to D that may stand for an option; small letters are weak mentions.
+    """Yield the letters A to D that may stand for a choice; small letters are weak mentions.
 
-    A letter from E to J in the form of an option, such as "E)", is a mention with an empty value. The article "A" is
-    skipped.
+    A letter from E to J (except I) in the form of a choice, such as "E)", is a mention with an empty value. The article
+    "A" is skipped.
     """
     for match in _LETTER.finditer(text):
         letter, start, end = match[0], match.start(), match.end()
@@ -72,9 +72,9 @@ _EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
 
 @lru_cache(maxsize=64)
 def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return a pattern that matches the options' texts, the longest first, and the letter of each text.
+    """Return a pattern that matches the choices' texts, the longest first, and the letter of each text.
 
-    Texts shared by two options, single characters and a few common words are left out.
+    Texts shared by two choices, single characters and a few common words are left out.
     """
     texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
     letters = {
@@ -90,7 +90,7 @@ def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, 
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return the places where a text contains the text of an option, ignoring case and plural endings.
+    """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
@@ -103,13 +103,14 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
 
 
-_ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of an option, and minimum lead over the others; from 0 to 1
+_ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of a choice, and its minimum lead over the others; from 0 to 1
 
 
 def similar_text(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that a text almost quotes, misspelt or punctuated differently.
+    """Return the letter of the choice that a text almost quotes, misspelt or punctuated differently.
 
-    Return None if the text quotes no option, or more than one.
+    Return None for a text that resembles no choice or several, has fewer than 6 characters, or is more than twice as
+    long as any choice.
 
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
@@ -127,7 +128,7 @@ _BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
 
 
 def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
-    """Return all mentions of options in order; a letter with its option's text next to it is one mention."""
+    """Return all mentions of choices in order; a letter and a choice's text right after it are one mention."""
     texts = texts_in(text, options)
     merged: list[Mention] = []
     for mention in sorted([*texts, *outside(letters_in(text), texts)], key=lambda mention: mention.start):
@@ -140,7 +141,7 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _are_one(first: Mention, second: Mention, between: str) -> bool:
-    """Return whether two adjacent mentions are the same option, as in "(B) the nerve"."""
+    """Return whether two adjacent mentions are of one choice, such as "(B) the nerve"."""
     is_lone_letter = first.notion == "cand" and first.end == first.start + 1
     is_same = first.notion != "text" and first.value == second.value
     return second.notion == "text" and (is_same or is_lone_letter) and _BETWEEN.fullmatch(between) is not None

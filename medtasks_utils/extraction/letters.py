@@ -1,4 +1,4 @@
-"""Read which of the options A to D a text chooses."""
+"""Read which of the choices A to D a text gives as its answer."""
 
 from collections.abc import Sequence
 
@@ -71,13 +71,13 @@ _BEFORE_ITEM = later(  # a list marker, "Option" or a number
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
 _OF_AN_ITEM = ("answer", "correct", "ticked")  # cues by which a list item is the answer
-_MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more options, it chooses none
+_MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more choices than that, it chooses none
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
-    """Return the letter that a single token stands for, or None.
+    """Return the letter A to D that a single token stands for, in upper case; None if it stands for none.
 
-    A letter may be in lower case. With ``digits``, 0 to 3 stand for A to D.
+    With ``digits``, 0 to 3 stand for A to D.
 
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
@@ -91,7 +91,7 @@ def letter_of(token: str, digits: bool = False) -> str | None:
 def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
     """Read the letter that a text chooses.
 
-    The text of an option stands for its letter. No answer is read from "A or B", "not A" or a list of the options.
+    The text of a choice stands for its letter. No answer is read from "A or B", "not A" or a list of the choices.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
@@ -128,7 +128,7 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     at = dict(zip(symbols.mentions, candidates, strict=True))
     for match in pattern(_SEVERAL).finditer(symbols.symbols):
         first, second = at[match.start()], at[match.end()]
-        if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one option
+        if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one choice
             first.evidence["one of several"] = second.evidence["one of several"] = -200
     for candidate in candidates:
         if candidate.cue in ("false", "odd"):
@@ -146,7 +146,7 @@ def _inside(container: Container, text: str, options: Sequence[str]) -> Candidat
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the option that the answering clause almost quotes, or None.
+    """Return the letter of the choice that the answering clause almost quotes, or None.
 
     This is the clause after the last "the answer is" or, without these words, the first clause of the text.
     """
@@ -157,7 +157,7 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
-    """Discard weakly stated candidates where the text breaks off.
+    """If a text breaks off, discard candidates in the unfinished part or only named, unless they are stated outright.
 
     Args:
         candidates: the candidates of the text.
@@ -188,7 +188,7 @@ def _discard_several(candidates: Sequence[Candidate]) -> None:
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the items of lists of the options: lines of any length that begin with A, then with B, and so on."""
+    """Return the items of lists of the choices: lines of any length that begin with A, then with B, and so on."""
     items: list[Candidate] = []
     run: list[Candidate] = []
     for candidate in candidates:
@@ -206,7 +206,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
-    """Discard the items of a list that restates the options and, if there is one, options that are only named."""
+    """Discard the items of a list that restates the choices and, if there is one, choices that are only named."""
     items = _walked(plain, candidates)
     cues = {"named", "first"} if items else set[str]()
     if pattern(_PARTS).match(symbols.symbols):

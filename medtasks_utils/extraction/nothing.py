@@ -22,7 +22,7 @@ _SENTENCE = later(r"(?<=[.!?。])\s+|\n+")
 
 
 def loops(text: str) -> bool:
-    """Return whether a text ends by repeating itself.
+    """Return whether a text repeats itself at its end.
 
     >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
     (True, False)
@@ -86,7 +86,7 @@ def is_unfinished(symbols: Symbols) -> bool:
     return whole_until(symbols.text) < len(symbols.text)
 
 
-# A formula without its result at the end of a text: "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
+# A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
     "(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $"  # such as "92 / 3.24"
     "|(?:^|stop|line) [^ eq line open]* op [cand weak] (?:word|pct){0,2} stop $"

@@ -27,7 +27,10 @@ _MAX_BITS = 2_048
 
 
 def python_literal(digits: str) -> Number | None:
-    """Return the value of a number as a Python literal; None if it is not a valid one (``007``, Arabic digits)."""
+    """Return the value of a number as a Python literal.
+
+    Return None for what is not a valid literal, such as ``007`` and Arabic digits, and for more than 4,300 digits.
+    """
     if not digits.isascii() or len(digits) > _MAX_LITERAL:
         return None
     if "." in digits:
@@ -40,7 +43,7 @@ def python_literal(digits: str) -> Number | None:
 
 
 def strict_integer(text: str) -> Number | None:
-    """Return the number, not yet rounded, in the answer to a question that asks for a score; None if there is none.
+    """Return the number, not yet rounded, in the answer to a question that asks for a score; None without a valid one.
 
     ``N out of M`` gives N. A list such as ``3, 4, 5`` gives its length, and so does ``1,200``. Otherwise the last
     number counts. White space in ``text`` must already be collapsed.
@@ -54,10 +57,11 @@ def strict_integer(text: str) -> Number | None:
 
 
 def strict_decimal(text: str) -> Number | None:
-    """Return the number in the answer to a question that asks for a decimal number; None if there is none.
+    """Return the number in the answer to a question that asks for a decimal number; None without a valid one.
 
     The first applicable rule counts: an expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` gives X; the
-    last percentage is divided by 100; the last number counts. White space in ``text`` must already be collapsed.
+    last percentage is divided by 100; the last number counts. If what this rule selects is not valid, there is no
+    number. White space in ``text`` must already be collapsed.
     """
     start, end = text.find("str("), text.rfind(")")
     if 0 <= start < end:
@@ -93,7 +97,7 @@ def _wrapped_expression(expression: str) -> Number | None:
 
 
 def power(base: Number, exponent: Number) -> Number:
-    """Return ``base ** exponent``; raise OverflowError if it is too large a float, or has more than 2,048 bits."""
+    """Return ``base ** exponent``; raise OverflowError for a float that is too large, or an integer over 2,048 bits."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
         if bits > _MAX_BITS:
@@ -102,7 +106,7 @@ def power(base: Number, exponent: Number) -> Number:
 
 
 def rounded(value: Number, ndigits: int | None = None) -> Number:
-    """Return ``round(value, ndigits)``; raise OverflowError if ``ndigits`` is too large."""
+    """Return ``round(value, ndigits)``; raise OverflowError if ``ndigits`` is above 1,000 or below -1,000."""
     if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
         raise OverflowError("too many digits")
     return round(value, ndigits)

@@ -97,7 +97,7 @@ _PREAMBLE = later(
 
 
 def both_ends(text: str) -> str:
-    """Return the beginning and the end of a text, where answers are stated.
+    """Return the first 2,000 and the last 10,000 characters of a text, where answers are stated.
 
     A text of up to 12,000 characters is returned unchanged.
     """
@@ -105,7 +105,7 @@ def both_ends(text: str) -> str:
 
 
 def stated(text: str) -> str:
-    r"""Return the part of a response after its reasoning, for any of the known marks of reasoning.
+    r"""Return the part of a response after its reasoning, for the known marks of reasoning other than think tags.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -134,7 +134,7 @@ def tidied(text: str) -> str:
 
 
 def own_parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text that may contain its answer: the part before a further question, then the rest.
+    """Yield the parts of a text that may contain its answer, at most three; a further question begins a new part.
 
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])

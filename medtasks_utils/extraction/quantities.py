@@ -101,7 +101,9 @@ def prepared(text: str, *, score: bool = False) -> str:
 
 
 def fraction_value(text: str) -> float | None:
-    r"""Return the value of a fraction, with or without a unit; None for any other text.
+    r"""Return the value of a fraction, with or without a unit.
+
+    Return None for any other text, for equal numbers (10/10 is a full score), and for a denominator of 0.
 
     >>> fraction_value("1800/72"), fraction_value(r"\frac{1}{2}"), fraction_value("1 1/2"), fraction_value("3/4 = 0.7")
     (25.0, 0.5, 1.5, None)
@@ -113,7 +115,7 @@ def fraction_value(text: str) -> float | None:
 
 
 def numbers(text: str) -> Iterator[Mention]:
-    """Yield the numbers of a prepared text in order, in digits and in words; numbers that are too large are skipped."""
+    """Yield the numbers of a prepared text in order, in digits and in words, without those too large for a float."""
     yield from sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
 
 
@@ -132,7 +134,7 @@ _IN_WORDS = (*range(21), *range(30, 100, 10))
 
 
 def in_words(text: str) -> list[Mention]:
-    """Return the numbers that are written as words, such as "four" and "twenty-three", as weak mentions."""
+    """Return the numbers from 0 to 99 that are written as words, such as "twenty-three", as weak mentions."""
     values, mentions = numbers_by_word("n", _IN_WORDS), list[Mention]()
     for match in _WORD.finditer(text):
         value = values.get(match[0].lower())

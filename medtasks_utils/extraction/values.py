@@ -85,7 +85,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
     Args:
         text: the final text of a response.
-        kind: the kind of value, which is read as a float, a date, or a pair (weeks, days).
+        kind: the kind of value: a decimal or an integer is read as a float, an age as a pair (weeks, days).
         keys: words that mark a key in JSON as the answer's if its name contains one of them.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value

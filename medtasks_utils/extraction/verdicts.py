@@ -77,7 +77,7 @@ _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
     r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
-_JUDGED = later(  # a field such as "Hallucinated: no"; "judgement" means whether the answer is hallucinated
+_JUDGED = later(  # a line such as "Hallucinated: no"; "judgement" means whether the answer is hallucinated
     r"^\W{0,4}(?:your |is[ _]?)?(judge?ment|hallucinat\w{1,6}|factual)\W{1,6}(yes|no|true|false)\b(?=\W*$)", re.M | re.I
 )
 _NUMBERED = later(r"^\W{0,4}([12])[.)]\s+(?=[^\W\d])", re.MULTILINE)  # the number of a list item
@@ -144,7 +144,7 @@ def _candidates(text: str) -> list[Candidate]:
 
 
 def _mentions(text: str) -> list[Mention]:
-    """Return the mentions of verdicts in order: fields such as "Hallucinated: no", and other words and digits."""
+    """Return the mentions of verdicts in order: lines such as "Hallucinated: no", and other words and digits."""
     fields = []
     for match in _JUDGED.finditer(text):
         affirmed = "0" if match[1].lower() == "factual" else "1"

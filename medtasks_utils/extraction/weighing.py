@@ -12,7 +12,7 @@ from .words import Symbols, pattern
 
 @dataclass(eq=False)
 class Candidate:
-    """A value that a response may state.
+    """A value that a response may state as its answer.
 
     Attributes:
         value: the value that scoring compares.
@@ -61,7 +61,7 @@ class Reading(NamedTuple):
         return before + best.text[best.start : best.end][:_WORDS_BEFORE]
 
 
-_WORDS_BEFORE = 48  # maximum characters of the preceding words
+_WORDS_BEFORE = 48  # maximum characters of the preceding words, and of those that state the value
 
 NOTHING = Reading(None, "none")
 
@@ -106,7 +106,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 candidate.cue, candidate.support = row.name, row.weight
     until = retracted_until(symbols)
     if not any(candidate.start > until and candidate.weight >= _ANOTHER for candidate in candidates.values()):
-        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it is no retraction
+        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it does not retract
     for candidate in candidates.values():
         if candidate.start < until:
             candidate.evidence["taken back"] = -60.0

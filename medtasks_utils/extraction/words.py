@@ -59,7 +59,7 @@ class Symbols(NamedTuple):
 
 
 class _Vocabulary(NamedTuple):
-    """The words of ``words.txt``, each with the symbol of the first notion that lists it."""
+    """The words in ``words.txt``, each with the symbol of the first notion that lists it."""
 
     symbols: dict[str, str]  # by notion
     words: dict[str, str]
@@ -148,7 +148,7 @@ def pattern(source: str) -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """Return the words and signs of a text in lower case, each with its position."""
+    """Return the first 6,000 or so words and signs of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
     tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
