@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from medtasks_utils.benchmarks import metric_of
 from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
 from medtasks_utils.statistics.aggregation import Aggregation, Total
+from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import ClassTerms
 
 BEHAVIOURS = {
@@ -85,6 +86,9 @@ def expected_scores(
 
 def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
     """Compute a number from its definition: a sum, a mean, or ratios of sums such as F1, of each stratum or of all."""
+    if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, so only it knows itself
+        codes = integer_codes([str(stratum) for stratum, _ in scores])
+        return aggregation.value(MetricScores.of([[score] for _, score in scores], codes, codes))
     if aggregation.within_stratum:
         by_stratum: dict[str | None, list[StratumScore]] = defaultdict(list)
         for stratum, score in scores:

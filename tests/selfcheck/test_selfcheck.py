@@ -17,6 +17,8 @@ from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
+from medtasks_utils.statistics.aggregation import Mean
+from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Ratio
 
 
@@ -97,6 +99,17 @@ def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
     expected = expected_scores(task.benchmark, task.options, examples)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
+
+
+def test_an_aggregation_of_another_distribution_is_taken_at_its_word(monkeypatch):
+    class Largest(Mean):
+        def value(self, scores):
+            return max(scores.values)
+
+    monkeypatch.setattr("medtasks_utils.selfcheck.known_answers.metric_of", lambda name, _: Metric(name, Largest()))
+    task = load("medhallu")
+    examples = [(example, KnownAnswer("", "1")) for example in task.eval_docs]
+    assert expected_scores(task.benchmark, task.options, examples)["acc"] == 1.0
 
 
 @pytest.mark.parametrize(
