@@ -63,40 +63,6 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     return {**made, SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hub")
-    packages = {
-        f"{place}/{name}": Path(shutil.make_archive(str(folder / name), "zip", NLTK / place, name)).read_bytes()
-        for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
-    }
-    with Hub(repositories(folder), packages=packages, raw=pinned_sample.served()) as served:
-        yield served
-
-
-class Machine:
-    """A machine with caches of its own that reaches the local hub."""
-
-    def __init__(self, folder: Path, hub: Hub) -> None:
-        self.folder, self.nltk_data = folder, folder / "nltk_data"
-        self.nltk_data.mkdir()
-        self.environment = {
-            "HF_HOME": str(folder / "hf"),
-            "NLTK_DATA": str(self.nltk_data),
-            "HOME": str(folder),
-            "HF_ENDPOINT": hub.base,
-            "NLTK_INDEX": f"{hub.base}/nltk/index.xml",
-            "HF_HUB_DISABLE_XET": "1",
-            "MEDTASKS_GITHUB": hub.base,
-            "XDG_CACHE_HOME": str(folder / "cache"),
-            "CHECKSUMS": json.dumps({file.name: file.sha256 for file in pinned_sample.repository().files}),
-        }
-
-    def medtasks(self, *commands: list[str], offline: bool = False) -> list[Said]:
-        environment = {**self.environment, "HF_HUB_OFFLINE": "1" if offline else "0"}
-        return medtasks(*commands, cwd=self.folder, first=_FIRST, **environment)
-
-
 def states(printed: str) -> dict[str, list[str]]:
     """What the table says of each item: ``there`` or why not."""
     found: dict[str, list[str]] = {}
@@ -108,18 +74,6 @@ def states(printed: str) -> dict[str, list[str]]:
 
 NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_tab", "scibert")
 ALL_THERE = {name: ["there"] * (3 if name == "medcalc_bench" else 1) for name in NAMES}
-
-
-@pytest.fixture(scope="module")
-def machine(hub, tmp_path_factory):
-    return Machine(tmp_path_factory.mktemp("machine"), hub)
-
-
-@pytest.fixture(scope="module")
-def fetched(hub, machine):
-    """``medtasks fetch`` of all that this package needs."""
-    (said,) = machine.medtasks(["fetch", "--only", ",".join(NAMES)])
-    return said
 
 
 def test_what_is_missing_is_a_line(monkeypatch, capsys):
@@ -136,36 +90,46 @@ def test_what_is_missing_is_a_line(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_a_fetch_gets_all_that_runs_read_and_no_more(hub, fetched):
-    assert fetched.code == 0, fetched
-    assert states(fetched.out) == ALL_THERE and fetched.out.splitlines()[-1] == "9 of 9 there"
-    wanted = {
-        f"{'' if kind == 'models' else 'datasets/'}{name}/{file}"
-        for (kind, name), files in hub.repositories.items()
-        for file, data in files.items()
-        if data != UNUSED
+def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path):
+    """On a machine with caches of its own that reaches the local hub."""
+    packages = {
+        f"{place}/{name}": Path(shutil.make_archive(str(tmp_path / name), "zip", NLTK / place, name)).read_bytes()
+        for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))
     }
-    assert {re.sub(r"^/|resolve/[^/]+/", "", path) for path in hub.downloads()} == wanted
+    nltk_data = tmp_path / "nltk_data"
+    nltk_data.mkdir()
 
+    def said(words: list[str], offline: str = "0") -> Said:
+        checksums = {file.name: file.sha256 for file in pinned_sample.repository().files}
+        (done,) = medtasks(
+            words, cwd=tmp_path, first=_FIRST, HF_HUB_OFFLINE=offline, CHECKSUMS=json.dumps(checksums),
+            HOME=str(tmp_path), HF_HOME=str(tmp_path / "hf"), XDG_CACHE_HOME=str(tmp_path / "cache"),
+            NLTK_DATA=str(nltk_data), NLTK_INDEX=f"{hub.base}/nltk/index.xml",
+            HF_ENDPOINT=hub.base, HF_HUB_DISABLE_XET="1", MEDTASKS_GITHUB=hub.base,
+        )  # fmt: skip
+        return done
 
-@pytest.mark.slow
-def test_a_check_asks_nothing_and_says_what_is_missing(hub, machine, fetched):
-    hub.asked.clear()
-    lost = machine.nltk_data.rename(machine.folder / "elsewhere")
-    (checked,) = machine.medtasks(["fetch", "--check"])
-    lost.rename(machine.nltk_data)
-    found = states(checked.out)
-    assert {name for name in NAMES if found[name] != ALL_THERE[name]} == {"wordnet", "punkt_tab"}
-    assert checked.code == 1 and hub.asked == []
-
-
-@pytest.mark.slow
-def test_runs_then_need_no_internet(hub, machine, fetched):
-    hub.asked.clear()
-    tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
-    with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
-        words = ["eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--output_path", "results"]
-        (done,) = machine.medtasks([*words, *server.flags()], offline=True)
-    assert done.code == 0, done
-    results = saved_results(machine.folder / "results")["results"]
-    assert {*tasks.split(",")} <= results.keys() and hub.asked == []
+    with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.served()) as hub:
+        fetched = said(["fetch", "--only", ",".join(NAMES)])
+        assert fetched.code == 0, fetched
+        assert states(fetched.out) == ALL_THERE and fetched.out.splitlines()[-1] == "9 of 9 there"
+        wanted = {
+            f"{'' if kind == 'models' else 'datasets/'}{name}/{file}"
+            for (kind, name), files in hub.repositories.items()
+            for file, data in files.items()
+            if data != UNUSED
+        }
+        assert {re.sub(r"^/|resolve/[^/]+/", "", path) for path in hub.downloads()} == wanted
+        hub.asked.clear()
+        lost = nltk_data.rename(tmp_path / "elsewhere")
+        checked = said(["fetch", "--check"])
+        lost.rename(nltk_data)
+        found = states(checked.out)
+        assert {name for name in NAMES if found[name] != ALL_THERE[name]} == {"wordnet", "punkt_tab"}
+        assert checked.code == 1
+        tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
+        with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
+            words = ["eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--output_path", "results"]
+            done = said([*words, *server.flags()], offline="1")
+        assert done.code == 0, done
+        assert {*tasks.split(",")} <= saved_results(tmp_path / "results")["results"].keys() and hub.asked == []

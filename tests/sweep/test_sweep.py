@@ -102,12 +102,9 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
 
 
-def test_the_status_says_how_large_the_jobs_are_and_how_far(tmp_path, server, capsys):
-    runs = [
-        {"name": "twice", "tasks": "medhallu", "options": {"medhallu": {"repeats": 2}}, "flags": {"limit": 3}},
-        {"name": "share", "tasks": ["medhallu"], "flags": {"limit": 0.3}},  # of 28, rounded up as the harness does
-        {"name": "letters", "tasks": "medexqa_clinical_psychology_logits", "flags": {"limit": 2}},
-    ]
+@pytest.mark.parametrize(("runs", "lines"), table("status"))
+def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_path, server, capsys):
+    """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
     large = {"name": "m", "model": "dummy", "resources": {"cpus": 9}}
     path = plan(tmp_path, server, models=[large], runs=runs)
     twice, share, _ = read_plan(path).jobs()
@@ -117,13 +114,7 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(tmp_path, server, ca
     write_whole(share.folder / "m" / "results_1.json", "{}", make_folder=True)
     write_whole(share.folder / "cost.json", '{"seconds": 2}')
     assert main(["sweep", str(path), "--status"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines == [
-        ["name", "state", "answers", "requests"],
-        ["m/twice", "running", "2", "6"],
-        ["m/share", "done", "9", "9"],
-        ["m/letters", "not", "started", "0", "8"],
-    ]
+    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
     assert main(["sweep", str(path), "--dry_run", "--json"]) == 0
     job = json.loads(capsys.readouterr().out)[1]
     assert (job["folder"], job["cost"]) == (str(share.folder), {"seconds": 2})
@@ -147,13 +138,7 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server
     assert str(ROOT) in str(jobs[1].flags())
 
 
-@pytest.mark.parametrize(
-    ("gpus", "needs", "seen"),
-    [
-        ("", [(1, 0), (1, 0), (1, 0), (3, 0)], ["0:", "1:", "2:", "0:"]),
-        ("4,5", [(0, 2), (0, 1), (0, 1)], ["0:4,5", "0:4", "1:5"]),
-    ],
-)
+@pytest.mark.parametrize(("gpus", "needs", "seen"), table("shared_out"))
 def test_processors_and_gpus_are_shared_out(tmp_path, server, monkeypatch, gpus, needs, seen):
     path = plan(tmp_path, server, len(needs), runs=[A_RUN])
     content = yaml.safe_load(path.read_text())
@@ -200,16 +185,7 @@ class Scripted:
         pass
 
 
-@pytest.mark.parametrize(
-    ("codes", "starts", "said"),
-    [
-        ([0], 1, ""),
-        ([1, 1, 0], 3, "failed with exit code 1, retrying"),
-        ([1, 1, 1], 3, "failed with exit code 1\n"),
-        ([2], 1, "failed with exit code 2"),
-        ([None, None, 0], 3, "lost its node, or its Slurm job, retrying"),
-    ],
-)
+@pytest.mark.parametrize(("codes", "starts", "said"), table("tried_again"))
 def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
     (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
     place, last = Scripted(list(codes)), codes[-1]
@@ -247,23 +223,12 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     assert "m0" in shown and "2.00 h" in shown
 
 
-def test_which_flags_are_passed(tmp_path, server):
+@pytest.mark.parametrize(("of_run", "of_model", "passed"), table("flags_passed"))
+def test_which_flags_are_passed(of_run, of_model, passed, tmp_path, server):
     """A run's value counts before a model's; zero and false are values."""
-    flags = {"seed": 0, "num_fewshot": 0, "fewshot_as_multiturn": False, "write_out": False, "device": None, "limit": 3}
-    stop = {"gen_kwargs": {"stop": ["###", "END"]}}
-    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {**flags, **stop}}]).read_text())
-    content["models"][0]["flags"] = {"limit": 9, "batch_size": 2}
-    passed = [word for word in Plan(**content).jobs()[0].flags() if "model" not in word]
-    assert sorted(passed) == [
-        "--batch_size=2",
-        "--fewshot_as_multiturn=False",
-        f"--gen_kwargs={json.dumps(stop['gen_kwargs'])}",
-        "--limit=3",
-        '--metadata={"medtasks_data": "sample"}',
-        "--num_fewshot=0",
-        "--seed=0",
-        "--tasks=medhallu",
-    ]
+    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": of_run}]).read_text())
+    content["models"][0]["flags"] = of_model
+    assert sorted(word for word in Plan(**content).jobs()[0].flags() if "model" not in word) == passed
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from given import ROOT
+from given import ROOT, table
 from saved_runs import drawn
 from test_sweep import command, state
 
@@ -74,14 +74,7 @@ def states(folder: Path) -> list[Any]:
     return [json.loads(path.read_text()) for path in sorted(folder.glob("sweep/m/*/job.json"))]
 
 
-@pytest.mark.parametrize(
-    ("server", "said"),
-    [
-        ("sh -c 'sleep 60' {port}", r"no response at http://[\d.:]+/v1/models within 0.5 s: "),
-        ("sh -c 'echo CUDA out of memory; exit 3' {port}", "its server ended with exit code 3: CUDA out of memory"),
-        ("no-such-program {port}", "its server ended with exit code 127: .*no-such-program.* not found"),
-    ],
-)
+@pytest.mark.parametrize(("server", "said"), table("servers_not_ready"))
 def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tmp_path, server, said):
     log = tmp_path / "sweep" / "m" / "server0.log"
     log.parent.mkdir(parents=True)
@@ -124,20 +117,10 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
         left_over.wait()
 
 
-@pytest.mark.parametrize(
-    ("by_model", "changed", "most"),
-    [
-        (False, {}, 1),
-        (False, {"resources": {"cpus": 2}}, 2),
-        (False, {"replicas": 2}, 2),
-        (True, {"model": "dummy", "resources": {"cpus": 2}}, 1),  # without a server
-    ],
-)
+@pytest.mark.parametrize(("by_model", "changed", "most"), table("jobs_at_once"))
 def test_how_many_jobs_run_at_once(tmp_path, quick, by_model, changed, most):
     quick("import sys, time; time.sleep(1); sys.exit(3)")
     content = served(tmp_path, **changed)
-    if by_model:
-        del content["models"][0]["serve"]
     at_once = [[job["state"] for job in states(tmp_path)].count("running") for _ in steps(content, by_model)]
     assert max(at_once) == most
     assert states(tmp_path) == [{"code": 3, "state": "failed with exit code 3"}] * 2
@@ -164,26 +147,11 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
 
 
-def test_a_short_form_for_vllm():
-    model: Any = {"name": "q", "vllm": {"model": "org/q", "max_model_len": 8192, "enable_prefix_caching": True}}
-    model["vllm"] |= {"seed": 0, "async_scheduling": False}
-    content: Any = {"output": "x", "runs": RUNS, "models": [{**model, "resources": {"gpus": 2}}]}
-    job = Plan(**content).jobs()[0]
-    assert " ".join(job.model.server_command(80)) == (
-        "vllm serve org/q --port=80 --tensor-parallel-size=2 --max_model_len=8192 --enable_prefix_caching --seed=0 "
-        "--no-async-scheduling"
-    )
-    assert {"--model=local-chat-completions", "--apply_chat_template"} < {*job.flags(80)}
-    arguments = {"num_concurrent": 32, "model": "org/q", "base_url": "http://127.0.0.1:80/v1/chat/completions"}
-    assert f"--model_args={json.dumps(arguments)}" in job.flags(80)
-    content["models"] = [
-        {"name": "q", "serve": "s {port} {gpus}", "model": "local-completions", "model_args": {"model": "q"}}
-    ]
-    (model,) = Plan(**content).models
-    assert model.server_command(80) == ["s", "80", "1"]
-    settings = model.settings
-    assert settings["model_args"]["base_url"] == "http://127.0.0.1:{port}/v1/completions"
-    assert not settings["apply_chat_template"]
+@pytest.mark.parametrize(("model", "started", "flags"), table("served_models"))
+def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags):
+    job = Plan(output="x", runs=RUNS, models=[{"name": "q", **model}]).jobs()[0]  # type: ignore[arg-type]
+    assert " ".join(job.model.server_command(80)) == started
+    assert [flag for flag in job.flags(80) if re.match("--model|--apply", flag)] == flags
 
 
 def test_the_example_is_a_plan():
