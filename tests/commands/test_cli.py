@@ -3,7 +3,6 @@
 import logging
 import os
 import sys
-from unittest.mock import Mock
 
 import pytest
 from commanding import exit_code, one_line
@@ -11,7 +10,7 @@ from given import GENERATION_TASKS, table
 from running import manager
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import DataError, UsageError, show_errors_as_one_line
+from medtasks_utils.errors import UsageError, show_errors_as_one_line
 
 SPECIALTIES = {
     "be": "biomedical_engineering",
@@ -77,13 +76,3 @@ def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
         patch.setattr(sys, "stdout", closed)
         assert cli.main(["path"]) == 0
     assert capsys.readouterr().err == ""
-
-
-def test_an_error_and_an_interrupt_are_one_line(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=DataError("no rows")))
-    assert cli.main(["selfcheck"]) == 1
-    assert one_line(capsys.readouterr().err) == "no rows"
-    monkeypatch.setattr("medtasks_utils.selfcheck.check.run", Mock(side_effect=KeyboardInterrupt))
-    assert cli.main(["selfcheck"]) == 130
-    assert capsys.readouterr().err == "medtasks: interrupted\n"

@@ -3,6 +3,7 @@
 import importlib
 import json
 import zipfile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,9 @@ def test_what_is_written_is_what_the_harness_writes(benchmark, tmp_path):
     for key, value in harness.metrics.items():
         assert task.metrics[key].value == pytest.approx(value.value), key
         assert task.metrics[key].stderr == (value.stderr and pytest.approx(value.stderr)), key
+    compared = attrgetter("doc_hash", "target", "answers", "cluster", "stratum", "scores")
     for ours, other in zip(task.samples, harness.samples, strict=True):
-        assert (ours.doc_hash, ours.target, ours.answers) == (other.doc_hash, other.target, other.answers)
-        assert (ours.cluster, ours.stratum, ours.scores) == (other.cluster, other.stratum, other.scores)
+        assert compared(ours) == compared(other)
         for filter_name, metrics in other.metrics.items():
             assert metrics.items() <= ours.metrics[filter_name].items()
         scores = ours.details[STRICT]["other_scores"]
@@ -178,17 +179,15 @@ def test_a_log_that_inspect_ai_itself_writes(form: str, tmp_path: Path) -> None:
     """Of four right answers, one is cut; inspect_ai's own score, whether a text is in it, says that one is wrong."""
     inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is installed in CI")
     dataset, model, scorer = (importlib.import_module(f"inspect_ai.{name}") for name in ("dataset", "model", "scorer"))
-    docs = rows("medcalc_bench")[:4]
-    targets = ["<answer>", "<answer>", "<answer>", "no such text"]
+    docs = {f"{doc['note']}\n{doc['question']}": doc for doc in rows("medcalc_bench")[:4]}
     asked = [
-        dataset.Sample(f"{doc['note']}\n{doc['question']}", target=target)
-        for doc, target in zip(docs, targets, strict=True)
+        dataset.Sample(text, target="no such text" if number == 3 else "<answer>") for number, text in enumerate(docs)
     ]
 
     def answer(messages: Any, *_: Any) -> Any:
-        (number,) = (number for number, sample in enumerate(asked) if sample.input == messages[-1].text)
-        end = "max_tokens" if number == 0 else "stop"
-        output = model.ModelOutput.from_content("m", right_answer(docs[number]), end)
+        number = [*docs].index(messages[-1].text)
+        end = "stop" if number else "max_tokens"
+        output = model.ModelOutput.from_content("m", right_answer(docs[messages[-1].text]), end)
         output.usage = model.ModelUsage(input_tokens=9, output_tokens=number, total_tokens=9 + number)
         return output
 
@@ -205,19 +204,11 @@ def test_a_log_that_inspect_ai_itself_writes(form: str, tmp_path: Path) -> None:
     assert [len(sample.messages) for sample in found.samples] == [1] * 4
 
 
-IDS = {  # the fields of a document that the file's id is made of, and the benchmark
-    ("id",): "medmcqa",
-    ("question",): "medexqa",
-    ("row_number",): "medcalc_bench",
-    ("row", "shown"): "medhallu",
-}
-
-
 SCORES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-@pytest.mark.parametrize(("fields", "benchmark"), IDS.items())
+@pytest.mark.parametrize(("benchmark", "fields"), table("ids"))
 def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_path, capsys):
     names = fields if len(fields) > 1 else ("Key",)
     written = []

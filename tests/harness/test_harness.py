@@ -222,13 +222,10 @@ def test_detection_metrics_equal_scikit_learns(data):
         return form.replace("%s", verdict)
 
     result = evaluate("medhallu", answer, data=data)
-    for level in (None, *levels):
+    for name, function, level in (
+        ("f1", metrics.f1_score, None), ("precision", metrics.precision_score, None),
+        ("recall", metrics.recall_score, None), ("accuracy_answered", metrics.accuracy_score, None),
+        *((f"f1_{level}", metrics.f1_score, level) for level in levels),
+    ):  # fmt: skip
         targets, verdicts = zip(*[(t, v) for of, t, v in served if level in (None, of)], strict=True)
-        f1 = metric(result, "medhallu", f"f1_{level}" if level else "f1")
-        assert f1 == pytest.approx(metrics.f1_score(targets, verdicts))
-        if level is None:
-            for name, function in (
-                ("precision", metrics.precision_score), ("recall", metrics.recall_score),
-                ("accuracy_answered", metrics.accuracy_score),
-            ):  # fmt: skip
-                assert metric(result, "medhallu", name) == pytest.approx(function(targets, verdicts))
+        assert metric(result, "medhallu", name) == pytest.approx(function(targets, verdicts))

@@ -65,11 +65,9 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
         assert asked[sample["doc_id"]] == 1 + is_asked_again
         is_right = is_asked_again or "ANSWER" in verdict["text"]
         assert (sample["acc"], sample["answered"]) == (is_right, is_right), verdict
-        assert sample["ended"] == (["stop"] if is_asked_again else [verdict["ended"]])
-        assert sample["tokens"] == ([3] if is_asked_again else [verdict["tokens"]])
-        assert sample.get("reasoning") == (
-            None if is_asked_again or not verdict.get("reasoning") else [verdict["reasoning"]]
-        )
+        read = {"ended": "stop", "tokens": 3} if is_asked_again else verdict
+        assert (*sample["ended"], *sample["tokens"]) == (read["ended"], read["tokens"])
+        assert sample.get("reasoning", [None]) == [read.get("reasoning") or None]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from lm_eval.tasks import TaskManager
 from running import documents, load
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -36,21 +35,13 @@ def message_of(task: str, data: str | Path) -> str:
 
 # ---- formats and layouts
 
-TABLES = {
-    "medmcqa_openmed": ["medmcqa/validation.jsonl"],
-    "medexqa_all": [f"medexqa/test/{specialty.stem}_test.tsv" for specialty in SPECIALTIES],
-    "medcalc_bench_one_shot": ["medcalc_bench/test.csv", "medcalc_bench/one_shot.csv"],
-    "medcalc_bench_corrected": ["medcalc_bench/corrected.csv"],
-    "medhallu": ["medhallu/pqa_labeled.jsonl"],
-    "medhallu_artificial": ["medhallu/pqa_artificial.jsonl"],
-}
 ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " * 1_000
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize("task", TABLES)
-def test_every_format_of_every_benchmark_loads_the_same_documents(data, task, suffix):
-    for source in TABLES[task]:
+@pytest.mark.parametrize(("task", "files"), table("files_of_tasks"))
+def test_every_format_of_every_benchmark_loads_the_same_documents(data, task, files, suffix):
+    for source in files:
         rows = sample_rows(source)
         if suffix == "parquet" and "Calculator ID" in rows[0]:
             rows = [{**row, "Calculator ID": int(row["Calculator ID"])} for row in rows]

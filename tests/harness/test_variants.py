@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import TASKS, Row, table
+from given import TASK_OF, TASKS, Row, table
 from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
 from running import load
@@ -24,14 +24,7 @@ def solved(): return [{"question": "One?", "choices": "A. 1", "answer_letter": "
 def lengths(doc, results): return {"length": len(results[0])}
 """
 
-BASES = {
-    "medmcqa": TASKS / "medmcqa" / "medmcqa_openmed.yaml",
-    "medcalc_bench": TASKS / "medcalc_bench" / "medcalc_bench.yaml",
-    "medexqa": TASKS / "medexqa" / "medexqa_all.yaml",
-    "medhallu": TASKS / "medhallu" / "medhallu.yaml",
-}
-
-
+BASES = {benchmark: TASKS / benchmark / f"{task}.yaml" for benchmark, task in TASK_OF.items()}
 FILTERS = ("strict-match", "flexible-extract")
 
 
@@ -122,20 +115,21 @@ def test_the_table_has_every_field(benchmark):
     assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
 
-NO_READERS = ["{function: take_first_k, k: 1}"]
-NO_READERS += [
-    f"{{function: {name}}}" for name in ("remove_whitespace", "lowercase", "uppercase", "majority_vote", "take_first")
-]
-ANSWERS = {"medmcqa": "\\boxed{B}", "medcalc_bench": "<answer>7</answer>", "medexqa": "B.", "medhallu": "\\boxed{1}"}
+NO_READERS = """[{name: none, filter: [{function: take_first_k, k: 1}, {function: remove_whitespace},
+    {function: lowercase}, {function: uppercase}, {function: majority_vote}, {function: take_first}]}]"""
+RESPONSES = {
+    "medmcqa": "As I see it:\n\n\\boxed{B}", "medcalc_bench": "As I see it:\n\n<answer>7</answer>", "medexqa": "B.",
+    "medhallu": "As I see it:\n\n\\boxed{1}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-@pytest.mark.parametrize("filters", ["null", f"[{{name: none, filter: [{', '.join(NO_READERS)}]}}]"])
+@pytest.mark.parametrize("filters", ["null", NO_READERS])
 def test_a_whole_response_is_read_by_the_strict_reader(tmp_path, benchmark, filters):
     task = made(tmp_path, benchmark, f"filter_list: {filters}")
     task.build_all_requests(limit=1)
     (request,) = task.instances
-    request.resps = [f"As I see it:\n\n{ANSWERS[benchmark]}" if benchmark != "medexqa" else ANSWERS[benchmark]]
+    request.resps = [RESPONSES[benchmark]]
     task.apply_filters()
     assert task.process_results(request.doc, [request.filtered_resps["none"]])["answered"] == 1
 
