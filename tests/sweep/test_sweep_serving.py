@@ -151,7 +151,8 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
 
 @pytest.mark.parametrize(("model", "started", "flags"), table("served_models"))
 def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags):
-    job = Plan(output="x", runs=RUNS, models=[{"name": "q", **model}]).jobs()[0]  # type: ignore[arg-type]
+    content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
+    job = Plan(**content).jobs()[0]
     assert " ".join(job.model.server_command(80)) == started
     assert [flag for flag in job.flags(80) if re.match("--model|--apply", flag)] == flags
 
