@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from given import table
 from hostile_texts import texts
-from hypothesis import given
-from hypothesis import strategies as st
 from running import reader
 
 from medtasks_utils.extraction.absence import states_not_available
@@ -36,16 +34,6 @@ def test_each_text_is_told_apart(task):
 def test_saying_nothing_is_no_answer(task, filter_name):
     values = {text: task.extract(filter_name, text, task.eval_docs[0]).value for text in texts("nothing")}
     assert values == dict.fromkeys(values)
-
-
-@given(
-    st.lists(
-        st.sampled_from([*LACKS[75:140], *CAVEATS[37:100], "is", "not", "n't", "\n", ". ", "N/A", "5"]), max_size=40
-    )
-)
-def test_any_mixture_is_read_without_an_error(parts):
-    text = " ".join(parts)
-    assert states_not_available(text) in (True, False)
 
 
 def test_a_value_and_then_none_is_none():

@@ -13,6 +13,7 @@ from running import documents, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
+from medtasks_utils.extraction.absence import states_not_available
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.numbers import evaluate, python_literal, strict_decimal
@@ -225,3 +226,4 @@ def test_any_text_gives_a_reading_or_none(text):
     assert unwrap(unwrap(text)) == unwrap(text) and len(unwrap(text)) <= len(text)
     found = last_tag(text)
     assert found is None or found in text
+    assert states_not_available(text) in (True, False)

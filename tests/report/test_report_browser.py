@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsing import PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
-from given import table
+from given import json_lines, table
 from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.report.page import build_page
@@ -51,7 +51,7 @@ def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], objec
     """Change the lines of a sample log."""
     (results,) = folder.glob("**/results_*.json")
     path = sample_file(results, task)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = json_lines(path)
     for line in lines:
         edit(line)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -193,14 +193,13 @@ def test_reasoning_calls_judges_and_generations(page):
     assert marks == ["Right", "Right", "No answer found", "Wrong"]
 
 
-def test_the_words_that_were_read_are_marked(page, runs):
+def test_the_words_that_were_read_are_marked(page):
     """In what is shown, formatted or raw, the words of the filter chosen; above, in words."""
     read = "() => [...CSS.highlights.get('read')].map((range) => range.toString())"
     choose(page, task="medexqa_all", run="first")
     page.check("input[name=filter][value=flexible-extract]", force=True)
     open_first(page)
-    sample = runs[0].tasks["medexqa_all"].samples[0]
-    assert sample.details["flexible-extract"]["words"] in page.inner_text("#detail q")
+    assert page.inner_text("#detail q") == "\\boxed{A"
     page.click("text=Raw text")
     page.evaluate("document.querySelector('#detail [data-words]').dataset.words = 'are $\\\\frac{88}{4}$'")
     page.evaluate("markRead(document.getElementById('detail'))")
@@ -251,14 +250,12 @@ def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
         assert page.input_value(f"{mark} [name=note]") == '=1, "so"'
 
 
-def test_differences_of_two_responses(page, runs):
+def test_differences_of_two_responses(page):
     choose(page, task="medmcqa_openmed", result="only-a", a="first", b="second")
     open_first(page)
     page.click("text=Differences")
     first, second = (page.locator("#detail .difference").nth(place) for place in (0, 1))
-    responses = [runs[number].tasks["medmcqa_openmed"].samples for number in (0, 1)]
-    texts = {tuple(sample.responses[0] for sample in pair) for pair in zip(*responses, strict=True)}
-    assert (first.inner_text(), second.inner_text()) in texts
+    assert (first.inner_text(), second.inner_text()) == ("<think>So.</think>\n\\boxed{B}", "\\boxed{2}")
     assert second.locator("del").count() == first.locator("ins").count() == 0
     assert first.locator("del").count() + second.locator("ins").count() > 0
 
@@ -313,12 +310,11 @@ def test_filter_runs_and_baseline_are_chosen(browser, address, page):
 
 
 def test_the_leaderboard_is_sorted_and_unfolded(page):
-    before = [row[0] for row in cells(page, "Leaderboard")[1:]]
     page.click("#sort-none")
     place = heads(page, "Leaderboard").index("None ▼")
     rows = cells(page, "Leaderboard")[1:]
     losses = [float(row[place]) for row in rows]
-    assert losses == sorted(losses, reverse=True) and sorted(row[0] for row in rows) == sorted(before)
+    assert losses == sorted(losses, reverse=True) and len(losses) == 4
     page.click("#run-row-1")
     assert page.get_attribute("#run-row-1", "aria-expanded") == "true"
     assert "MedHallu" in page.inner_text("table[aria-label=second]")

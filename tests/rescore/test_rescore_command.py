@@ -21,6 +21,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.rescore import find_responses
 
 TASK = "medexqa_clinical_psychology"
+RATES = ("support", "coverage")
 
 
 def explained(doc: Row) -> str:
@@ -74,14 +75,16 @@ def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, s
 
 def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, rescore, capsys):
     judge = {"use_explanations": True, "use_judge": True, "judge_mode": "factscore", "judge_model": "judge"}
-    where = {"judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
+    where = {"use_coverage": True, "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
     save_run(tmp_path / "run", explained, TASK, metadata={"medexqa": {**judge, **where}})
     calls = len(server.judging)
-    assert rescore(tmp_path / "run", "factscore", "--json") == 0
+    assert rescore(tmp_path / "run", "factscore", "--use_coverage", "--json") == 0
     assert len(server.judging) == calls, "the run's own cache answers"
     lines = saved_samples(tmp_path / "run", TASK)
     in_run = {line["doc"]["id"]: line["explanation"] for line in lines if line["filter"] == "strict-match"}
-    assert not any("coverage" in line for line in lines)
+    for line in lines:
+        rates = [(line["judge"] or dict.fromkeys(RATES, 0.0))[name] for name in RATES]
+        assert [line[name] for name in RATES] == rates and line["explanation"] == pytest.approx(sum(rates) / 2)
     assert {row["example"]: float(row["score"]) for row in table(tmp_path, "factscore")} == pytest.approx(in_run)
     (told,) = json.loads(capsys.readouterr().out)["scores"]
     assert told["score"] == pytest.approx(sum(in_run.values()) / 4)
@@ -115,6 +118,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
         prompts = [whole(request["messages"]) for request in server.judging]
         (request,) = [text for text in prompts if "final_score" in text and row["question"] in text]
         assert "<think>" not in request
+    assert {row["coverage_rate"] for row in before["factscore"]} == {""}
     shown, calls = capsys.readouterr().out, len(server.requests)
     (tmp_path / "out" / "judged_geval.csv").unlink()
     server.answer = lambda request: Fault(500)
@@ -180,12 +184,9 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
 
     save_run(tmp_path, sometimes, "medexqa_be", metadata={"medexqa": {"repeats": 4}})
     found = find_responses([str(tmp_path)], "strict-match").found
-    assert len(found) == 16
-    for example in {response.example for response in found}:
-        own = [response for response in found if response.example == example]
-        assert [response.generation for response in own] == [0, 1, 2, 3]
-        assert all(response.text == f"The answer is {response.given}." for response in own)
-        assert sum(response.needs_judge for response in own) == 1
+    assert [response.generation for response in found] == [0, 1, 2, 3] * 4
+    assert all(response.text == f"The answer is {response.given}." for response in found)
+    assert [response.example for response in found if response.needs_judge] == [one.example for one in found[::4]]
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):

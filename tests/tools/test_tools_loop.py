@@ -61,7 +61,6 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result():
     result = evaluate("medcalc_bench_calculator", model, limit=2)
     first, second = model.chats
     for before, after in zip(first, second, strict=True):
-        assert [message["role"] for message in before] == ["system", "user"]
         assert after == [
             *before,
             {"role": "assistant", "content": tagged("calculator", "6 * 7")},
@@ -69,7 +68,6 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result():
         ]
     for sample, chat in zip(samples(result), second, strict=True):
         assert sample["resps"] == [["<answer>42</answer>"]]
-        assert sample["filtered_resps"] == ["42"] or sample["doc"]["judgement"] in ("date", "weeks_days")
         calls = [{"name": "calculator", "argument": "6 * 7", "failed": False}]
         final = {"role": "assistant", "content": "<answer>42</answer>"}
         assert sample["transcript"] == [*chat[:-1], {**chat[-1], "calls": calls}, final]
