@@ -261,7 +261,9 @@ class ReplyStore:
         for kept in chain.from_iterable(self._by_prompt.values()):
             kept.is_taken = False
         if self._file is not None:
+            count = self.kept
             self._add([_Kept(entry, None) for _, entry in objects_in(self._path)])
+            self.kept = count  # which has these already
 
     def _open(self) -> IO[bytes]:
         """Create and lock the file of this process; warn if another run of the model is using the folder."""

@@ -51,6 +51,7 @@ class Sandbox:
         processes = processes or os.cpu_count() or 1
         self._alive = max(processes, alive)
         self._zygote: Zygote | None = None
+        self._paths: Sequence[str] = ()
         self._sessions: dict[str, Session] = {}
         self._spawning = threading.RLock()  # never held while code runs
         self._threads = ThreadPoolExecutor(processes)  # serves calls in their order

@@ -155,6 +155,7 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
     assert [path.suffix for path in folder.iterdir()] == [".gz"]
     third = ReplyStore(folder, MODEL, extend=True)
     assert [take(third, prompt, seed=1) for prompt, _ in replies[:cut]] == [reply for _, reply in replies[:cut]]
+    third.rewind()
     assert third.kept == len(replies[:cut])
 
 
