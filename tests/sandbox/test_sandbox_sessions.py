@@ -230,9 +230,7 @@ def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
     full = Mock(side_effect=OSError("no space"))
     monkeypatch.setattr("medtasks_utils.sandbox.sandbox.Zygote", full)
     (result,) = Sandbox().run([("s", "1")])
-    assert (
-        result.text == "Error: could not start a process for the code: no space; all variables were lost"
-    )
+    assert result.text == "Error: could not start a process for the code: no space; all variables were lost"
 
 
 def descendants(pid: int) -> set[int]:
