@@ -7,7 +7,7 @@ from given import GENERATION_TASKS, table
 from hostile_texts import UNITS, cases, long
 from running import reader
 
-from medtasks_utils.benchmarks.base import UNANSWERED, Answer
+from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.verdicts import read_verdict
@@ -30,9 +30,7 @@ def test_hostile_responses_are_wrong_and_are_read_to_the_end(name, share, length
                 answer = read(response, doc)
                 scores = task.score(doc, answer)
                 assert scores["acc"] == 0.0, (label, answer[:100])
-                assert isinstance(answer, Answer)
-                assert (answer == UNANSWERED) == (answer.value is None)
-                assert not scores["answered"] or answer.value is not None
+                assert (answer == UNANSWERED) == (answer.value is None) and scores["answered"] <= (answer != UNANSWERED)
 
 
 READERS = {

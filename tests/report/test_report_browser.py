@@ -13,7 +13,7 @@ from given import json_lines, table
 from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.report.page import build_page
-from medtasks_utils.results import Sample, read_runs
+from medtasks_utils.results import read_runs
 
 pytestmark = needs_browser
 
@@ -72,10 +72,6 @@ def address(runs, tmp_path_factory):
 def page(browser, address):
     with opened(browser, address) as found:
         yield found
-
-
-def acc(sample: Sample, filter_name: str = "strict-match") -> float:
-    return sample.metrics[filter_name]["acc"] or 0.0
 
 
 def cells(page: Any, title: str) -> list[list[str]]:
@@ -146,7 +142,7 @@ def test_the_list_is_sorted_and_saved(page, runs):
     about = page.locator("#list .about").all_inner_texts()
     lengths = [int(text.split(" · ")[0].removeprefix("length ")) for text in about]
     assert lengths == sorted(lengths, reverse=True) and "sort=-length" in page.url
-    right = {sample.doc_id: acc(sample) for sample in runs[1].tasks["medcalc_bench"].samples}
+    right = {s.doc_id: s.metrics["strict-match"]["acc"] for s in runs[1].tasks["medcalc_bench"].samples}
     assert len(list(csv.reader(io.StringIO(saved(page, ".save >> text=CSV"))))) == 1 + len(right)
     records = [json.loads(line) for line in saved(page, ".save >> text=JSONL").splitlines()]
     assert {record["id"]: record["right"] for record in records} == right and len(records) == len(right)
