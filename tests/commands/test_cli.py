@@ -6,40 +6,20 @@ import sys
 
 import pytest
 from commanding import exit_code, one_line
-from given import GENERATION_TASKS, table
+from given import table
 from running import manager
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError, show_errors_as_one_line
 
-SPECIALTIES = {
-    "be": "biomedical_engineering",
-    "cls": "clinical_laboratory_science",
-    "cp": "clinical_psychology",
-    "ot": "occupational_therapy",
-    "slp": "speech_language_pathology",
-}
-GROUPS = {"medexqa", "medexqa_logits", "medtasks"}
-TASK_NAMES = """
-medmcqa_openmed medexqa_all medcalc_bench medcalc_bench_v1_2 medcalc_bench_one_shot medcalc_bench_lite
-medcalc_bench_corrected medcalc_bench_python medcalc_bench_calculator medcalc_bench_tools medhallu medhallu_artificial
-medhallu_knowledge
-medhallu_style_balanced
-"""
-
-
 # ---- names
 
 
-def test_groups_tags_and_tasks_are_what_they_are_called():
-    known = manager()
-    assert set(known.all_groups) == GROUPS
-    of_specialties = {f"medexqa_{name}{end}" for name in SPECIALTIES.values() for end in ("", "_logits")}
-    assert {*TASK_NAMES.split(), *of_specialties} <= set(known.all_subtasks)
-    for code, name in SPECIALTIES.items():
-        assert set(manager().load([f"medexqa_{code}"])["tasks"]) == {f"medexqa_{name}"}
-    assert set(known.load(["medtasks"])["group_map"]["medtasks"]) == set(GENERATION_TASKS)
-    assert len(known.load(["medexqa"])["group_map"]["medexqa"]) == 5
+@pytest.mark.parametrize(("name", "tasks"), table("names"))
+def test_groups_tags_and_tasks_are_what_they_are_called(name, tasks):
+    """All tasks are in the row without a name."""
+    assert set(manager().all_groups) == {"medexqa", "medexqa_logits", "medtasks"}
+    assert sorted(manager().load([name])["tasks"] if name else manager().all_subtasks) == tasks
 
 
 # ---- errors

@@ -10,7 +10,7 @@ import pinned_sample
 import pytest
 from commanding import Said, medtasks
 from fake_hub import Hub
-from given import NLTK, sample_rows, write_rows
+from given import NLTK, sample_rows, table, write_rows
 from local_server import LocalServer
 from running import saved_results
 
@@ -44,18 +44,8 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     """The hub's repositories, made of the bundled sample; bytes in the place of SciBERT."""
-    part = "-00000-of-00001.parquet"
-    test = sample_rows("medcalc_bench/test.csv")
-    for place, rows in {
-        "medcalc/data/test": test,
-        "medcalc/data/train": test[::-1],
-        "medcalc/data/one_shot": sample_rows("medcalc_bench/one_shot.csv"),
-        "medmcqa/data/validation": sample_rows("medmcqa/validation.jsonl"),
-        "medmcqa/data/train": sample_rows("medmcqa/train.jsonl"),
-        "medhallu/pqa_labeled/train": sample_rows("medhallu/pqa_labeled.jsonl"),
-        "medhallu/pqa_artificial/train": sample_rows("medhallu/pqa_artificial.jsonl"),
-    }.items():
-        write_rows(rows, folder / f"{place}{part}")
+    for place, file in table("hub_rows"):
+        write_rows(sample_rows(file), folder / f"{place}-00000-of-00001.parquet")
     shutil.copytree(SAMPLE / "medexqa", folder / "medexqa")
     names = {MEDMCQA: "medmcqa", MEDEXQA: "medexqa", VERIFIED: "medcalc", V1_2: "medcalc", MEDHALLU: "medhallu"}
     bert = {name: name.encode() for name in ("config.json", "vocab.txt", "pytorch_model.bin")}

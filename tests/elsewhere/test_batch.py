@@ -13,12 +13,8 @@ from running import saved_results
 
 from medtasks_utils.harness.signature import digest
 
-RUNS = {
-    "four benchmarks": ["--tasks", "medtasks", "--set", "medexqa.use_explanations=false"],
-    "repeats and settings": ["--tasks", "medhallu", "--set", "medhallu.repeats=3", "--gen_kwargs", "temperature=0.7"],
-    "few-shot": ["--tasks", "medexqa_all", "--set", "medexqa.use_explanations=false", "--num_fewshot", "2"],
-}
-FEW = RUNS["few-shot"]
+RUNS = [words for (words,) in table("requests")]
+FEW = RUNS[-1]
 
 
 def answer(body: Row) -> Row:
@@ -55,7 +51,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
     return kept, {path.name.partition("_202")[0]: json_lines(path) for path in folder.glob("**/samples_*.jsonl")}
 
 
-@pytest.mark.parametrize("words", RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("words", RUNS)
 def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
         command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", str(tmp_path / "run")]

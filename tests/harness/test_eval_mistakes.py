@@ -4,7 +4,6 @@ import asyncio
 import errno
 import io
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 import requests
-from aiohttp import ClientPayloadError, ServerDisconnectedError
+from aiohttp import ClientPayloadError
 from commanding import exit_code, one_line
 from given import table
 from local_server import Answer, Fault, LocalServer, Request
@@ -106,18 +105,12 @@ def test_a_mistake_is_one_line_with_the_way_out(
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
-    [
-        (ServerDisconnectedError(), "ServerDisconnectedError: Server disconnected"),
-        (ClientPayloadError("half a body"), "half a body"),
-        (asyncio.TimeoutError(), "TimeoutError)"),
-        (requests.TooManyRedirects("31 of them"), "31 of them"),
-    ],
-    ids=lambda value: type(value).__name__,
+    "error", [ClientPayloadError("half"), asyncio.TimeoutError(), requests.TooManyRedirects("31")], ids=repr
 )
-def test_a_failing_connection_names_the_server_and_the_settings_that_help(error, says):
+def test_a_failing_connection_names_the_server_and_the_settings_that_help(error):
+    """What hangs up in a run is in the table."""
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
-    line = f"http://a/v1 does not respond .*{re.escape(says)}.*timeout.*60 s"
+    line = rf"http://a/v1 does not respond \({type(error).__name__}.*{error}.*timeout.*60 s"
     with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
         raise error
 

@@ -1,7 +1,6 @@
 """Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,9 @@ from medtasks_utils.harness.signature import incompatibilities, parse
 STRICT = "strict-match"
 
 
-def signatures(task: str, data: str | Path = "sample", metadata: dict[str, Any] | None = None, **settings: Any) -> Row:
+def signatures(task: str, **settings: Any) -> Row:
     """The signatures by filter that a run writes into its results."""
-    result = evaluate(task, right_answer, data=data, metadata=metadata, **settings)
-    found: Row = result["configs"][task]["metadata"]["signature"]
+    found: Row = evaluate(task, right_answer, **settings)["configs"][task]["metadata"]["signature"]
     return found
 
 
