@@ -30,7 +30,7 @@ from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
 from medtasks_utils.writing import write_whole
 
-TASKS = ["medmcqa_openmed", "medhallu"]
+A_RUN = {"name": "a", "tasks": "medhallu"}
 
 
 @pytest.fixture
@@ -40,14 +40,11 @@ def server():
 
 
 def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> Path:
-    """Models by one server, told apart by their names; two runs each."""
+    """Models by one server, told apart by their names; a run each."""
     content = {
         "output": str(folder / "sweep"),
         "data": "sample",
-        "runs": [
-            {"name": "answers", "tasks": TASKS, "flags": {"limit": 6}},
-            {"name": "hard", "tasks": "medhallu", "options": {"medhallu": {"difficulty": "hard"}}},
-        ],
+        "runs": [A_RUN],
         "models": [
             {
                 "name": f"m{number}",
@@ -69,9 +66,6 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
     return path
 
 
-A_RUN = {"name": "a", "tasks": "medhallu"}
-
-
 def command(path: Path, *more: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
@@ -91,7 +85,7 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     monkeypatch.setattr(scheduler, "_PROGRESS_INTERVAL", -1)
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
-    path = plan(tmp_path, server, count=1, runs=[A_RUN])
+    path = plan(tmp_path, server, count=1)
     assert main(["sweep", str(path)]) == 130
     held.release.set()
     errors = capsys.readouterr().err.splitlines()
@@ -132,7 +126,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(tmp_path, server, capsys,
 
 
 def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server):
-    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [A_RUN]}]
+    others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [{**A_RUN, "flags": {"limit": 1}}]}]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
     assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
     assert str(ROOT) in str(jobs[1].flags())
@@ -140,7 +134,7 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server
 
 @pytest.mark.parametrize(("gpus", "needs", "seen"), table("shared_out"))
 def test_processors_and_gpus_are_shared_out(tmp_path, server, monkeypatch, gpus, needs, seen):
-    path = plan(tmp_path, server, len(needs), runs=[A_RUN])
+    path = plan(tmp_path, server, len(needs))
     content = yaml.safe_load(path.read_text())
     for model, (cpus, count) in zip(content["models"], needs, strict=True):
         model["resources"] = {"cpus": cpus, "gpus": count}
@@ -187,7 +181,7 @@ class Scripted:
 
 @pytest.mark.parametrize(("codes", "starts", "said"), table("tried_again"))
 def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
-    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
+    (job,) = read_plan(plan(tmp_path, server, 1)).jobs()
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
@@ -211,7 +205,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, ca
 
 
 def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
-    path = plan(tmp_path, server, 1, runs=[A_RUN])
+    path = plan(tmp_path, server, 1)
     (job,) = read_plan(path).jobs()
     save_run(job.folder, tasks="medhallu", limit=4)
     note(job.folder, 0, "done")
@@ -264,7 +258,7 @@ def test_the_machine_s_gpus(tmp_path, monkeypatch):
 
 
 def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
-    (job,) = read_plan(plan(tmp_path, server, 1, runs=[A_RUN])).jobs()
+    (job,) = read_plan(plan(tmp_path, server, 1)).jobs()
     with pytest.raises(MedtasksError, match="that all nodes see"):
         run_on_node((job,), {})
     assert not job.folder.exists()
