@@ -14,8 +14,9 @@ DIFFERS = "an LLM reads something else"
 """The badge of samples in which an LLM reads another answer than a filter."""
 _HEADS = ["Task", "Run", "Filter", "Misread", "Missed", "Accuracy", "Accuracy by the LLM's readings"]
 _LEAD = (
-    "An LLM read a sample of the responses. Misread: the rules read another answer than the LLM; missed: none. Shares "
-    "of all responses with 95 % intervals, which cover only the sampling error."
+    "An LLM read a sample of the responses. Misread: the rules read another answer than the LLM; missed: the rules "
+    "read none, but the LLM did. The numbers are estimates for all responses, with 95 % intervals that cover only the "
+    "sampling error."
 )
 
 
@@ -57,7 +58,7 @@ def _audit_of(task: TaskRun) -> JsonObject:
 
 
 def _share(estimate: Mapping[str, float] | None) -> Cell:
-    """Return the cell of a share and its interval; None if nothing was read."""
+    """Return the cell of a share with its interval; a dash for None, which means that no response was read."""
     if estimate is None:
         return Cell("–")
     value, low, high = (f"{100 * estimate[name]:.1f}" for name in ("value", "low", "high"))

@@ -1,9 +1,9 @@
 """Write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file per data set: ``medtasks publish``.
 
 The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so that
-any release works; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists from 1.4 on. The value is the
-benchmark's first metric under its published rule (``strict-match``), with shares in per cent. The notes state the
-metric, the filter, the tools and the signature.
+any release of the client works; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists since 1.4. The
+value is the benchmark's first metric under its published rule (``strict-match``), with shares in per cent. The notes
+state the metric, the filter, the tools and the signature.
 """
 
 from collections import defaultdict
@@ -55,7 +55,8 @@ def publishable(run: Run, allow_partial: bool) -> list[Headline]:
 
     Args:
         run: the run to publish.
-        allow_partial: True to also return results over a part of the rows, or over rows from local files.
+        allow_partial: True to also return results over a part of the rows, or over rows from local files (but never
+            over the bundled sample).
 
     Raises:
         MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
@@ -69,11 +70,13 @@ def publishable(run: Run, allow_partial: bool) -> list[Headline]:
         else:
             whole.append(headline)
     if not whole:
-        why = "; ".join(held_back) or "it has no task of this pack with a results file"
-        raise MedtasksError(
-            f"{run.path}: nothing to publish: {why} (--allow_partial publishes partial results, but never results on "
-            "the bundled sample)"
-        )
+        why = "it has no reported score of a task of this package"
+        if held_back:
+            why = (
+                f"{'; '.join(held_back)} (--allow_partial publishes partial results, but never results on the bundled "
+                "sample)"
+            )
+        raise MedtasksError(f"{run.path}: nothing to publish: {why}")
     return whole
 
 
@@ -122,7 +125,7 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
         dataset["revision"] = revision
     tools = tools_in(options)
     notes = [
-        f"{metric.name}{' in percent' if metric.unit == 'share' else ''}, {headline.filter}",
+        f"{metric.name}{' in per cent' if metric.unit == 'share' else ''}, {headline.filter}",
         f"tools: {' and '.join(tools)}" if tools else "no tools",
         *(() if is_from_hub else ("rows from local files of unknown revision",)),
         *(f"signature {signature}" for signature in headline.result.signatures(headline.filter)),

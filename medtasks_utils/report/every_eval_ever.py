@@ -1,8 +1,9 @@
-"""Write results in the schema of every_eval_ever, two files per benchmark: ``medtasks publish --format``.
+"""Write results in the schemas of every_eval_ever: ``medtasks publish --format every_eval_ever``.
 
 The schemas are ``eval.schema.json`` and ``instance_level_eval.schema.json``, version 0.3.0, of
-https://github.com/evaleval/every_eval_ever. The first file has the metrics under the benchmark's published rule, with
-their standard errors; the second has a line for each sample.
+https://github.com/evaleval/every_eval_ever. Each task, or group of tasks of one benchmark, has two files: the first has
+the metrics under the benchmark's published rule, with their standard errors; the second, if the run has samples, has a
+line for each sample.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
 
     Args:
         run: the run to publish.
-        model: the model's repository on the Hub, as in ``ORG/NAME``.
+        model: the model's repository on the Hub, such as ``ORG/NAME``.
         allow_partial: True to also publish results over a part of the rows, or over rows from local files.
 
     Raises:
@@ -74,7 +75,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
 
 
 def _results(headline: Headline) -> list[dict[str, Any]]:
-    """Return the result of each metric that has a largest value, under the published rule."""
+    """Return the result of each metric with a smallest and a largest possible value, under the published rule."""
     task = headline.result.tasks[0]
     source: dict[str, Any] = {"dataset_name": headline.name, "source_type": "other"}
     if source_of_task(task) == "hub":
@@ -103,7 +104,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
 
 
 def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
-    """Return the line of a sample; if there are tool calls, it has the conversation instead of the responses."""
+    """Return the line of a sample; after a conversation with tools, it has the messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript")
     ways = sample.found_by.get(headline.filter) or repeat("unknown")

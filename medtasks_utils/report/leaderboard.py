@@ -28,10 +28,11 @@ class Column(FigureRow):
         metric: the first metric of the topic.
         ascending: True if smaller values are better.
         is_overall: True if the column is a mean over benchmarks.
-        ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly.
+        ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly. None
+            for a run that is not ranked.
         reasons: by run number, the reason why a run is not comparable with the others.
-        reader: the classifier that reached the best score without the question.
-        chance: the expected score of guessing.
+        reader: the classifier that reached the best score without the question; empty if this score is unknown.
+        chance: the expected score of guessing, in per cent; None if answers are not chosen from a list.
     """
 
     topic: str
@@ -55,8 +56,8 @@ class Column(FigureRow):
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
     """Return the data of the page's first screen.
 
-    ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``ends`` has
-    the number of examples by the way in which they ended, by topic and run.
+    ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``outcomes``
+    has the meanings of outcomes, and ``ends`` how the examples of each topic ended in each run (:func:`_ends`).
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
@@ -97,7 +98,10 @@ def _column(
 
 
 def _chance(topic: Topic, metric: str) -> float | None:
-    """Return the accuracy of guessing in per cent: an equal share for each answer that does not abstain."""
+    """Return the expected accuracy of guessing among the answers that do not abstain, in per cent.
+
+    None for other metrics, and if the benchmark does not list its answers.
+    """
     benchmark = topic.benchmark
     if benchmark is None or not metric.endswith("acc"):
         return None
@@ -113,7 +117,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
     """Return a JSON-compatible dict of a result's outcomes; None without samples.
 
     It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
-    tokens, and the number of examples that deserve a look.
+    tokens, and, for each reason to look at examples, their number.
     """
     if result is None or not result.samples:
         return None
@@ -140,7 +144,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
 
 
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
-    """Return sentences that say which run leads on which benchmark, if any, and which runs are not comparable."""
+    """Return sentences that say which run leads on which benchmark, if any does, and which runs are not comparable."""
     led: dict[str, list[str]] = defaultdict(list)
     tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few: list[str] = []
@@ -162,7 +166,7 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
         for runs, titles in tied.items()
     ]
     if too_few:
-        sentences.append(f"In {listed(too_few)}, there are too few examples to rank.")
+        sentences.append(f"In {listed(too_few)}, there are too few examples to rank the runs.")
     for (run, reason), titles in incomparable.items():
         sentences.append(f"{run} is not comparable in {listed(titles)}: {reason}.")
     return sentences
@@ -173,7 +177,7 @@ def _comparable_values(column: Column) -> list[float]:
 
 
 def _would_lead(column: Column, run_number: int) -> str:
-    """Return a remark if the value of an incomparable run is better than those of all others; else an empty string."""
+    """Return a remark if an incomparable run's value is better than those of all comparable runs; else empty."""
     shown, others = column.values[run_number], _comparable_values(column)
     if shown is None or not others:
         return ""

@@ -7,7 +7,7 @@ from medtasks_utils.filters import FLEXIBLE, STRICT
 from .topics import RunResult
 
 OUTCOMES = {
-    "right for the strict rule alone": "strict-match finds the right answer, flexible-extract does not",
+    "right under the strict rule alone": "strict-match reads the right answer, flexible-extract does not",
     "right": "both filters read the right answer",
     "right, but in the wrong form": (
         "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
@@ -17,7 +17,7 @@ OUTCOMES = {
     "no answer found": "flexible-extract finds no answer",
     "cut": "the reply reached the token limit, and has no answer",
 }
-"""The outcomes with their meanings, in an order in which a bar shows each filter's right answers without a gap."""
+"""The outcomes with their meanings, in such an order that a bar shows each filter's right answers without a gap."""
 
 
 def outcomes(result: RunResult) -> dict[str, float]:

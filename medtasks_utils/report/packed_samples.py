@@ -1,8 +1,8 @@
 """Pack the samples of all runs for the page's browser of samples, as an index in columns and two stores.
 
-A *document* is the part that runs share (the prompt and the example), which is stored once. A *sample* is the part that
-differs between runs: responses, answers and verdicts. The index has the fields that lists and filters need; the stores
-have the others.
+A *document* is the part that runs share (the prompt and the fields of the example), which is stored once. A *sample* is
+the part that differs between runs: responses, answers and scores. The index has what the list and its filters need; the
+stores have the rest.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,16 @@ _SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # maximum characters in the list of s
 
 @dataclass
 class _Entry:
-    """A document with its samples, and the notes on those that an LLM reads otherwise, by run number."""
+    """A document with its samples.
+
+    Attributes:
+        task: the task in the first run that has the document.
+        labels: the texts that are shown for answers, by answer; other answers are shown as they are.
+        place: the index of the document among the samples of ``task``.
+        shown: the sample of that run, whose prompt and fields are stored as the document's.
+        samples: the samples by run number.
+        disputed: by run number, what an LLM read in the sample, if it disagrees with a filter.
+    """
 
     task: TaskRun
     labels: Mapping[str, str]
@@ -52,7 +61,7 @@ def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
 
 
 def _entries(runs: Sequence[Run]) -> list[_Entry]:
-    """Return the documents, ordered by task and by the data; equal documents of a run are separate entries."""
+    """Return the documents, ordered by task and then by index; equal documents of a run are separate entries."""
     by_task: dict[str, dict[tuple[str, int], _Entry]] = defaultdict(dict)
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
@@ -72,7 +81,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 
 
 def _record(entry: _Entry, run: int) -> Row:
-    """Return the record for the detail view of a sample; it has a prompt only if that differs from the document's."""
+    """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
     sample = entry.samples[run]
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     details = {name: value for name, value in logged if value not in (None, "")}
@@ -92,7 +101,7 @@ def _record(entry: _Entry, run: int) -> Row:
 
 
 def _badges(sample: Sample, marked: Mapping[str, str], is_disputed: bool) -> list[str]:
-    """Return the badges of a sample; ``marked`` has the benchmark's by metric."""
+    """Return the badges of a sample; ``marked`` has the benchmark's own, by the metric that is not 0 if one applies."""
     marks = {
         "generations disagree": len(sample.responses) > 1
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),
@@ -105,7 +114,7 @@ def _badges(sample: Sample, marked: Mapping[str, str], is_disputed: bool) -> lis
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the texts that a task has logged, one for each generation or one for all."""
+    """Return the texts in a logged value, which is a list with one per generation, or one text for all generations."""
     return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
@@ -113,7 +122,10 @@ def _texts(value: Any) -> list[str]:
 
 
 def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
-    """Return the columns of documents and samples, and, by filter, of answers; None for a sample without the filter."""
+    """Return the index: names of runs, filters, tasks and breakdowns, and the columns of documents and of samples.
+
+    Columns that depend on the filter are under ``read``, with None for a sample without the filter.
+    """
     facets = {entry.task.task: [*entry.task.groups] for entry in entries}
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []
@@ -185,5 +197,5 @@ def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
 
 
 def _snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line; the rest is not processed."""
+    """Return the beginning of a text on one line; the rest is not even looked at, since it may be long."""
     return shortened(one_line(text[: 4 * length]), length)

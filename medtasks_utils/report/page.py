@@ -1,8 +1,12 @@
-"""Assemble the page from the template, the style sheet, the scripts and the data, in one self-contained file.
+"""Assemble the page from the template, the style sheets, the scripts and the data.
+
+The page is one self-contained file. With ``--split``, it is a file and a folder next to it, which has the prompts and
+responses as scripts that the page loads.
 
 Text from data and models cannot become code: the template escapes it, and numbers and samples are in base64, which
 scripts convert to text nodes. The Content-Security-Policy allows the page's own scripts and style sheet, by hash, and
-forbids other scripts, requests and forms.
+forbids other scripts, requests and forms. With ``--split``, it also allows scripts from the place of the page
+(``'self'`` and ``file:``).
 """
 
 import base64
@@ -87,18 +91,18 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
 
 
 FIGURES = (".svg", ".tex", ".md")
-"""The file formats of the leaderboard for a paper."""
+"""The formats of the leaderboard for a paper, as file extensions."""
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard under the published rules for a paper, sorted by the first column, the best run first.
+    """Return the leaderboard under the published rules for a paper, sorted by the first column in descending order.
 
     Args:
-        runs: the runs.
+        runs: the runs; those without scores are left out.
         form: the format, one of :data:`FIGURES`: a drawing, or a table in LaTeX or Markdown.
 
     Raises:
-        MedtasksError: if no run has scores.
+        MedtasksError: if no run has a score that is a share or in points.
     """
     runs = [run for run in runs if run.has_scores]
     columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER] if runs else []
@@ -112,7 +116,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
 
 
 def _environment() -> Environment:
-    """Create a Jinja environment that escapes all values in HTML and SVG."""
+    """Create a Jinja environment that escapes all values in templates for HTML and SVG."""
     environment = Environment(
         loader=FileSystemLoader(_ASSETS),
         autoescape=lambda name: str(name).endswith(("html", "svg")),
@@ -132,7 +136,7 @@ def _rendered(**parts: Any) -> str:
     )
     library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES)
     library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML
-    # With a folder next to the page, scripts from it are allowed too; other origins remain forbidden.
+    # With a folder next to the page, scripts of the page's own origin and from files are allowed too.
     beside = " 'self' file:" if parts["parts"] else ""
     policy = (
         f"default-src 'none'; script-src '{_digest(library)}' '{_digest(script)}'{beside}; "

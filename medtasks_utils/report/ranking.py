@@ -1,13 +1,13 @@
 """Rank two or more runs on each benchmark, with simultaneous confidence intervals.
 
-All pairs are compared at once: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated from
-the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical Journal*
-2008). The interval of a run's rank extends from one more than the number of significantly better runs to the number of
+All pairs are compared together: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated
+from the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical
+Journal* 2008). The interval of a run's rank extends from one more than the number of significantly better runs to the number of
 runs that are not significantly worse. All intervals of a ranking hold together with the confidence that remains after
 dividing 5 % among the rankings (Klein, Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review
 of Economic Studies* 2024). The critical value comes from the estimates' own standard errors. It is applied to
 standard errors to which the variance of one more example in each run is added, so that runs with few wrong answers
-are not separated by a standard error that rests on few examples. Letter groups are maximal sets of runs without a
+are not separated by a standard error that rests on few examples. Groups are maximal sets of runs without a
 significant difference, shown as letters (Piepho, *Journal of Computational and Graphical Statistics* 2004).
 """
 
@@ -79,6 +79,7 @@ class Rank(NamedTuple):
     """The rank of a run, as a 95 % confidence interval.
 
     Attributes:
+        run: the name of the run.
         value: the metric's value, in its own unit.
         best: the best rank in the interval; 1 is first.
         worst: the worst rank in the interval.
@@ -102,7 +103,8 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
         family: the number of rankings that are read together, among which the error rate of 5 % is divided.
 
     Returns:
-        The k ranks, best first; empty if any run has fewer than ten clusters that count.
+        The k ranks, best first; empty if any run has no value, no standard error, or fewer than ten clusters that
+        count.
     """
     counting = [ratio for ratio in ratios if ratio.clusters >= MIN_CLUSTERS]
     scaled = [ratio.scaled_influence for ratio in counting if ratio.scaled_influence is not None]
@@ -135,7 +137,8 @@ def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:
 
     Args:
         differ: True for each pair of runs that differ significantly; symmetric, shape ``(k, k)``.
-        order: the indices of the runs, the best first; the letter of the best run's group is a.
+        order: the indices of the runs, the best first, which is the order of the letters; groups after the 52nd have
+            no letter.
     """
     groups = [frozenset(order)]
     for pair in combinations(order, 2):

@@ -19,7 +19,7 @@ _LEAD = (
 
 
 def replies_table(topics: Sequence[Topic]) -> ReportTable:
-    """Return a table with a row for each task and run whose samples say how replies ended."""
+    """Return a table with a row for each topic of a benchmark and each run whose samples say how replies ended."""
     heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of finished", "median tokens", "90 % below", "maximum"]
     table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD, folded=True)
     for topic in topics:

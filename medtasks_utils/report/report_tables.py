@@ -14,9 +14,13 @@ class Shown(NamedTuple):
     """A run's value in a figure, in the displayed unit, such as per cent.
 
     Attributes:
+        value: the value.
+        low: the lower end of its 95 % interval; None without an interval.
+        high: the upper end of the interval; None without an interval.
         n: the number of examples.
         note: the reason why the interval is unreliable or missing; else an empty string.
-        detectable: the smallest true difference from an independent run that is detected with 80 % power.
+        detectable: the smallest true difference that is detected with 80 % power: for a value, from an independent run;
+            for a difference, by this comparison. None if it is unknown.
     """
 
     value: float
@@ -52,8 +56,8 @@ class FigureRow:
         values: the value of each run on the page; None for a run that has no value.
         places: the number of decimals.
         drawn: True if its values are shares or points, which can be drawn on an axis.
-        filters: the settings with which the browser of samples shows the samples of this category.
-        reached: the best score without the question.
+        filters: the filters with which the browser of samples shows the samples of this category.
+        reached: the best score without the question, in the displayed unit; None if it is unknown.
         counted: the words after n (:func:`counted`).
     """
 
@@ -76,7 +80,7 @@ def figure_row(
 
 
 def counted(metric: Metric) -> str:
-    """Return the word after the number of examples of a metric, such as F1, that leaves out undecided answers."""
+    """Return the word after n for a metric, such as F1, that leaves out undecided answers; empty for other metrics."""
     return " decided" if metric.aggregation.over_decided else ""
 
 
@@ -123,6 +127,7 @@ class ReportTable:
     """A table on the page; it is shown only if it has rows.
 
     Attributes:
+        head: the headings of the columns.
         rows: the rows, each with one cell per head; the first cell is the name of the row.
         texts: the number of columns, from the left, that contain text instead of numbers.
     """

@@ -19,7 +19,7 @@ def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
 
     Args:
         runs: one or more runs.
-        name: the baseline's name, model, results file, or folder of that file.
+        name: the baseline's name, model, results file, or a folder that contains this file and no other run.
 
     Raises:
         MedtasksError: if no run matches the name, or more than one.
@@ -28,7 +28,7 @@ def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     matching = [run for run in runs if name in (run.name, run.model) or run.path.resolve().is_relative_to(place)]
     if len(matching) != 1:
         names = ", ".join(run.name for run in runs)
-        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline must be one of {names}")
+        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline and --compare must name one of {names}")
     return [*matching, *(run for run in runs if run is not matching[0])]
 
 
@@ -61,7 +61,7 @@ def _settings(run: Run) -> dict[str, str]:
 
 
 def _cost(run: Run) -> str:
-    """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as text."""
+    """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as far as known."""
     cost = run.spent("cost")
     seconds, joules = (float(cost.get(name) or 0) for name in ("gpu_seconds", "joules"))
     right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())

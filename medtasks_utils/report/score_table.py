@@ -51,7 +51,7 @@ class ScoreLine:
         return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
 
     def share_answered(self) -> str:
-        """Format the share of answered examples: a single number if it is equal for all filters."""
+        """Format the share of answered examples in per cent: one number if it is equal for all filters, else each."""
         metric = self.topic.metric("answered")
         return " / ".join(dict.fromkeys(metric.shown(share.value) for share in self.answered.values())) or "–"
 
@@ -108,7 +108,7 @@ def _line(topic: Topic, metric: str, run: Run, reported: Mapping[str, Any]) -> S
 
 
 def score_table(lines: Sequence[ScoreLine]) -> str:
-    """Return the lines as a table, with explanations of its marks; an empty string if there are no lines."""
+    """Return the lines as a table, with notes on its marks and on cut replies; an empty string without lines."""
     if not lines:
         return ""
     rows = [["", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered", "no question"]]

@@ -18,7 +18,7 @@ from .topics import Topic
 
 
 def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
-    """Return the figures and tables of a topic, for each filter."""
+    """Return the section of a topic, with its figures and tables for each filter."""
     names = [run.name for run in runs]
     blocks: list[Figure | ReportTable] = []
     for filter_name in topic.filters:
@@ -32,14 +32,14 @@ def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
         blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
     subtitle = "" if topic.name in topic.label else topic.name
     members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
-    lead = f"The numbers of the whole are unweighted means over {members} tasks." if members else ""
+    lead = f"Numbers of the whole group are unweighted means over its {members} tasks." if members else ""
     tasks = list(dict.fromkeys(task.task for result in topic.results.values() for task in result.tasks))
     curves = {filter_name: _curves(topic, filter_name, names) for filter_name in topic.filters}
     return Section(f"unit-{topic.name}", topic.label, subtitle, lead, blocks, tasks, curves)
 
 
 def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, dict[str, Any]]:
-    """Return the accuracy by token budget of each run, by run number; only if the topic is a single task."""
+    """Return each run's accuracy by token budget, by run number; empty for a group, and for a task of no benchmark."""
     curves = {}
     for run, result in topic.results.items():
         curve = budget_curve(result.tasks[0], filter_name) if topic.benchmark and not result.is_group else None
@@ -51,7 +51,8 @@ def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, d
 def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, names: Sequence[str]) -> list[Figure]:
     """Return a figure for each of the breakdown's metrics that a run has; only the first figure is not collapsed.
 
-    Groups are in their natural order if they have one, else from the best to the worst by their mean over the runs.
+    Groups are in their natural order if they have one, else in descending order of their mean over the runs. If all
+    examples are in one group, there is no figure.
     """
     figures: list[Figure] = []
     for metric in breakdown.metrics:
@@ -78,7 +79,7 @@ def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, name
 
 
 def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[str, dict[str, Estimate]]:
-    """Return a metric by group and run."""
+    """Return the estimates of a metric by group of a breakdown, and then by run."""
     groups: dict[str, dict[str, Estimate]] = {}
     for run in topic.samples():
         result = topic.results[run]

@@ -29,7 +29,7 @@ def signature_table(topics: Sequence[Topic]) -> ReportTable:
 
 
 def partial_runs(runs: Sequence[Run]) -> list[str]:
-    """Return a sentence for each run that covers only a part of the examples, such as a run with ``--limit``."""
+    """Return a line for each run that covers only a part of the examples, such as a run with ``--limit``."""
     sentences = []
     for run in runs:
         parts = [
@@ -43,7 +43,7 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
 
 
 def problems(runs: Sequence[Run]) -> list[str]:
-    """Return warnings about rows left out, unreadable files, missing samples, and runs without scores."""
+    """Return warnings: problems in files, runs without scores, and those of :func:`problems_of` for each task."""
     warnings: list[str] = []
     for run in runs:
         warnings += [f"{run.name}: {problem}" for problem in run.problems]
@@ -56,7 +56,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
 
 
 def problems_of(run: Run, task: TaskRun) -> list[str]:
-    """Return the warnings about a task of a run."""
+    """Return the warnings about a task of a run: its problems and remarks, missing samples, contradictory values."""
     warnings = [*task.problems, *(f"{task.task}: {text}" for text in (*task.remarks, *_contradictions(task)))]
     count = run.counts.get(task.task, {}).get("effective")
     if count and task.samples_path and len(task.samples) < count:

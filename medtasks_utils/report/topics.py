@@ -1,4 +1,4 @@
-"""Define topics: a topic is a task or a group of tasks over all runs, with a column or a section of the page."""
+"""Define topics: a topic is a task or a group of tasks over all runs, which the page shows together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Met
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 TOLERANCE = 1e-6
-"""The largest difference between equal values, since the harness rounds the numbers that it writes."""
+"""The difference below which two values are taken as equal, since they may differ by rounding."""
 
 
 @dataclass
@@ -24,7 +24,7 @@ class RunResult:
     """The results of one run on a topic.
 
     Attributes:
-        tasks: the task, or all tasks of the group.
+        tasks: the task, or those tasks of the group that the run has.
         metrics: the values that the harness reported for the topic.
         is_group: True if these values are means over tasks.
         asked: the number of evaluated examples; 0 if unknown.
@@ -71,7 +71,7 @@ class Topic:
     """A task or group of tasks, over all runs that have it.
 
     Attributes:
-        benchmark_name: the benchmark of its tasks; None for tasks outside this pack and groups of several benchmarks.
+        benchmark_name: the benchmark of its tasks; None for tasks of no benchmark and groups of several benchmarks.
         results: the result of each run, by name, in the order of the runs.
     """
 
@@ -86,7 +86,7 @@ class Topic:
 
     @property
     def is_overall(self) -> bool:
-        """True if it is a mean over several benchmarks, which is shown in the summary and has no section."""
+        """True if it is a group of several benchmarks, which is shown in the summary and has no section."""
         return self.benchmark_name is None and any(result.is_group for result in self.results.values())
 
     @property
@@ -98,13 +98,13 @@ class Topic:
         return title if self.name == self.benchmark.default_task else f"{title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
-        """Return a metric by name; in a group of several benchmarks, the metric of its first task of this pack."""
+        """Return a metric by name; in a group of several benchmarks, the metric of the first of them."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         return metric_of(name, self.benchmark_name or next(filter(None, names), None))
 
     @property
     def filters(self) -> list[str]:
-        """The filters that any run reports; for a group, the filters that its definition names."""
+        """The filters that any run has; for a group, those of its reported values, or of its tasks if it has none."""
         names: list[str] = []
         for result in self.results.values():
             of_group = [name for _, name in result.metrics] if result.is_group else []
@@ -113,7 +113,7 @@ class Topic:
 
     @property
     def only_task(self) -> str:
-        """The name of the task that all runs have, for links to its samples; empty for a group."""
+        """The name of the topic's task, for links to its samples; empty if it has several tasks."""
         tasks = {task.task for result in self.results.values() for task in result.tasks}
         return tasks.pop() if len(tasks) == 1 else ""
 
@@ -132,7 +132,11 @@ class Topic:
 
     @property
     def headline(self) -> list[str]:
-        """The metrics that a summary shows: the first metric, the benchmark's headline metrics, and a variant's own."""
+        """The metrics that a summary shows.
+
+        These are the first metric, the benchmark's headline metrics (``acc`` without a benchmark), and those that a
+        variant of the task adds in its ``metric_list``.
+        """
         names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
         further = [*(self.benchmark.headline_metrics if self.benchmark else ("acc",))]
         declared = (
@@ -149,7 +153,8 @@ class Topic:
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
         """Return a run's value of a metric, with its 95 % interval.
 
-        The value is computed from the samples; if it differs from the reported value, the reported value is returned.
+        The value is computed from the samples. If there are none, or if it differs from the value that the harness
+        reported, the reported value is returned.
         """
         result, metric = self.results.get(run), self.metric(metric_name)
         if result is None or not result.tasks:
@@ -199,7 +204,10 @@ class Topic:
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:
-    """Return the topics in the order of the benchmarks; a group of one benchmark replaces its tasks."""
+    """Return the topics; a group of one benchmark replaces its tasks.
+
+    Groups of several benchmarks are first, then the topics of each benchmark, then tasks of no benchmark.
+    """
     topics: dict[str, Topic] = {}
 
     def add(run: Run, name: str, benchmark_name: str | None, result: RunResult) -> None:

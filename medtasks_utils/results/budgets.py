@@ -1,4 +1,4 @@
-"""Compute the accuracy of a saved run under a token budget, with longer replies counted as unanswered.
+"""Compute the accuracy of a saved run under a token budget, with longer replies counted as wrong.
 
 This is the effect of cutting the replies of this run. It is not the accuracy of a model that is instructed to think
 less.
@@ -31,10 +31,11 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
     """Compute a task's accuracy as a function of the token budget of a reply.
 
     Returns:
-        None if the number of tokens of a right reply is not known. Otherwise a dict: ``points`` has, for each budget
-        (``tokens``, a power of two), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1; the last budget
-        keeps all replies. ``almost_all`` is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the
-        number of tokens of all replies divided by the number of right ones, and ``note`` explains the numbers.
+        None if no reply is right, or the number of tokens of a right reply is not known. Otherwise a dict: ``points``
+        has, for each budget (``tokens``), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1. Budgets
+        are powers of two from 32, followed by the length of the longest reply, which keeps all replies. ``almost_all``
+        is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the number of tokens of all replies
+        divided by the number of right ones, and ``note`` explains the numbers.
     """
     metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)

@@ -20,7 +20,8 @@ class Frames(NamedTuple):
             ``task``, ``benchmark``, ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
         samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
             ``filter``, ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and
-            ``reasoning``, which are lists if there are several generations; then one column per metric.
+            ``reasoning``, which are lists if there are several generations, and None if they were not logged; then one
+            column per metric.
     """
 
     runs: "pd.DataFrame"
@@ -41,14 +42,14 @@ def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
     """Load all runs under the given paths, as :func:`read_runs` does, into a list with the method ``to_pandas``.
 
     Raises:
-        MedtasksError: for a path that does not exist, or if no path holds a run.
+        MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
     """
     listed = [[path] if isinstance(path, str | Path) else path for path in paths]
     return Runs(read_runs(chain.from_iterable(listed)))
 
 
 def _values(run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a run in the frame of runs."""
+    """Yield a run's rows of :attr:`Frames.runs`."""
     parts: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
     for name, part in parts.items():
         task = run.tasks.get(name)
@@ -67,7 +68,7 @@ def _values(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _samples(run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a run in the frame of samples."""
+    """Yield a run's rows of :attr:`Frames.samples`."""
     for task in run.tasks.values():
         for sample in task.samples:
             for filter_name, answers in sample.answers.items():

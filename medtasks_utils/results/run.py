@@ -21,7 +21,7 @@ from .samples import Row, Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
-    """The value of a metric over a task, and its standard error; either is None if it is missing."""
+    """The value of a metric over a task or group, and its standard error, which is None if it was not reported."""
 
     value: float
     stderr: float | None
@@ -133,13 +133,13 @@ class TaskRun:
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks that readers of the results need, such as a held-out split, and numbers of rows left out."""
+        """Remarks that readers of the results need, such as a held-out split, and the numbers of rows left out."""
         left_out = self.metadata.get("rows_left_out", {}).items()
         return [*self.metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
 
     @property
     def filters(self) -> list[str]:
-        """The names of the filters, in the harness's order."""
+        """The names of the filters with reported values, in the harness's order; without values, those of samples."""
         reported = dict.fromkeys(name for _, name in self.metrics)
         return list(reported or dict.fromkeys(chain.from_iterable(sample.answers for sample in self.samples)))
 

@@ -32,7 +32,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
         paths: results files, sample logs (which stand for their runs), or folders, which are searched recursively.
 
     Raises:
-        MedtasksError: for a path that does not exist, or if no path contains a run.
+        MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
     """
     places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     files_by_run: dict[tuple[Path, str], dict[str, Path]] = {}
@@ -44,11 +44,11 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
         if any(next(place.rglob("answers_*.jsonl"), None) for place in places):
-            raise MedtasksError(f"no results in {where}, only answers of an unfinished run: run its command again")
+            raise MedtasksError(f"no results in {where}, only replies of an unfinished run: run its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "
-            "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts the results.jsonl "
-            "of vf-eval"
+            "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts runs of other "
+            "harnesses"
         )
     runs = [_read(date, files) for (_, date), files in files_by_run.items()]
     name_apart(runs)
@@ -116,7 +116,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """Return the name of a task's benchmark; None for a task outside this package.
 
     The configuration states it in ``metadata.benchmark``. Only if there is no configuration does the task's name
-    decide, since the harness has tasks with the same names.
+    decide, since the harness has other tasks with such names.
     """
     if config:
         named = mapping(config.get("metadata")).get("benchmark")
@@ -145,7 +145,8 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 def merged(runs: Sequence[Run]) -> list[Run]:
     """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep.
 
-    A set-up is the model with its engine, arguments, generation settings, chat template and system message.
+    A set-up is the model with its engine, arguments, generation settings, chat template and system message. If two of
+    its runs have a task in common, none of them are merged.
     """
     by_setup: dict[str, list[Run]] = defaultdict(list)
     for run in runs:

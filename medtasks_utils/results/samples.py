@@ -32,7 +32,7 @@ ENDINGS = {
     "refused for length": "prompt refused for length",
     "unknown": "",
 }
-"""For each way in which a reply can end, the mark of samples with such a reply."""
+"""For each way in which a reply can end, the badge of samples with such a reply; empty if they have none."""
 
 
 @dataclass
@@ -41,14 +41,14 @@ class Sample:
 
     Attributes:
         doc_id: its index in the task's rows, from 0.
-        doc_hash: the hash of its fields; equal examples have equal hashes in every run.
+        doc_hash: lm_eval's hash of its fields; examples with equal fields have equal hashes in every run.
         doc: its fields, as the run logged them.
         messages: the prompt, as ``{"role": …, "content": …}``; without a chat template, one message of the role
             ``prompt``.
-        responses: the model's responses, one per generation; for log-likelihoods, one line per choice.
+        responses: the model's responses, one per generation; for log-likelihoods, one text per choice.
         target: the right answer, as text.
         cluster: a key shared by examples that are not independent of each other; None for an independent example.
-        stratum: the group whose mean enters macro averages; None if there are no groups.
+        stratum: the part of the examples whose average counts by itself in macro averages; None if there are no parts.
         answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
         metrics: by filter and metric, the mean over the generations; None if the metric does not apply.
         details: by filter, further logged fields, such as ``found_by``, ``judge`` and ``transcript``.
@@ -145,9 +145,9 @@ def read_samples(path: Path) -> SampleLog:
     samples = list(by_example.values())
     problems = []
     if bad:
-        problems.append(f"truncated or unreadable lines left out: {len(bad)} (the first is line {bad[0]})")
+        problems.append(f"lines left out because they are truncated or unreadable: {len(bad)} (first: line {bad[0]})")
     if lost:
-        problems.append(f"values left out that are not numbers: {lost}")
+        problems.append(f"values left out because they are not numbers: {lost}")
     for name in dict.fromkeys(chain.from_iterable(sample.answers for sample in samples)):
         lacking = sum(name not in sample.answers for sample in samples)
         if lacking:
@@ -180,7 +180,7 @@ def _new_sample(line: Row) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> int:
-    """Add a line's answers and metrics to a sample; return how many values, such as NaN, are left out as no numbers."""
+    """Add a line's answers and metrics to a sample; return how many values, such as NaN, are not numbers."""
     name, choices = line["filter"], _choices(line)
     values = {metric: line[metric] for metric in line.get("metrics", ())}
     sample.metrics[name] = numbers = {

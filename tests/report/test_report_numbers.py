@@ -96,7 +96,7 @@ def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_exampl
     tied = "no run leads clearly; b and c share the first place."
     assert said(run("a", 4), run("b", 36), run("c", 35)) == [f"In MedMCQA, {tied}"]
     few = [run("a", 0, n=9), run("b", 9, n=9)]
-    assert said(*few) == ["In MedMCQA, there are too few examples to rank."]
+    assert said(*few) == ["In MedMCQA, there are too few examples to rank the runs."]
     assert said(run("a", 30), run("b", 2, "medcalc_bench")) == []
 
 
@@ -107,5 +107,5 @@ def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
         named = [run.name for run in with_baseline_first(runs, name)]
         assert named == [first, *(each for each in "abc" if each != first)]
     for name, count in (("nobody", 0), (str(tmp_path / "y"), 2)):
-        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; --baseline must be one of a, b, c$"):
+        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; .*--compare must name one of a, b, c$"):
             with_baseline_first(runs, name)

@@ -108,7 +108,7 @@ function generationNodes(record, about) {
   const agreement = el("p", { class: "agreement" }, `${responses.length} generations, ${most} of ${answers.length} agree: ${tally(answers)}`);
   return [agreement, ...responses.map((_, i) => {
     const right = record.right[filter]?.[i];
-    const wrong = answers[i] === "no answer" ? "none" : "wrong"; // as report/samples.py writes it
+    const wrong = answers[i] === "no answer" ? "none" : "wrong"; // as report/packed_samples.py writes it
     const verdict = right === 1 ? "right" : right === 0 ? wrong : "unscored";
     const title = el("span", {}, mark(verdict), ` Generation ${i + 1}: ${answers[i] ?? "–"}`, el("span", { class: "note" }, ` ${grouped(lengths[i])} characters`));
     return folded(title, () => drawn(i), { class: "generation", open: i === 0 && "" });
