@@ -2,12 +2,12 @@
 
 All pairs are compared together: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated
 from the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical
-Journal* 2008). The interval of a run's rank extends from one more than the number of significantly better runs to the number of
-runs that are not significantly worse. All intervals of a ranking hold together with the confidence that remains after
-dividing 5 % among the rankings (Klein, Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review
-of Economic Studies* 2024). The critical value comes from the estimates' own standard errors. It is applied to
-standard errors to which the variance of one more example in each run is added, so that runs with few wrong answers
-are not separated by a standard error that rests on few examples. Groups are maximal sets of runs without a
+Journal* 2008). The interval of a run's rank extends from one more than the number of significantly better runs to the
+number of runs that are not significantly worse. All intervals of a ranking hold together with the confidence that
+remains after dividing 5 % among the rankings (Klein, Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh &
+Wilhelm, *Review of Economic Studies* 2024). The critical value comes from the estimates' own standard errors. It is
+applied to standard errors to which the variance of one more example in each run is added, so that runs with few wrong
+answers are not separated by a standard error that rests on few examples. Groups are maximal sets of runs without a
 significant difference, shown as letters (Piepho, *Journal of Computational and Graphical Statistics* 2004).
 """
 

@@ -129,7 +129,7 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results):
     edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
     log = read_samples(path)
     assert len(log.samples) == whole
-    assert any(f"lines left out: 1 (the first is line {2 * whole})" in problem for problem in log.problems)
+    assert any(f"truncated or unreadable: 1 (first: line {2 * whole})" in problem for problem in log.problems)
     assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
 
 
