@@ -42,9 +42,9 @@ class Standing(NamedTuple):
     Attributes:
         decision: ``better``, ``worse``, ``within`` (the margin) or ``undecided``.
         asked: the number of examples evaluated so far.
-        of: the number of selected examples that the saved run has too.
+        of: the number of selected examples that the saved run also has.
         difference: the difference over the examples evaluated so far; None if none has a score in both runs.
-        low: the lower end of the difference's repeated confidence interval; None if it cannot be computed yet.
+        low: the lower end of the repeated confidence interval for the difference; None if it cannot be computed yet.
         high: the upper end of the interval; None if it cannot be computed yet.
     """
 
@@ -62,8 +62,12 @@ class TaskAgainst:
     Args:
         saved: the task in the saved run.
         documents: all examples of the task, in order.
-        numbers: the indices of the examples to choose from.
+        numbers: the indices of the examples that the new run selects, such as with ``--limit``.
         within: the largest difference that does not matter, in percentage points.
+
+    Attributes:
+        metric: the metric that is compared.
+        standing: the state of the comparison.
 
     Raises:
         MedtasksError: if the saved run has samples of none of these examples.
@@ -182,5 +186,14 @@ class Against:
                 raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
 
     def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Return a new comparison of one task; :class:`TaskAgainst` describes the arguments."""
+        """Return a new comparison of one task.
+
+        Args:
+            task: the name of the task, which the saved run has too.
+            documents: as for :class:`TaskAgainst`.
+            numbers: as for :class:`TaskAgainst`.
+
+        Raises:
+            MedtasksError: as :class:`TaskAgainst` does.
+        """
         return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)

@@ -55,9 +55,9 @@ def compare_runs(
     Args:
         a: the first run.
         b: the second run.
-        tasks: pairs of the name of a task in the first run and of one in the second; if empty, all tasks of this
-            package that both runs have.
-        filter_name: the filter to compare; None for ``strict-match``, or the first filter of a task that lacks it.
+        tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
+        filter_name: the filter to compare; None for ``strict-match``, or, in a task where not both runs have it, the
+            first filter that both have.
         metrics: the metrics to compare; if empty, those that each benchmark names.
         common: True to compare only the common examples if the runs have different examples.
         force: True to compare results even if their signatures say that they are not comparable.
@@ -84,10 +84,12 @@ def compare_runs(
             notes[warning].append(task_a.task)
         differences += of_task
     differences = [*_group_differences(a, b, pairs, metrics), *differences]
-    if not differences or not {*metrics} <= {difference.metric.name for difference in differences}:
+    compared = {difference.metric.name for difference in differences}
+    missing = [name for name in metrics if name not in compared]
+    if missing or not differences:
         known = dict.fromkeys(metric for pair in pairs.values() for metric, _ in pair.a.metrics)
         raise MedtasksError(
-            f"the runs have no common example with a value of {' or of '.join(metrics) or 'any metric'}; "
+            f"the runs have no common example with a value of {' or of '.join(missing) or 'any metric'}; "
             f"metrics in A: {', '.join(known)}"
         )
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
@@ -118,7 +120,7 @@ def _named(run: Run, name: str) -> TaskRun:
 
 
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
-    """Return the filter to compare; raise an error if one of the runs lacks it."""
+    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter."""
     in_both = [name for name in a.filters if name in b.filters]
     name = wanted or (in_both[0] if in_both and DEFAULT_FILTER not in in_both else DEFAULT_FILTER)
     if name not in in_both:

@@ -7,12 +7,14 @@ The JSON has these keys, which do not change while ``version`` is 2::
                   (:func:`.results.budgets.budget_curve`)
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
                   detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
-                  task or group of tasks; p, low and high are null if there are too few examples
+                  task or group of tasks; low and high are null if there are too few examples, and so is p, except that
+                  of McNemar's test
     flips         task, filter, both_right, both_wrong, n_gained, n_lost: one object for each task; with repeats,
                   expected numbers
     warnings      sentences
 
-Values are in the metric's own unit (0–1, or 0–100 for scores of explanations); ``difference`` is ``b − a``.
+Values are in the metric's own unit (shares from 0 to 1, scores of explanations from 0 to 100); ``difference`` is
+``b − a``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -83,13 +85,13 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
     yield "smaller ones are missed in more than one comparison out of five. Corrected p: by Holm's method; * below"
     yield "5 %. Whole tasks and groups, with all metrics, are one family of tests; all of their parts are another."
-    yield "For right or wrong answers, p (McNemar's exact test) and interval (Bonett and Price's) may differ about 0."
+    yield "For right or wrong answers, p (McNemar's exact) and interval (Bonett and Price's) may disagree about 0."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
 
 
 def _rows(differences: Sequence[MetricDifference]) -> Iterator[Sequence[object]]:
-    """Yield a row for each metric of a whole task, then rows of each breakdown: those with the smallest p-values."""
+    """Yield a row for each metric of a whole task, then, for each breakdown, the groups with the smallest p-values."""
     breakdowns: dict[str, list[MetricDifference]] = {}
     for difference in differences:
         if difference.breakdown is None:

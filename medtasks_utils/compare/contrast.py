@@ -51,7 +51,7 @@ class Contrast(ResultWithInterval):
         b: the value in the second run.
         difference: ``b − a``.
         stderr: the standard error of the difference; None for fewer than two clusters.
-        interval: the 95 % confidence interval of the difference; None if there is none.
+        interval: the 95 % confidence interval for the difference; None if there is none.
         p: the two-sided p-value; None if there are too few examples to test, as ``note`` says.
         test: ``mcnemar`` or ``t``.
         sensitivity: the true differences that the test detects; None if there is no ``stderr``.

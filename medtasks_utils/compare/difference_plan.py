@@ -27,8 +27,8 @@ parts                  for a group, the number of independent examples by task, 
 detectable             smallest true difference that n examples detect with a power of 80 %, in percentage points
 examples               number that detects the planned difference, with the present number of repeats; it may exceed
                        the size of the benchmark
-until_decided          average number that ``medtasks eval --against`` evaluates until it is decided; null if ``of`` is
-                       null
+until_decided          average number that ``medtasks eval --against`` evaluates until a comparison is decided; null
+                       if ``of`` is null
 repeats                number of repeats that each run needs with the present examples; null if no number is enough, or
                        if it is unknown, as for metrics other than accuracy or if a run has one generation per example
 =====================  ================================================================================================
@@ -79,8 +79,8 @@ def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
 
 
 def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
-    """Yield the table, the parts of groups, and notes on the columns."""
-    yield f"To detect a true difference of {points:g} points by a test at 5 % with a power of 80 %:"
+    """Yield the table, how the examples of each group divide into tasks, and notes on the columns."""
+    yield f"To detect a true difference of {points:g} points with a test at 5 % and a power of 80 %:"
     rows = []
     for need in needs:
         label = f"{need['task']} {need['metric']} ({need['filter']})"

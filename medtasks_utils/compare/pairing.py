@@ -18,7 +18,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
     Args:
         path: a results file, or a folder with one run.
-        tasks: names of tasks or groups; only runs that have all of them are considered.
+        tasks: names of tasks or groups; if some runs have all of them, only these are considered.
 
     Raises:
         MedtasksError: if there is no such run, or more than one; the message lists them.
@@ -59,7 +59,7 @@ class Comparability:
 
     @property
     def reason(self) -> str:
-        """The reasons why the results must not be compared; an empty string if they may be."""
+        """The first reason why the results must not be compared; an empty string if they may be."""
         return [*self.refused, self.examples][0]
 
 
@@ -84,7 +84,7 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
         if not samples_tell and (difference.field != "scorers" or of_explanations):
             (refused if difference.refuse else warned).append(difference.message)
     if not all(signatures):
-        warned.append("one of the runs has no signature, so options, prompts and versions cannot be checked")
+        warned.append("not both runs have a signature, so options, prompts and versions cannot be checked")
     both = len(common_examples(a, b)[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     differ = have_samples and (only_a or only_b)

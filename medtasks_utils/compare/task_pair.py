@@ -26,7 +26,7 @@ MAX_LEFT_OUT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class TaskPair:
-    """A task in two runs.
+    """A task in two runs, under one filter.
 
     Attributes:
         a: the task in the first run.
@@ -55,7 +55,7 @@ class TaskPair:
         return places
 
     def agreement(self) -> dict[str, Any]:
-        """Return on how many common examples the runs are right or wrong, as the key ``flips`` in JSON has it.
+        """Return on how many common examples both, none or one of the runs is right, as under ``flips`` in JSON.
 
         Without repeats the numbers are counts. With repeats they are expected values for one generation of each run.
         Majorities of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four
@@ -146,7 +146,7 @@ class TaskPair:
                 )
                 if left_out > MAX_LEFT_OUT * examples and not force:
                     raise MedtasksError(
-                        f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed calls), choose other "
+                        f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed requests), choose other "
                         "metrics with --metric, or compare the rest with --force"
                     )
                 yield lost

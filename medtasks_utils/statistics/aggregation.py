@@ -40,7 +40,7 @@ class Aggregation:
     # ---- the number
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":
-        """Return the statistic over examples.
+        """Return the number with its standard error, as a statistic over the examples to which the metric applies.
 
         Args:
             scores: the scores of n examples.

@@ -97,7 +97,7 @@ class Estimate(ResultWithInterval):
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true difference from another run that is detected with 80 % power.
+        """The smallest true difference from another run that a test at 5 % detects with 80 % power.
 
         The other run is assumed to have an independent error of the same size. On the same examples, the errors of two
         runs are correlated, so smaller differences are detected. None if the standard error is unknown, or 0 because
@@ -158,7 +158,7 @@ def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIF
 
 
 def _rare(metric: Metric, value: float) -> str:
-    """Return the words for too few examples of the kind that an accuracy has few of."""
+    """Return the reason for an interval that rests on too few clusters: for accuracies, too few wrong or right ones."""
     if "acc" not in metric.name:
         return TOO_FEW_DIFFER
     return f"too few {'wrong' if 2 * value > (metric.range[1] or 1.0) else 'right'} answers"

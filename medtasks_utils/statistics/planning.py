@@ -19,7 +19,7 @@ _STEPS = 10**9  # of a difference from 0 to 1
 
 
 class Sensitivity(NamedTuple):
-    """The quantities that determine which true differences a test at 5 % detects with 80 % power, in the metric's unit.
+    """What determines the true difference that a test at 5 % detects with 80 % power, in the metric's unit.
 
     With n clusters, Student's t test detects ``t₀.₉₇₅ × error + t₀.₈ × stderr`` (Cohen, *Statistical Power Analysis for
     the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where ``error`` includes the
@@ -78,7 +78,7 @@ class Sensitivity(NamedTuple):
 
 
 def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | None:
-    """Return the number of repeats in both runs with which the accuracies' difference has at most a standard error.
+    """Return the number of repeats in both runs with which the accuracies' difference has at most the wanted error.
 
     The variance of the difference is split, by one-way analysis of variance, into the variance between clusters, which
     repeats do not reduce, and the variance within them.
@@ -86,7 +86,7 @@ def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | Non
     Args:
         a: the accuracy scores of the first run.
         b: the accuracy scores of the second run on the same examples, two or more.
-        stderr: the wanted standard error.
+        stderr: the wanted standard error of the difference.
 
     Returns:
         The number; None if none is enough, or if a run has one generation per example or unequal numbers of them.

@@ -32,7 +32,7 @@ MIN_CLUSTERS = 10
 
 
 class Interval(NamedTuple):
-    """The two ends of a 95 % confidence interval, in the unit of its estimate."""
+    """The two ends of a confidence interval, in the unit of its estimate; 95 % unless another level is stated."""
 
     low: float
     high: float
@@ -107,7 +107,7 @@ class Ratio:
 
     @cached_property
     def value(self) -> float | None:
-        """The value; None if nothing is counted, either at all or in one of several strata."""
+        """The value; ``empty_value`` if nothing is counted at all, None if nothing is counted in one of the strata."""
         top, bottom = self._totals
         is_counted = (bottom > 0).any(axis=(1, 2))
         if not is_counted.any():
@@ -167,8 +167,9 @@ class Ratio:
     def degrees_of_freedom(self) -> float:
         """The degrees of freedom of the standard error: the clusters that count, less one for each stratum.
 
-        A mean over classes, whose variance a rare class may dominate, has as many as there are informative clusters
-        (Satterthwaite's), but at least ten, since results with fewer are flagged as unreliable.
+        In a mean over classes, a rare class may dominate the variance. It therefore has only as many degrees of freedom
+        as there are informative clusters, or ten if these are fewer, since results with fewer are marked as unreliable;
+        but never more than the clusters less one for each stratum.
         """
         freedom = self.clusters - len(self._masks)
         if self.numerators.shape[2] == 1:
@@ -180,7 +181,7 @@ class Ratio:
         return [Ratio(self.numerators[mask], self.denominators[mask], self._cluster_of[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float) -> float:
-        """Return the variance that one more generation would add, as a mean over the strata and classes.
+        """Return the variance that one more generation would add to the value, on average over strata and classes.
 
         Args:
             largest: the distance of this generation's score from the mean, such as 1 for a right answer of a model that

@@ -28,7 +28,7 @@ class MetricScores:
     Attributes:
         numerators: shape ``(n, k, C)``.
         denominators: shape ``(n, k, C)``; 0 if there is no score, or a judge failed.
-        right: shape ``(n, k)``; 1 for right answers if the metric judges only right answers, else 0.
+        right: shape ``(n, k)``; 1 for right answers if a judge scores only right answers, else 0.
         clusters: shape ``(n,)``; equal for examples that are not independent.
         strata: shape ``(n,)``; equal for examples of the same stratum.
         applies: shape ``(n,)``; True if the metric applies to the example.

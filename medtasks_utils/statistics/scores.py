@@ -55,7 +55,7 @@ def as_number(score: Score) -> float | None:
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
     """Return the scores of those metrics that cannot be aggregated later from one number per example.
 
-    These are metrics with several generations, judged scores, or numerators and denominators.
+    These are metrics with several generations, scores of judges, or numerators and denominators.
 
     Args:
         scores: by metric, the scores of one example's generations.

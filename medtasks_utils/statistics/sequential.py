@@ -1,13 +1,13 @@
 """Decide which of two runs is better as early as the data allow, by group-sequential testing.
 
-Examples are evaluated in random order, and after each of K batches ("looks") an interval of the difference is computed.
-With 95 % confidence, all K intervals contain the difference that the full run would show. They are repeated confidence
-intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9), whose error is spent in proportion to the
-share f of examples evaluated so far (Lan & DeMets, *Biometrika* 1983). Since examples are drawn from the benchmark
-without replacement, the variance of the difference is ``(1 − f)`` times that for independent examples (Cochran,
-*Sampling Techniques*, chapter 2), so the information is proportional to ``f / (1 − f)``. Estimates at successive looks
-then have the independent increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009). At f = 1, the
-difference is known exactly.
+Examples are evaluated in random order. After each of K batches, at a *look*, an interval for the difference is
+computed. With 95 % confidence, all K intervals contain the difference that the full run would show. They are repeated
+confidence intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9), whose error is spent in
+proportion to the share f of examples evaluated so far (Lan & DeMets, *Biometrika* 1983). Since examples are drawn from
+the benchmark without replacement, the variance of the difference is ``(1 − f)`` times that for independent examples
+(Cochran, *Sampling Techniques*, chapter 2), so the information is proportional to ``f / (1 − f)``. Estimates at
+successive looks then have the independent increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009).
+At f = 1, the difference is known exactly.
 """
 
 import math
@@ -25,13 +25,13 @@ WITHIN = 2.0
 _LOOKS = 16
 _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples, so early looks are close together
 _SMALLEST_LOOK = 24  # minimum number of clusters at the first look
-_SMALLEST_STEP = 1.25  # minimum size of the second look, as a multiple of the first
+_SMALLEST_STEP = 1.25  # minimum number of clusters at the second look, as a multiple of that at the first
 _SMALLEST_STRATUM = 8  # mean number of clusters per stratum at the first look
 _DRAWS = 100_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> list[int]:
-    """Return the number of clusters evaluated by each look, in ascending order; the last look evaluates all.
+    """Return the number of clusters that are evaluated before each look, in ascending order; all before the last.
 
     Args:
         clusters: the number of clusters in the whole benchmark.
@@ -69,7 +69,7 @@ def levels(sizes: tuple[int, ...]) -> list[float]:
     since the difference is known when all examples are evaluated.
 
     Args:
-        sizes: the number of clusters evaluated by each look, from :func:`look_sizes`.
+        sizes: the number of clusters evaluated before each look, from :func:`look_sizes`.
     """
     distances = np.abs(_paths(sizes))
     is_inside = np.ones(_DRAWS, dtype=bool)
@@ -84,7 +84,7 @@ def levels(sizes: tuple[int, ...]) -> list[float]:
 
 
 def repeated_interval(difference: float, sensitivity: Sensitivity, share: float, level: float) -> Interval:
-    """Return the repeated confidence interval of the difference that the full run would show.
+    """Return the repeated confidence interval for the difference that the full run would show.
 
     Args:
         difference: the difference over the examples evaluated so far, in the metric's own unit.
@@ -101,7 +101,7 @@ def decision(interval: Interval, within: float) -> str:
     """Return the decision that an interval allows; ``within`` takes precedence over ``better`` and ``worse``.
 
     Args:
-        interval: the interval of the difference.
+        interval: the interval for the difference.
         within: the largest difference that does not matter, in the same unit.
     """
     if -within <= interval.low and interval.high <= within:

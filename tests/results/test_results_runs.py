@@ -106,7 +106,7 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
 
 def test_an_unfinished_run_is_named(tmp_path):
     (tmp_path / "answers_1f2e_3d4c.jsonl").touch()
-    with pytest.raises(MedtasksError, match="answers of an unfinished run: run its command again"):
+    with pytest.raises(MedtasksError, match="replies of an unfinished run: run its command again"):
         read_runs(tmp_path)
 
 
