@@ -84,7 +84,7 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
         if not samples_tell and (difference.field != "scorers" or of_explanations):
             (refused if difference.refuse else warned).append(difference.message)
     if not all(signatures):
-        warned.append("not both runs have a signature, so options, prompts and versions cannot be checked")
+        warned.append("one or both runs have no signature, so options, prompts and versions cannot be checked")
     both = len(common_examples(a, b)[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     differ = have_samples and (only_a or only_b)
