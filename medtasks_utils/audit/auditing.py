@@ -35,8 +35,8 @@ def audit(
     Args:
         runs: the runs.
         settings: the LLM, its endpoint and its limits.
-        sample: the number of responses per task to draw from those that are not doubtful.
-        doubtful: the maximum number of doubtful responses per task.
+        sample: the maximum number of responses per task to draw from those that are not doubtful.
+        doubtful: the maximum number of doubtful responses per task to draw.
         task: the only task to audit; None for all tasks.
         marks: a person's readings, which are compared with the LLM's.
 

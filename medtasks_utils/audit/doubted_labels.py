@@ -72,7 +72,7 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
-    """Return the examples with doubtful labels, most doubtful first, and the number of examples that were compared.
+    """Return the doubted examples, most doubtful first, and the number of examples with three answers or more.
 
     Args:
         runs: three or more runs, preferably of unrelated models.

@@ -15,7 +15,7 @@ from medtasks_utils.statistics.ratio import Z
 
 
 class EstimatedShare(TypedDict):
-    """A share with its 95 % interval, from 0 to 1."""
+    """A share and the ends of its 95 % interval, each from 0 to 1."""
 
     value: float
     low: float
@@ -40,7 +40,7 @@ def share(strata: Sequence[Counts]) -> EstimatedShare | None:
 
 
 def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ()) -> EstimatedShare | None:
-    """Estimate a known share plus the share of gains minus that of losses; None if no response was read.
+    """Estimate ``base``, a known share, plus the share of gains minus that of losses; None if no response was read.
 
     Gains and losses are counted in the same strata. A response cannot be both, so the shares g and l in n responses of
     a stratum have the covariance ``−g l / n``, which increases the variance of their difference by ``2 g l / n``.

@@ -182,7 +182,7 @@ class Answer(str):
         scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
         details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
             the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
-            (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to an option),
+            (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
             right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found. ``words`` are
             the words that state the answer; empty if they are not known.
@@ -273,7 +273,7 @@ class Benchmark(ABC):
     """The base class of benchmarks.
 
     Attributes:
-        name: the key under ``--metadata``, and the name of its folder in a data directory.
+        name: the name in commands, the key of its options in ``--metadata``, and its folder in a data directory.
         title: the name as its authors write it.
         options: the class of its options.
         truth: the field with the right answer, in the requested form.
@@ -425,7 +425,7 @@ class Benchmark(ABC):
         """Convert the content of a box or tag into a value by the published rule; None if it is not an answer."""
 
     def strict(self, text: str, example: Example, options: Any) -> Answer:
-        """Read the answer by the benchmark's published rule: the content of the last box."""
+        """Read the answer by the benchmark's published rule; by default, it is the content of the last box."""
         return self.content(last_box(final_text(text)) or "", example, options, text, "box")
 
     def content(

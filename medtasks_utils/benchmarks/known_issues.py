@@ -30,7 +30,7 @@ def refers_to_image(question: str) -> bool:
 
 
 def has_options_alike(options: Sequence[str]) -> bool:
-    """Return whether two choices are equal, except for full stops and spaces at their ends and runs of spaces.
+    """Return whether two choices are equal, ignoring repeated spaces, and full stops and spaces at the ends.
 
     Case and signs matter: they distinguish some choices, such as antigens and numbers.
 

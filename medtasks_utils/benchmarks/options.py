@@ -109,7 +109,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None, place: str
 ) -> AnyOptions:
-    """Merge the user's options over those of the task's YAML, and check them. A null sets nothing.
+    """Merge the user's options over those of the task's YAML, and check them. A null counts as not set.
 
     Args:
         kind: the class of the benchmark's options.

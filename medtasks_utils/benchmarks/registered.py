@@ -110,7 +110,7 @@ def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
 
 
 def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
-    """Yield a problem for each metric that is declared twice, used without a declaration, or wrongly aggregated."""
+    """Yield a problem for each metric that is declared twice or not at all, or aggregated over missing strata."""
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:

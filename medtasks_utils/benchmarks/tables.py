@@ -19,7 +19,7 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a split, and the path of their file, or of the folder of their shards; None if they are in memory."""
+    """The rows of a split, with the path of their file or of the folder of their shards (None for rows in memory)."""
 
     rows: Sequence[Any]
     path: Path | None = None

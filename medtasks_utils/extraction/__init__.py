@@ -1,5 +1,5 @@
 """Read answers in responses. This library is independent of benchmarks and of the harness.
 
-Every function takes time linear in the length of the text, accepts any text without raising, and never evaluates text
-as Python code.
+Every function that reads a text takes time linear in its length, accepts any text without raising, and never evaluates
+text as Python code.
 """

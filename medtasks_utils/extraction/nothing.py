@@ -74,7 +74,7 @@ def gives_up(text: str) -> Iterator[Mention]:
 
 
 def is_unfinished(symbols: Symbols) -> bool:
-    """Return whether a calculation has no result because the text breaks off, loops, or ends with a plan."""
+    """Return whether a calculation has no result because the text breaks off, loops, or ends with a formula or plan."""
     if loops(symbols.text):
         return True
     if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(

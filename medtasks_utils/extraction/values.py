@@ -85,7 +85,7 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
     Args:
         text: the final text of a response.
-        kind: the kind of value: a decimal or an integer is read as a float, an age as a pair (weeks, days).
+        kind: the kind of value: decimals and integers are read as floats, ages as pairs (weeks, days).
         keys: words that mark a key in JSON as the answer's if its name contains one of them.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
@@ -110,7 +110,7 @@ def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
 
 
 def _rounded(reading: Reading) -> Reading:
-    """Replace the value of a reading by its rounded form, if the text states that too."""
+    """Replace the value of a reading with its rounded form, if the text states that too."""
     if not isinstance(reading.value, float):
         return reading
     stated = [candidate for candidate in reading.candidates if candidate.value == reading.value]
@@ -123,7 +123,7 @@ def _rounded(reading: Reading) -> Reading:
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Return whether ``to`` is ``value`` rounded to fewer decimals, as 9 is for 8.96."""
+    """Return whether ``to`` is ``value`` rounded to fewer decimals, as 9 is of 8.96."""
     scale = 10.0 ** len(f"{to:.10g}".partition(".")[2])
     return value != to == math.floor(value * scale + 0.5) / scale
 

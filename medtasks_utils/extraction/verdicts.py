@@ -1,4 +1,4 @@
-"""Read the verdict of a text on an answer: factual (0), hallucinated (1), or undecided (2)."""
+"""Read the verdict of a text on an answer: factual (0), hallucinated (1), or unsure (2)."""
 
 import re
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
 def read_verdict(text: str) -> Reading:
-    """Read the verdict that a text states: "0", "1" or "2".
+    """Read the verdict that a text states, "0", "1" or "2"; None if it states none, or several.
 
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)

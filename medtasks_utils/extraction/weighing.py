@@ -150,7 +150,7 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 
 def certainty(weight: float, margin: float) -> float:
-    """Return the probability that a reading with this weight and margin is right.
+    """Return the estimated probability that a reading with this weight and margin is right.
 
     ``measurements/extraction.md`` describes the calibration.
     """

@@ -154,8 +154,10 @@ class JudgeClient:
             raise UnreadableError("the endpoint's response is not a chat completion", NO_COMPLETION) from None
         if finish == "length":
             raise UnreadableError(f"the reply was cut off at max_tokens={self.settings.max_tokens}")
-        if refusal or finish == "content_filter" or not final_text(text).strip():
-            raise UnreadableError(f"the judge refused or sent no text: {refusal or finish}", "refusal")
+        if refusal or finish == "content_filter":
+            raise UnreadableError(f"the judge refused to reply: {refusal or finish}", "refusal")
+        if not final_text(text).strip():
+            raise UnreadableError(f"the judge's reply has no text outside its reasoning ({finish})", "refusal")
         return text
 
     async def check(self) -> None:

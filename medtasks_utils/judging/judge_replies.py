@@ -29,8 +29,8 @@ def read_claims(text: str) -> list[str]:
     Blank and repeated claims are dropped.
 
     Raises:
-        UnreadableError: if there is no array or several different ones, if items are not strings, or if there are too
-            many claims.
+        UnreadableError: if there is no array or several different ones, if items are not strings, or if there are more
+            than :data:`MAX_CLAIMS` claims.
     """
     items = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(" ".join(item.split()) for item in items if item.strip()))

@@ -94,7 +94,8 @@ def endpoint(url: str) -> str:
     if not _URL.fullmatch(url.strip()):
         raise JudgeError(
             "the judge's base URL must look like http://localhost:8000/v1, without user, password, query or fragment, "
-            "since results show it; pass the key through an environment variable"
+            "since results show it; pass the key through an environment variable "
+            "(the URL given is not shown, in case it contains one)"
         )
     return url.strip().rstrip("/").removesuffix("/chat/completions")
 

@@ -241,7 +241,7 @@ class MedCalcBench(Benchmark):
         return _answer(value, example, response, found_by)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
-        """Return the best candidate in tags, boxes, keys and text.
+        """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
 
         If think tags do not pair up, only the content of the last answer tag is read, if there is one.
         """

@@ -165,7 +165,7 @@ class MedHallu(Benchmark):
         return self.examples(read_split(folder, options.subset), options, report)
 
     def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
-        """Make two examples from each row that the options choose, or one of them, drawn by seed."""
+        """Make two examples from each row that the options choose, or one of the two, drawn by ``seed``."""
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.shortcuts, examples, self.content_fields)

@@ -83,7 +83,10 @@ class MedMCQA(ChoiceBenchmark):
     def examples(
         self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
     ) -> list[Example]:
-        """Convert the rows, or only those at ``indices``; the form of ``cop`` is determined from the whole table."""
+        """Convert the rows, or only those at ``indices``, and leave out those without a label or a question.
+
+        The form of ``cop`` is determined from the whole table.
+        """
         examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
@@ -99,7 +102,7 @@ class MedMCQA(ChoiceBenchmark):
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """Return an order that depends on the hash of the id."""
+        """Return an order that depends on the hash of the id or, if there is none, of the question."""
         return choice_order(example["id"] or example["question"])
 
     def in_order(self, example: Example, order: str) -> Example:
@@ -154,7 +157,7 @@ def label_indices(table: Table) -> list[int | None]:
     have choices such as "2" and "a".
 
     Raises:
-        DataError: if no row has a usable label, or both a 0 and a 4 occur.
+        DataError: if no row has a usable label, or both a 0 and a 4 occur among integers.
     """
     labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
     counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # a single row cannot tell

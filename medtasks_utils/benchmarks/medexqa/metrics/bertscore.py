@@ -32,7 +32,7 @@ class BertScore(ExplanationMetric):
     Args:
         model: a hub repository, or a folder with a model and its tokenizer; SciBERT by default.
         device: ``auto`` (cuda, else mps, else cpu), or the name of a torch device.
-        batch_size: maximum number of texts to embed at once; they are texts of the same example.
+        batch_size: maximum number of texts to embed together; they are texts of the same example.
     """
 
     name = "bertscore"
