@@ -195,4 +195,6 @@ def content_value(content: str, kind: Kind) -> Reading:
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
     if not left:
         return reading
-    return Reading(left[0].value, left[0].cue, tuple(candidates))
+    # A score is a whole number; other numbers are inputs.
+    first = min(left, key=lambda candidate: kind == "integer" and candidate.value % 1 > 0)
+    return Reading(first.value, first.cue, tuple(candidates))
