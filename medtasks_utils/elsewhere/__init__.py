@@ -7,5 +7,5 @@
 :mod:`.matching`
     Find the document to which a response belongs.
 :mod:`.saving`
-    Score such responses, and save them as lm_eval saves a run.
+    Score the responses of other harnesses, and save them as lm_eval saves a run.
 """

@@ -139,10 +139,11 @@ def import_responses(
         missing: a file to which requests without a reply are written; None to write none.
 
     Returns:
-        The evaluation, and one line for each kind of response that could not be used.
+        The evaluation, and the lines of :meth:`BatchResponses.problems`.
 
     Raises:
-        MedtasksError: if replies are missing, unless ``is_partial``.
+        MedtasksError: if ``<name>.run.json`` or a file with responses is missing; if a request has no reply, or, with
+            ``is_partial``, if no example has replies to all of its requests.
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
@@ -163,8 +164,12 @@ def import_responses(
         evaluation = _run(config, (), responses.answer) if chosen else None
     if evaluation is None:
         problems = "; ".join(responses.problems())
-        way_on = f"these requests are in {missing}" if missing else "--missing FILE writes requests without a reply"
-        raise MedtasksError(f"{problems}; {way_on}; --partial scores the examples that have replies")
+        way_on = "--missing FILE writes the requests without a reply"
+        if missing:
+            way_on = f"the requests without a reply are in {missing}"
+        if is_partial:
+            raise MedtasksError(f"{problems}; no example has all of its replies, so nothing can be scored; {way_on}")
+        raise MedtasksError(f"{problems}; {way_on}; --partial scores the examples that have all of their replies")
     return evaluation, responses.problems()
 
 
@@ -177,6 +182,9 @@ class BatchResponses:
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
+
+    Raises:
+        MedtasksError: if a file does not exist.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -225,7 +233,7 @@ class BatchResponses:
         return replies
 
     def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
-        """Parse the responses to a request like a server's, and return the first reply; None if there is none."""
+        """Parse the responses to a request as if a server had sent them; return the first reply, None without one."""
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
             response = mapping(line.get("response"))

@@ -37,7 +37,8 @@ def by_prompt(
 def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Response]]:
     """Group responses by the index of the document with their id, or -1 if no document or several have it.
 
-    If the documents lack one of the ``fields``, the document field in which most ids are found is used.
+    If the documents lack one of the ``fields``, the ids are looked up in the one field of the documents by which most
+    responses belong to exactly one document.
     """
     have_fields = all(name in documents[0] for name in fields)
     candidates = []

@@ -57,7 +57,7 @@ class Response(NamedTuple):
         place: its place in the file, such as ``line 3``.
         prompt: the messages that were sent to the model.
         reply: the model's last message.
-        scores: the other harness's scores, by name.
+        scores: the other harness's scores, by name with a prefix, such as ``inspect_``.
         id: the values of the fields that identify the document; empty if the prompt identifies it.
     """
 

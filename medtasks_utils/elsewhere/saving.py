@@ -1,4 +1,4 @@
-"""Score imported responses, and save them in the files that lm_eval writes for a run."""
+"""Score imported responses, and save them in files of the form that lm_eval writes for a run."""
 
 import json
 import re
@@ -31,22 +31,24 @@ def import_run(
     id_fields: Sequence[str] = (),
     response_field: str = "",
 ) -> tuple[Path, list[str]]:
-    """Convert another harness's run into the files that lm_eval writes.
+    """Convert another harness's run into files of the form that lm_eval writes.
 
     Args:
         path: the file of the run.
         folder: the output folder, in which a folder named after the model is created.
-        task: the task whose documents the run answers; None to infer it.
+        task: the task to whose documents the run has responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
         id_fields: the fields of the file that identify the document; empty for the known file formats.
         response_field: the field with the response; empty for the known file formats.
 
     Returns:
-        The path of the results file, and one line for each kind of response that was left out.
+        The path of the results file, and lines about records and responses that were left out, and about documents
+        with several responses (with the place of the second response to each).
 
     Raises:
-        MedtasksError: if the benchmark cannot be inferred, or no response belongs to a document of the task.
-        UsageError: for an unknown task, or one outside this pack.
+        MedtasksError: if there is no such file, it has no response that can be read, the benchmark cannot be inferred,
+            or no response belongs to a document of the task.
+        UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """
     run = read_other_run(path, id_fields, response_field)
@@ -70,10 +72,10 @@ def import_run(
 
 
 def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
-    """Build a task of this pack with the options of an environment, and without costly scores.
+    """Build a task with the options of an environment, and without costly scores.
 
     Raises:
-        UsageError: for an unknown task, or one outside this pack.
+        UsageError: for an unknown task, a group, or a task of no benchmark.
     """
     metadata: Row = {} if data is None else {DATA_KEY: data}
     for benchmark in benchmarks().usable():
@@ -81,16 +83,16 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
         metadata[benchmark.name] = {**benchmark.options.without_costly(), **options}
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
-        raise UsageError(f"--task {name} is not one task of this pack")
+        raise UsageError(f"--task {name} is not a single task of this package")
     task.turns = None  # the conversations with tools are already over
     return task
 
 
 def _task_of(run: OtherRun) -> str:
-    """Return the main task of the benchmark that the run's names name; the longest matching name decides.
+    """Return the main task of the benchmark whose name occurs in the run's names; the longest such name decides.
 
     Raises:
-        MedtasksError: if they name no benchmark.
+        MedtasksError: if no benchmark's name occurs in them.
     """
     plain = re.sub(r"[\W_]", "", run.names.lower())
     tasks = {}
@@ -107,7 +109,7 @@ def _task_of(run: OtherRun) -> str:
 
 
 def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: OtherRun, folder: Path) -> Path:
-    """Score responses under each filter, write the results file and the sample log, and return the results file.
+    """Score responses under each filter, write a results file and a sample log, and return the results file's path.
 
     Args:
         task: the task of the documents.

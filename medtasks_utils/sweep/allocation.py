@@ -194,7 +194,7 @@ class _Attempt:
 
 
 def is_up(address: str) -> bool:
-    """Return True if a server of this machine responds at an address, except with a status from 500."""
+    """Return True if a server on this machine responds at an address with a status below 500."""
     with suppress(requests.RequestException):
         return requests.get(address, timeout=_PROBE_TIMEOUT, proxies={"no_proxy": "127.0.0.1"}).status_code < 500
     return False

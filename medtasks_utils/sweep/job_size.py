@@ -18,8 +18,8 @@ from .plan import RESERVED, Job
 def size_of(job: Job, is_run_here: bool = False) -> int:
     """Return the number of requests of a job to its model: examples times generations.
 
-    Requests to a judge and further turns with tools are not counted. In tasks that score log-likelihoods, each choice
-    is a request.
+    Requests to a judge and further turns with tools are not counted. In tasks that score log-likelihoods, an example is
+    four requests, one for each choice.
 
     Args:
         job: the job.
@@ -33,7 +33,9 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         add_flags_of_run(parser)
         known = {word.removeprefix("--") for action in parser._actions for word in action.option_strings} - RESERVED
         for name in {*job.model.flags, *job.run.flags} - known:  # argparse may take it for the value of another flag
-            raise UsageError(f"flags: {name} is no flag, or the sweep sets it itself{did_you_mean(name, known)}")
+            if name in RESERVED:
+                raise UsageError(f"flags: {name} cannot be set here, since the sweep decides it; remove it")
+            raise UsageError(f"flags: {name} is not a flag of lm_eval run{did_you_mean(name, known)}")
         config = configured(parser.parse_args(job.flags()))
         tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
         check_request(config, tasks)

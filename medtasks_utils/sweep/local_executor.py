@@ -16,7 +16,7 @@ _POLL_INTERVAL = 0.5  # seconds
 
 
 def visible_gpus() -> list[str]:
-    """Return the GPUs in ``CUDA_VISIBLE_DEVICES`` or, if it is not set, those that nvidia-smi lists."""
+    """Return the GPUs in ``CUDA_VISIBLE_DEVICES`` or, if it is not set, those that nvidia-smi lists, if any."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         with suppress(OSError):
@@ -36,7 +36,7 @@ class LocalExecutor:
         running: by running allocation, its steps and its GPUs.
 
     Raises:
-        UsageError: if a model needs more than the machine has.
+        UsageError: if a model needs more than may be used.
     """
 
     def __init__(self, plan: Plan, cpus: int | None) -> None:
@@ -46,8 +46,9 @@ class LocalExecutor:
         for model in plan.models:
             if model.gpus > len(self._free_gpus) or model.resources.cpus > self._cpus:
                 raise UsageError(
-                    f"{model.name} needs {model.gpus} GPUs and {model.resources.cpus} CPUs, but this machine has "
-                    f"{len(self._free_gpus)} and {self._cpus}: change resources in the plan, or use a cluster"
+                    f"{model.name} needs {model.gpus} GPUs and {model.resources.cpus} CPUs, but only "
+                    f"{len(self._free_gpus)} GPUs and {self._cpus} CPUs may be used here (see CUDA_VISIBLE_DEVICES and "
+                    "--cpus): change resources in the plan, or use a cluster"
                 )
 
     def start(self, allocation: Allocation) -> bool:

@@ -50,12 +50,12 @@ example of a plan:
       model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
       flags: {apply_chat_template: true}
 
-flags are those of medtasks eval; if a model and a run both set a flag, the run's value is used.
+flags are those of lm_eval run; if a model and a run both set a flag, the run's value is used.
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
 RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samples", "config"}
-"""Flags that the sweep sets itself."""
+"""Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
 
@@ -69,7 +69,7 @@ class _Part(BaseModel):
 
 
 class Resources(_Part):
-    """The resources that a job needs: processors and GPUs."""
+    """The resources of jobs that run together: their processors, and the GPUs of a job or of each server."""
 
     cpus: int = Field(default=1, ge=0)
     gpus: int = Field(default=0, ge=0)
@@ -81,7 +81,7 @@ class _Named(_Part):
 
 
 class RunPart(_Named):
-    """A run: tasks that are evaluated together, with options by benchmark and further flags of ``medtasks eval``."""
+    """A run: tasks that are evaluated together, with options by benchmark and further flags of ``lm_eval run``."""
 
     tasks: str | list[str] = Field(min_length=1)
     options: dict[str, JsonObject] = {}
@@ -98,11 +98,11 @@ class ModelPart(_Named):
     """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all).
 
     Attributes:
-        vllm: a short form of ``serve`` for a server of vLLM.
+        vllm: the arguments of ``vllm serve``, as a short form of ``serve``.
         serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
         replicas: the number of servers to start, each with the GPUs in ``resources``.
         ready_timeout: the maximum time for a server to start, in seconds.
-        slurm: options of sbatch, in addition to the plan's.
+        slurm: options of sbatch, which take precedence over the plan's.
     """
 
     model: str = "local-chat-completions"
@@ -158,8 +158,11 @@ class Plan(_Part):
     """A sweep: models, and the runs of each.
 
     Attributes:
+        output: the folder of the jobs and of the report.
+        data: the source of the rows, as for ``medtasks eval --data``.
         env: patterns of environment variables that jobs on a Ray cluster get; by default those for hosted models, the
             hub and proxies.
+        slurm: options of sbatch; None to run the jobs elsewhere than under Slurm.
     """
 
     output: Annotated[Path, AfterValidator(Path.resolve)]
@@ -270,7 +273,10 @@ def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
 
 
 def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Convert flags by name to words of a command line; flags that are null, false or empty are omitted."""
+    """Convert flags by name to words of a command line.
+
+    Flags that are null, false or empty are omitted, except those that would be on by default.
+    """
     words = []
     for name, value in settings.items():
         if value is True:

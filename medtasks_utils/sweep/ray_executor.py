@@ -1,6 +1,6 @@
 """Run allocations on a Ray cluster, which places them by their resources.
 
-All nodes must see the output folder. If a node dies, only pending answers are lost.
+All nodes must see the output folder. If a node dies, only the replies that it still awaited are lost.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values to logs on every node (as of Ray 2.60).

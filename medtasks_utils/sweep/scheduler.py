@@ -28,7 +28,7 @@ NOT_STARTED = "not started"
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
-    """Return, for each job, a record of its name, folder, tasks, number of requests, resources, progress and cost."""
+    """Return, for each job, a record of its name, folder, number of requests, progress, state and cost so far."""
     return [
         {
             "name": job.name,
@@ -48,13 +48,13 @@ def is_done(job: Job) -> bool:
 
 
 def _answers(job: Job) -> int:
-    """Return the number of answers that a job has so far."""
+    """Return the number of replies that a job has so far."""
     kept = sum(path.read_bytes().count(b"\n") for path in job.folder.glob("*/answers_*.jsonl"))
     return size_of(job) if is_done(job) else min(kept, size_of(job))
 
 
 def _state(job: Job) -> str:
-    """Return the last recorded state of a job, in words."""
+    """Return the last recorded state of a job, in words; ``not started`` if none was recorded."""
     return str(read_json(job.folder / "job.json").get("state", NOT_STARTED))
 
 
@@ -64,7 +64,7 @@ def sweep(plan: Plan, cpus: int | None = None, address: str | None = None) -> li
     Args:
         plan: the plan.
         cpus: the number of processors of this machine to use; None for all.
-        address: address of a Ray cluster; None runs the jobs under Slurm if the plan says so, else on this machine.
+        address: the address of a Ray cluster; None to run the jobs under Slurm if the plan says so, else here.
 
     Raises:
         MedtasksError: before any job runs, if a job's tasks, options or data are not valid, the output folder is not
@@ -115,7 +115,7 @@ def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExec
                 summary_at = time.monotonic()
                 for job, state in shown.items():
                     if state == "running":
-                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} answers")
+                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
     finally:
         executor.stop()
     return [job for job in shown if not is_done(job)]
@@ -126,7 +126,7 @@ def _say(message: str) -> None:
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
-    """Print the reasons of failures, write a report on all jobs that are done, and return its path.
+    """Print why jobs failed, write a report on all jobs that are done, and return its path.
 
     Return None if no job is done.
     """

@@ -20,7 +20,7 @@ from .plan import Allocation, Plan
 
 _POLL_INTERVAL = 2.0  # seconds
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
-_MINUTES = 1440  # the default time limit of a job
+_MINUTES = 1440  # the default time limit of a Slurm job
 
 
 class _Task:
@@ -96,7 +96,10 @@ class SlurmExecutor:
             raise UsageError(f"{model.name}: slurm: {one_line(str(error))}") from None
 
     def _queued(self) -> set[str]:
-        """Return the numbers of this user's pending and running Slurm jobs; if Slurm does not respond, of all jobs."""
+        """Return the numbers of this user's pending and running Slurm jobs.
+
+        If Slurm does not respond, all jobs that this sweep has submitted are assumed to be among them.
+        """
         queue = subprocess.run(["squeue", "--noheader", "--me", "--format=%A"], capture_output=True, text=True)
         return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
 
@@ -110,4 +113,4 @@ class SlurmExecutor:
         return ended_ones
 
     def stop(self) -> None:
-        """Leave the jobs to Slurm."""
+        """Do nothing, so that the jobs continue under Slurm."""

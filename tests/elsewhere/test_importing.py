@@ -103,7 +103,7 @@ def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
         imported(path, tmp_path)
     with pytest.raises(MedtasksError, match="left out those whose prompt shows no document of medhallu: 1"):
         imported(path, tmp_path, task="medhallu")
-    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "is not one task of this pack"}.items():
+    for name, said in {"medhalu": "did you mean medhallu", "medexqa": "is not a single task of this package"}.items():
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")

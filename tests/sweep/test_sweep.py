@@ -90,7 +90,7 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     held.release.set()
     errors = capsys.readouterr().err.splitlines()
     assert [re.sub(r"^[\d:]{8} ", "", errors[at]) for at in (0, 1, -1)] == [
-        *("m0/a: running", "m0/a: 0 of 28 answers", "medtasks: interrupted")
+        *("m0/a: running", "m0/a: 0 of 28 replies", "medtasks: interrupted")
     ]
     (job,) = read_plan(path).jobs()
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
