@@ -16,7 +16,7 @@ class Audit(JudgeCommand):
     Asks an LLM at an OpenAI-compatible endpoint which answers responses state: the doubtful responses (in which a
     filter found no answer, the filters disagree, or the flexible filter was uncertain) and a random sample of the
     others. Writes audit_<task>_<date>.json next to each sample log. Re-run the same command after an interruption:
-    finished calls are reused. Exit code 1 if no reply of the LLM could be used.
+    replies that could be read are reused. Exit code 1 if no reply of the LLM could be used.
 
     Attributes:
         runs: result folders or files, with samples

@@ -123,15 +123,15 @@ def _reader_of(kind: Any) -> Callable[[str], Any]:
 
 @dataclass(kw_only=True)
 class JudgeCommand(Command):
-    """A command that calls an LLM.
+    """A command that sends requests to an LLM.
 
     Attributes:
         model: the LLM; default: gpt-4o-mini
-        base: base URL of the endpoint, as in http://localhost:8000/v1; default: OpenAI's
+        base: base URL of the endpoint, such as http://localhost:8000/v1; default: OpenAI's
         key_var: environment variable with the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY
-        max_tokens: maximum tokens of a reply, including reasoning; default: 4096
-        max_retries: maximum number of retries of a failed call; default: 6
-        concurrency: maximum number of concurrent calls; default: 16
+        max_tokens: maximum number of tokens in a reply, including reasoning; default: 4096
+        max_retries: maximum number of retries of a failed request; default: 6
+        concurrency: maximum number of concurrent requests; default: 16
         cache: file that caches replies; default: one in the user's cache folder
     """
 
@@ -144,7 +144,7 @@ class JudgeCommand(Command):
     cache: str | None = None
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
-        """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each call."""
+        """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each request."""
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
 
         return JudgeSettings.from_environment(

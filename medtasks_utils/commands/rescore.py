@@ -17,15 +17,15 @@ from .flags import JudgeCommand, warn
 class Rescore(JudgeCommand):
     """Judge the explanations in saved samples with G-Eval and FActScore.
 
-    Reads the sample logs that --log_samples writes, calls an LLM at an OpenAI-compatible endpoint, and writes
-    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: finished calls are
-    reused. Exit code 1 if nothing could be judged.
+    Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
+    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: replies that could
+    be read are reused. Exit code 1 if nothing could be judged.
 
     Attributes:
         judge: both, geval or factscore; default: both
         input_glob: sample logs, or folders with sample logs
-        out_csv_prefix: path prefix of the files to write, as in results/judged_
-        sleep_ms: pause after each call in milliseconds; default: 0
+        out_csv_prefix: path prefix of the files to write, such as results/judged_
+        sleep_ms: pause after each request in milliseconds; default: 0
         use_coverage: also verify the claims of the references (FActScore)
         filter: the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
             strict-match

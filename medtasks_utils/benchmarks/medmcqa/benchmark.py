@@ -168,7 +168,9 @@ def label_indices(table: Table) -> list[int | None]:
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
     if form is forms[1] and {"0", "4"} <= {*labels}:
-        raise DataError(f"{table.path}: cop is 0 in some rows and 4 in others, so it is neither 0-based nor 1-based")
+        raise DataError(
+            f"{table.path}: cop is 0 in some rows and 4 in others, so it is neither 0-based nor 1-based; correct it"
+        )
     if all(index is None for index in form):
         seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
