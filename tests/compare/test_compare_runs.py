@@ -266,5 +266,7 @@ def test_the_command(saved, tmp_path, capsys):
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
     assert cli.main(["compare", a, b, "--plan", "3"]) == 0 and "3 points" in capsys.readouterr().out
+    assert cli.main(["compare", a, b, "--plan", "3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).items() >= {"version": 1, "points": 3}.items()
     assert cli.main(["compare", a]) == 1
     assert "name a second run" in capsys.readouterr().err
