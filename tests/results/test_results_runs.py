@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Sample, merged, read_runs
+from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
 
@@ -45,6 +47,8 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
         assert len(task.samples) == run.counts[task.task]["effective"]
+    alike = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
+    assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"])] == [0, 1, 2, 3]
 
 
 def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_unanswered(tmp_path):
@@ -74,16 +78,21 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
 
 def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
-    for folder, engine in (("first", "vllm"), ("first", "hf"), ("second", "hf")):
+    for folder, engine, by in (
+        ("first", "vllm", "org"),
+        ("first", "hf", "org"),
+        ("second", "hf", "org"),
+        ("b", "hf", "x"),
+    ):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
         content = json.loads(path.read_text())
-        content["config"]["model"] = engine
+        content["config"]["model"], content["model_name"] = engine, f"{by}/model"
         run.write_text(json.dumps(content), encoding="utf-8")
     path.unlink()
     sample_file(path, "medhallu").unlink()
-    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second")])]
-    assert names == ["model hf first", "model vllm", "model hf second"]
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "b")])]
+    assert names == ["model org hf first", "model org vllm", "model org hf second", "model x"]
 
 
 def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
