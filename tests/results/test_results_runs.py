@@ -47,7 +47,7 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
         assert len(task.samples) == run.counts[task.task]["effective"]
-    alike = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
+    alike: list[Row] = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
     assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"])] == [0, 1, 2, 3]
 
 
@@ -195,4 +195,4 @@ def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
     path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
     (run,) = read_runs(path)
-    assert run.counts == {} and run.problems == []
+    assert (run.counts, run.problems, run.has_scores) == ({}, [], False)
