@@ -97,7 +97,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     again = json_lines(tmp_path / "again.jsonl")
     assert again == requests[:3]
     rest = write_rows(map(response, again), tmp_path / "rest.jsonl")
-    assert imported(tmp_path, str(out), str(rest)) == 0
+    assert imported(tmp_path, str(out), str(rest)) == 0 and "macro_acc" in capsys.readouterr().out
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2

@@ -15,7 +15,7 @@ from running import right_answer
 from saved_runs import save_run
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.elsewhere.matching import by_prompt
+from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -126,6 +126,11 @@ def test_of_two_questions_in_a_prompt_the_longer_is_asked():
     documents = [{"q": text} for text in ("Is it so?", "Is it so, or not at all?", "Is it?")]
     response = Response("line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], Reply("Yes."), {})
     assert by_prompt([response], documents, ["q"]) == {1: [response]}
+
+
+def test_an_id_of_two_documents_is_that_of_neither():
+    responses = [Response("line 1", [], Reply("A"), {}, (name,)) for name in "xy"]
+    assert by_id(responses, [{"id": name} for name in "xxy"], ["id"]) == {NOWHERE: responses[:1], 2: responses[1:]}
 
 
 def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):

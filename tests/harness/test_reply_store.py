@@ -229,6 +229,7 @@ def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
     three = ReplyStore(tmp_path, MODEL)
     assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
     three.end()
+    assert take(ReplyStore(tmp_path, MODEL), "q") == "of another task"
     four = ReplyStore(tmp_path, MODEL, fresh=True)
     with four.stored_for(InProcess()):
         put(four, "q", "fresh")

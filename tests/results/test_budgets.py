@@ -4,12 +4,15 @@ import json
 
 import pytest
 from commanding import exit_code
-from given import ROOT
+from given import ROOT, Row
 from local_server import Answer, LocalServer, Request, completion
 from scripts import draw, prompt_of
 
 from medtasks_utils import load_runs
+from medtasks_utils.filters import STRICT
+from medtasks_utils.results import Sample, TaskRun
 from medtasks_utils.results.budgets import budget_curve
+from medtasks_utils.results.samples import SampleLog
 
 WORDS = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed,medhallu", "--log_samples", "--output_path"]
 
@@ -56,6 +59,15 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
     curves = shown[0]["a"]["token_budgets"]
     assert [curve["task"] for curve in curves] == list(long_run.tasks)
     assert curves in shown[1]["token_budgets"].values()
+
+
+def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
+    task = TaskRun("medhallu", "medhallu", {}, {})
+    about: Row = {"doc": {}, "messages": [], "responses": [""], "target": "", "metrics": {STRICT: {"acc": 1.0}}}
+    samples = [Sample(n, str(n), **about, details={STRICT: {"tokens": [n]}}) for n in range(1, 101)]
+    task._log = SampleLog(samples, [])
+    curve = budget_curve(task)
+    assert curve is not None and curve["almost_all"] == 99
 
 
 def test_without_tokens_there_is_no_curve():

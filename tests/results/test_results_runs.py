@@ -5,7 +5,7 @@ import re
 import shutil
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, json_lines, table
+from given import GENERATION_TASKS, TASK_OF, Row, json_lines, table
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run

@@ -382,6 +382,10 @@ def test_ranks_and_groups():
         *((1, 1, "a"), (2, 3, "b"), (2, 3, "b"), (4, 4, "c")),
     ]
     assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
+    perfect = MEAN.ratio(scores("1 " * 20))
+    for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # with one more wrong example in each
+        other = MEAN.ratio(scores("0 " * wrong + "1 " * (20 - wrong)))
+        assert [rank.best for rank in ranking("ab", [perfect, other])] == best
 
 
 def test_a_run_with_repeats_does_not_lose_its_rank_to_runs_without_a_wrong_answer():
