@@ -96,21 +96,25 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert not list((tmp_path / "out").glob("**/results_*.json"))
     again = json_lines(tmp_path / "again.jsonl")
     assert again == requests[:3]
-    rest = write_rows(map(response, again), tmp_path / "rest.jsonl")
+    refused = {"status_code": 400, "body": {"error": "maximum context length"}}
+    rest = write_rows([{**failed, "response": refused}, *map(response, again)], tmp_path / "rest.jsonl")
     assert imported(tmp_path, str(out), str(rest)) == 0 and "macro_acc" in capsys.readouterr().out
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2
+    assert sum("refusal" in sample for sample in samples["samples_medexqa_all"]) == 2, "one under both filters"
 
 
 def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
-    requests = written(tmp_path, *FEW)
+    chosen = ["--samples", '{"medexqa_all": [2, 4, 6, 9, 11]}', "--model_args", "auth_token=s3cr3t"]
+    requests = written(tmp_path, *FEW, *chosen)
+    assert "s3cr3t" not in (tmp_path / "r.run.json").read_text()
     everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
     some = write_rows(map(response, requests[1::2]), tmp_path / "some.jsonl")
     assert imported(tmp_path, str(everything), out="whole") == imported(tmp_path, str(some), "--partial") == 0
     samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
     results, of_part = comparable(tmp_path / "out")
-    assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] % 2]
+    assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (4, 9)]
     assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
 
 

@@ -117,8 +117,8 @@ def test_turns_with_tools_end_in_the_last_reply(tmp_path):
     final = line["completion"][-1]
     call = {"role": "assistant", "content": None, "tool_calls": ['{"name": "calculator"}']}
     line["completion"] = [call, {"role": "tool", "content": "<answer>1</answer>"}, final]
-    run, _ = imported(write(tmp_path, "medcalc_bench", [line]), tmp_path / "out")
-    (sample,) = run.tasks["medcalc_bench"].samples
+    run, _ = imported(write(tmp_path, "medcalc_bench", [line]), tmp_path / "out", task="medcalc_bench_calculator")
+    (sample,) = run.tasks["medcalc_bench_calculator"].samples
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
 
 

@@ -223,13 +223,15 @@ def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
     put(two, "q", "of another task")
     assert caplog.text.count(f"another run of this model is in progress in {tmp_path}") == 1
     one.end()
-    put(two, "r", "later")
+    for _ in range(2):
+        put(two, "r", "later")
     assert len(list(tmp_path.glob("*.jsonl"))) == 1
     two.close()  # as if it had been killed
     three = ReplyStore(tmp_path, MODEL)
     assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
     three.end()
-    assert take(ReplyStore(tmp_path, MODEL), "q") == "of another task"
+    left = ReplyStore(tmp_path, MODEL)
+    assert [take(left, prompt) for prompt in "qrr"] == ["of another task", "later", None]
     four = ReplyStore(tmp_path, MODEL, fresh=True)
     with four.stored_for(InProcess()):
         put(four, "q", "fresh")
