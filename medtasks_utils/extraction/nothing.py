@@ -26,6 +26,8 @@ def loops(text: str) -> bool:
 
     >>> loops("It is a nerve. " * 9), loops("It is a nerve. It is a vein. It is C.")
     (True, False)
+    >>> loops("It is a nerve. It is a vein. It is a bone. " * 2 + "So it is an artery. The answer is C.")
+    False
     """
     tail = text.rstrip()[-4000:]
     end = tail[-40:]

@@ -153,5 +153,8 @@ def certainty(weight: float, margin: float) -> float:
     """Return the estimated probability that a reading with this weight and margin is right.
 
     ``measurements/extraction.md`` describes the calibration.
+
+    >>> [round(certainty(weight, margin), 3) for weight, margin in ((0, 0), (50, 12), (100, 0), (200, 0))]
+    [0.807, 0.986, 0.998, 0.998]
     """
     return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))

@@ -52,7 +52,7 @@ class JudgeClient:
         JudgeError: if the cache cannot be written.
     """
 
-    def __init__(self, settings: JudgeSettings, check_first: bool = False) -> None:
+    def __init__(self, settings: JudgeSettings, check_first: bool) -> None:
         self.settings = settings
         self.spent = Counter[str]()
         self._check_first = check_first

@@ -31,6 +31,12 @@ def test_an_error_of_ours_is_shown_as_one_line(monkeypatch, capsys):
     logging.getLogger("lm_eval").setLevel(logging.INFO)
     sys.excepthook(UsageError, UsageError("what is wrong and the way out"), None)
     assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
+    unexpected, debugged = UsageError("a bug"), UsageError("in detail")
+    unexpected.__cause__ = KeyError()
+    sys.excepthook(UsageError, unexpected, None)
+    monkeypatch.setattr(logging.getLogger("lm_eval"), "level", logging.DEBUG)
+    sys.excepthook(UsageError, debugged, None)
+    assert "medtasks: error" not in capsys.readouterr().err, "a traceback as Python prints it"
 
 
 # ---- medtasks

@@ -262,6 +262,7 @@ def test_the_command(saved, tmp_path, capsys):
     assert (
         "medhallu  (flexible-extract)" in printed and "medmcqa" not in printed and "f1" not in printed.split("both")[0]
     )
+    assert str(one_run(b).path) in printed
     assert cli.main(["compare", a, a]) == 0 and "A and B: both are the run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1

@@ -20,6 +20,9 @@ from medtasks_utils.judging.judge_settings import endpoint, find_key
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"
 GOOD = json.dumps(geval_reply(80))
+CHECK_FORM = {"name": "reply", "strict": True, "schema": {
+    "type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"], "additionalProperties": False,
+}}  # fmt: skip
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
@@ -107,6 +110,7 @@ def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_p
     with JudgeServer(answer) as server:
         check(settings_for(server.url, tmp_path))
         assert len(server.requests) == 1 + len(refused)
+        assert server.requests[0]["response_format"]["json_schema"] == CHECK_FORM
         judgements = judged(server, tmp_path, cases(20), max_tokens=99)
         assert len(server.judging) == 20  # what the check learned needs no learning again
         assert all(judgement.score is not None for judgement in judgements)
