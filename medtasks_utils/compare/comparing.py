@@ -120,7 +120,16 @@ def _named(run: Run, name: str) -> TaskRun:
 
 
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
-    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter."""
+    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter.
+
+    >>> from types import SimpleNamespace as Task
+    >>> a, b, c = Task(filters=["none", "strict-match"]), Task(filters=["none"]), Task(task="c", filters=["other"])
+    >>> _chosen_filter(a, a, None), _chosen_filter(a, b, None), _chosen_filter(a, a, "none")
+    ('strict-match', 'none', 'none')
+    >>> _chosen_filter(c, a, None)
+    Traceback (most recent call last):
+    medtasks_utils.errors.MedtasksError: c: not both runs have strict-match; filters in both: none
+    """
     in_both = [name for name in a.filters if name in b.filters]
     name = wanted or (in_both[0] if in_both and DEFAULT_FILTER not in in_both else DEFAULT_FILTER)
     if name not in in_both:

@@ -20,7 +20,6 @@ _SERVER = "is the server running, and is the base URL right?"
 HINTS = {
     "unreachable": _SERVER,
     "timeout": _SERVER,
-    "unreadable": HINTS_BY_STATUS[404],
     NO_COMPLETION: HINTS_BY_STATUS[404],
     **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
 }
