@@ -173,8 +173,8 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
     a, b = pair_of_runs
     for path in (a, b):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
-    (warning,) = compare_runs(one_run(a), one_run(b)).warnings
-    assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
+        (warning,) = compare_runs(one_run(a), one_run(b)).warnings
+        assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
 
 
 @pytest.mark.parametrize("lost", [1, 2])

@@ -14,15 +14,14 @@ from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_fo
 from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
-from medtasks_utils.judging import JudgeError, check
+from medtasks_utils.judging import JudgeError, JudgeSettings, check
 from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"
 GOOD = json.dumps(geval_reply(80))
-CHECK_FORM = {"name": "reply", "strict": True, "schema": {
-    "type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"], "additionalProperties": False,
-}}  # fmt: skip
+READY = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
+CHECK_FORM = {"name": "reply", "strict": True, "schema": {**READY, "additionalProperties": False}}
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
@@ -163,7 +162,10 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, ca
 
 def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h:1/v1/")
-    assert settings_for(None, tmp_path).base_url == "http://h:1/v1"
+    settings = JudgeSettings.from_environment()
+    assert settings.base_url == "http://h:1/v1"
+    assert (settings.concurrency, settings.max_tokens, settings.max_retries) == (16, 4096, 6)
+    assert (settings.timeout, settings.pause) == (180.0, 0.0)
 
 
 def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):

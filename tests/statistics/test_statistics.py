@@ -320,7 +320,6 @@ def test_scores_are_compared_where_both_runs_were_judged():
     assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
     apart = scores([right, failed, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
     assert estimate(apart, EXPLANATION, over_strata=True).value == 50.0, "a failure is filled in from its own stratum"
-    lost, decided = scores([(2.0, 2.0)] * 10 + [[]]), scores([(2.0, 2.0)] * 10 + [(0.0, 1.0)])
     both: list[Any] = [(2.0, 2.0)] * 10
     lost, decided = [*both, []], [*both, (0.0, 1.0)]
     for first, second in ((lost, decided), (decided, lost)):
