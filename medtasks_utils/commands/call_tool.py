@@ -28,7 +28,10 @@ class CallTool(Command):
     layers: bool = False
 
     def run(self) -> Printout:
-        """Run the call, and return its result; print its error on standard error if it fails."""
+        """Run the call, and return its result or, with ``--layers``, the layers of the sandbox.
+
+        If the call fails, print its error on standard error, except with ``--json``.
+        """
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS
         from medtasks_utils.writing import printable

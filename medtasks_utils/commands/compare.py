@@ -17,17 +17,18 @@ class Compare(Command):
     """Compare two runs on the same examples: differences, confidence intervals, p-values.
 
     Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
-    exact test for accuracy, the t test for other metrics. Standard errors are clustered where examples share a
-    question; p-values are corrected for the number of comparisons by Holm's method. With --json, all groups of all
-    breakdowns are listed. Runs whose signatures differ in what they measure are refused. Exit code 1 if the runs cannot
-    be compared.
+    exact test for accuracy on independent examples without repeats, the t test otherwise. Standard errors are clustered
+    where examples share a question; p-values are corrected for the number of comparisons by Holm's method. With --json,
+    all groups of all breakdowns are listed. Runs whose signatures differ in what they measure are refused. Exit code 1
+    if the runs cannot be compared.
 
     Attributes:
         a: results file, or folder with one run
         b: the run to compare with a; differences are b minus a; without b, a must be a run imported from another
             harness, and our verdicts are compared with those of that harness
         task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
-        filter: strict-match, flexible-extract or another filter of the task; default: strict-match
+        filter: strict-match, flexible-extract or another filter of the task; default: strict-match, or the first
+            filter that both runs have
         metric: compare only this metric (repeatable); default: the benchmark's metrics
         common: if the runs have different examples, compare only those that both have
         force: compare runs even if their signatures differ
@@ -46,7 +47,7 @@ class Compare(Command):
     plan: Annotated[float, Field(ge=0.01, le=100)] | None = None
 
     def run(self) -> CommandResult:
-        """Compare the runs, or plan a comparison."""
+        """Return the comparison of the runs, or of the verdicts of one run, or what a planned comparison needs."""
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines

@@ -30,7 +30,7 @@ class Doubt(Command):
     filter: FilterName = DEFAULT_FILTER
 
     def run(self) -> CommandResult:
-        """Find the examples and write the file."""
+        """Find the examples, write the file, and return the number of examples and the file's path."""
         from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 

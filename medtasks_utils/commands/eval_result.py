@@ -51,14 +51,14 @@ def _shares(results: dict[str, Any], limit: float) -> list[str]:
 
 
 def _spent(evaluation: Evaluation) -> str:
-    """Return a line with the time and the tokens."""
+    """Return a line with the seconds that the evaluation took and the tokens that it used, as far as known."""
     counts = evaluation.spent.get("tokens", {})
     tokens = [f"{count:,} {kind} tokens" for kind, count in counts.items() if kind != "replies"]
     return ", ".join([f"{evaluation.seconds:,.1f} s", *tokens])
 
 
 def _next(evaluation: Evaluation) -> str:
-    """Return lines that say where the results are, and suggest the next command."""
+    """Return text that says where the results are saved, or that they are not, and suggests what to do next."""
     path = evaluation.path
     if path is None:
         advice = "; --output_path results --log_samples saves every sample for medtasks report"

@@ -21,7 +21,7 @@ class HarnessCommand(Command):
 
     Attributes:
         data: source of the rows: hub, sample, or a directory
-        set: an option, as in medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
+        set: an option, such as medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
     """
 
     usage: ClassVar[str]

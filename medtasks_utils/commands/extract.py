@@ -1,4 +1,4 @@
-"""``medtasks extract``: show the answers that both filters read in a response, and the evidence for each candidate."""
+"""``medtasks extract``: show the answers that both filters read in responses, and the evidence for each candidate."""
 
 import sys
 from dataclasses import KW_ONLY, dataclass

@@ -27,8 +27,8 @@ class Command(ABC):
     """A command of the console script.
 
     Each field is an argument with the field's type and default; keyword-only fields are flags. A tuple takes several
-    words; a sequence takes one word for each occurrence of its flag. The help of a field is its line under
-    ``Attributes`` in the docstring, and the help of the command is the text above.
+    words; a sequence takes one word for each occurrence of its flag. The help of a field is its text under
+    ``Attributes`` in the docstring, and the help of the command is the text before ``Attributes``.
 
     Attributes:
         json: print the result as JSON
@@ -36,7 +36,7 @@ class Command(ABC):
 
     json: bool = False
     arguments: argparse.Namespace = field(init=False, repr=False)
-    """Arguments that are not fields."""
+    """The parsed arguments that are not fields, such as the flags of ``lm_eval run``."""
 
     @classmethod
     def help(cls) -> str:
@@ -100,11 +100,11 @@ class Printout:
     failed: bool = False
 
     def to_text(self) -> str:
-        """Return the text."""
+        """Return the text to print without ``--json``."""
         return self.text
 
     def to_data(self) -> Any:
-        """Return the data."""
+        """Return the JSON-compatible data to print with ``--json``."""
         return self.data
 
 

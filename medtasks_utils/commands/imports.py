@@ -18,9 +18,9 @@ class Import(Command):
 
     With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
     harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
-    the environments that define the benchmarks (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's
+    the environments that defined the benchmarks (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's
     scenario_state.json; with --task, --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or
-    rows cannot be identified, or if replies are missing.
+    rows cannot be identified, or, with --requests, if replies are missing.
 
     Attributes:
         paths: files with responses, or folders with results.jsonl, *.eval or scenario_state.json
@@ -31,8 +31,9 @@ class Import(Command):
             row together, separated by commas
         response: the field with the response
         requests: the file of requests, written by medtasks requests, to which the responses belong
-        partial: score only examples for which all requests have replies, instead of stopping with an error
-        missing: file to which requests without a reply are written
+        partial: with --requests, score only examples for which all requests have replies, instead of stopping with an
+            error
+        missing: with --requests, file to which requests without a reply are written
     """
 
     paths: tuple[Path, ...]
@@ -47,7 +48,7 @@ class Import(Command):
     missing: Path | None = None
 
     def run(self) -> CommandResult | None:
-        """Score the responses, and return the paths of the results files, or the result of the run."""
+        """Score the responses, and return the paths of the results files or, with --requests, the run's result."""
         if self.requests is not None:
             from medtasks_utils.elsewhere.batch import import_responses
 

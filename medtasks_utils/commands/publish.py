@@ -17,7 +17,7 @@ class Publish(Command):
 
     Attributes:
         results: a results file, or a folder with one run
-        model_repo: the model's repository on the Hub, as in ORG/NAME
+        model_repo: the model's repository on the Hub, such as ORG/NAME
         output: the folder in which the files are written; default: a folder with the model's name
         format: hub or every_eval_ever
         allow_partial: also write results on only part of the rows, or on rows from local files
@@ -31,7 +31,7 @@ class Publish(Command):
     allow_partial: bool = False
 
     def run(self) -> Printout:
-        """Write the files, and return their paths."""
+        """Write the files, and return their paths and the next command or step."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole

@@ -14,15 +14,16 @@ class Report(Command):
     """Write one self-contained HTML page from one or more runs.
 
     Reads runs saved with --output_path and --log_samples and writes one page: scores with confidence intervals,
-    breakdowns, a paired comparison with a baseline, and a browser of samples. The page loads nothing from the network.
+    breakdowns, a paired comparison with a baseline, and a browser of samples. The page loads nothing from the network;
+    with --split, it loads prompts and responses from a folder next to it.
 
     Attributes:
         paths: results files, or folders, which are searched recursively
         output: the file to write; default: report.html
         figure: another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)
         split: store prompts and responses in a folder next to the page, <name>_files
-        baseline: the run that the others are compared with: its name in the page, its model, or its folder; default:
-            the first run (readers can choose another in the page)
+        baseline: the run that the others are compared with: its name on the page, its model, or its folder; default:
+            the first run (readers can choose another on the page)
         compare: the runs that come next, named as for --baseline; of more than eight runs, only the first eight are
             drawn and compared at first
     """
@@ -36,7 +37,7 @@ class Report(Command):
     compare: tuple[str, ...] = ()
 
     def run(self) -> Printout:
-        """Write the page, and return its path."""
+        """Write the page and, with ``--figure``, the figure; return the page's path."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems

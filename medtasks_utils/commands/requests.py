@@ -17,14 +17,15 @@ class Requests(HarnessCommand):
     """Write the requests that medtasks eval would send, for a batch service or a machine without network access.
 
     Each line is a request in the format of batch endpoints (custom_id, method, url, body). The flags of the run are
-    saved in <name>.run.json. medtasks import RESPONSES --requests FILE scores the responses.
+    saved next to them in <name>.run.json. medtasks import RESPONSES --requests FILE scores the responses; FILE is the
+    file given to -o.
 
     Attributes:
         model_name: the model's name in the requests and in the results
         form: chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
             --model_args tokenizer=NAME
-        max_requests: maximum number of requests in a file; if there are more, they are written to FILE_1, FILE_2 and so
-            on; default: 50,000
+        max_requests: maximum number of requests in a file; if there are more, they are written to several files, whose
+            names are that of FILE with _1, _2 and so on before its extension; default: 50,000
     """
 
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"
@@ -39,7 +40,7 @@ class Requests(HarnessCommand):
         flags = vars(self.arguments)
         file = flags.pop("output_path", None)
         if not file:
-            raise UsageError("name the output file for the requests, as in -o requests.jsonl")
+            raise UsageError("name the output file for the requests, such as -o requests.jsonl")
         if self.form == "chat":
             flags["apply_chat_template"] = True
         config = self.configured()

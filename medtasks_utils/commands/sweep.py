@@ -16,14 +16,14 @@ class Sweep(Command):
     """Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
 
     Each model on each run of the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
-    after an interruption: finished jobs are skipped, and the answers of the others are reused. Exit code 1 if a job
-    failed.
+    after an interruption: finished jobs are skipped, and the replies that others have already got are reused. Exit code
+    1 if a job failed.
 
     Attributes:
         plan: the plan, a YAML file
-        status: print the jobs, their sizes and their progress, and run nothing
+        status: print the jobs, their numbers of requests and their progress, and run nothing
         dry_run: the same as --status
-        ray: address of a Ray cluster, or auto for the cluster of this machine
+        ray: run the jobs on a Ray cluster: its address, or auto for the cluster of this machine
         cpus: number of processors of this machine to use; default: all
     """
 
@@ -42,7 +42,10 @@ class Sweep(Command):
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> Printout:
-        """Run the jobs that are not done, and return the report, marked as failed if a job failed."""
+        """Run the jobs that are not done; return the report's path and the jobs' records, marked as failed if one did.
+
+        With ``--status`` or ``--dry_run``, run nothing, and return the records.
+        """
         import logging
 
         from medtasks_utils.sweep.plan import read_plan

@@ -29,7 +29,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
     Args:
         data: the source of the rows, as in ``medtasks eval --data``.
         limit: the number of examples of each task to use; None for all.
-        folder: the folder of the runs, one for each behaviour; runs of an earlier check are replaced.
+        folder: the folder of the runs, one for each behaviour; runs of an earlier check are deleted.
     """
     start = time.perf_counter()
     from medtasks_utils.harness.catalog import our_manager
@@ -124,7 +124,7 @@ def _run_harness(answers: Answers, names: list[str], manager: Any, limit: int | 
 
 
 def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
-    """Return the mean of each metric over a group's tasks that report it; None if one of them has no value."""
+    """Return the mean of each metric over the tasks of a group that report it; None if one of these has no value."""
     means: ExpectedScores = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
         values = [expected[name] for expected in tasks if name in expected]

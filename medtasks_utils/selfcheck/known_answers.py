@@ -31,7 +31,7 @@ ExpectedScores = dict[str, float | None]
 """Values by metric; None if a metric has no value."""
 
 StratumScore = tuple[str | None, Any]
-"""The stratum of an example, and its score of a metric; None if the metric does not apply."""
+"""The stratum of an example, and its score on a metric, which is None if the metric does not apply."""
 
 
 class KnownAnswer(NamedTuple):

@@ -22,7 +22,7 @@ class CheckedScore(NamedTuple):
         metric: the metric's name.
         filter_name: the filter's name.
         behaviour: the behaviour of the server.
-        value: the score that the harness reports; ``N/A`` for a category without examples.
+        value: the score that the harness reports; ``N/A`` if the metric applies to no example.
         expected: the value that it must have; None if there must be no value.
     """
 
