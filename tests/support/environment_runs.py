@@ -38,7 +38,7 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
             reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
             scores = dict.fromkeys(("reward", function), float((index + rollout) % 3 > 0))
             own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
-            found.append({**row, **own, **scores, "total_ms": 13.0})
+            found.append({**row, **own, **scores, "total_ms": 13.0, "is_truncated": False})
     return found
 
 
