@@ -187,7 +187,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
 
 
 def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys):
-    path = many(tmp_path / "run", 4, 0)
+    path = many(tmp_path / "run", 4, 0.25)
     samples = read_runs([tmp_path / "run"])[0].tasks["medmcqa_openmed"].samples
     stated = draw("example 0").choice("ABCD")
     readings = [stated, "none", ""]

@@ -186,7 +186,7 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 # ---- the cache
 
 
-def test_what_makes_another_question(tmp_path):
+def test_what_makes_another_question(tmp_path, monkeypatch):
     def count(server, explanation="So.", **changed):
         before = len(server.requests)
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
@@ -196,6 +196,8 @@ def test_what_makes_another_question(tmp_path):
         found = [count(one), count(one), count(one, "Other."), count(one, model="second"), count(other)]
         assert found == [1, 0, 1, 1, 1]
         assert [count(one, concurrency=1), count(one, max_tokens=7), count(one, timeout=9)] == [0, 0, 0]
+        monkeypatch.setattr("medtasks_utils.judging.geval.SCHEMA", {"type": "object"})
+        assert count(one) == 1
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,10 @@ def test_no_claims_are_made_of_anything_else(text):
         read_claims(text)
 
 
+def test_up_to_twenty_claims_are_read():
+    assert len(read_claims(json.dumps([f"Claim {index}" for index in range(20)]))) == MAX_CLAIMS == 20
+
+
 @pytest.mark.parametrize("around", ["{}", " {}\n", "{}.", '"{}"', "'{}'", "**{}**", "`{}`", "```text\n{}\n```"])
 def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around):
     for label in LABELS:
