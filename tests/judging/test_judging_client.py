@@ -140,6 +140,8 @@ def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name, monkeypatch):
     with pytest.raises(JudgeError) as caught:
         find_key(name)
     assert KEY not in str(caught.value)
+    monkeypatch.setenv("JUDGE_API_KEY", "judge-key")
+    assert find_key(None) == "judge-key"
 
 
 def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, caplog, capfd):
