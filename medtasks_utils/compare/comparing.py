@@ -106,9 +106,10 @@ def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes
         raise MedtasksError(
             f"{a.path} and {b.path} have no common task of this package; their tasks are {', '.join(others)}"
         )
-    if others:
-        reason = "left out, since only one run has it or it is not a task of this package (--task compares its acc)"
-        notes[reason] = others
+    for name in others:
+        is_in_both = name in a.tasks and name in b.tasks
+        reason = "it is not a task of this package (--task compares its acc)" if is_in_both else "only one run has it"
+        notes[f"left out, since {reason}"].append(name)
     return pairs
 
 
