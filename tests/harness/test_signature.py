@@ -7,7 +7,7 @@ import pytest
 from given import Row, table
 from running import evaluate, load, manager, right_answer
 
-from medtasks_utils.harness.signature import incompatibilities, parse
+from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
 
 STRICT = "strict-match"
 
@@ -49,6 +49,12 @@ def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affai
     assert [each.field for each in differences if each.refuse] == refused
     assert [each.field for each in differences if not each.refuse] == warned
     assert not any("versions of" in each.message for each in differences)
+
+
+def test_a_version_that_one_run_lacks_is_warned_of_and_functions_differ_by_what_they_call():
+    (found,) = incompatibilities("t|n:1", "t|n:1|bert:2")
+    assert found == ("bert", "versions of bert differ (none and 2)", False)
+    assert len({as_signed(template) for template in (lambda doc: len(doc), lambda doc: str(doc))}) == 2
 
 
 # ---- what must not be in it

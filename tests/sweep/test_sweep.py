@@ -207,14 +207,15 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, ca
 def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     path = plan(tmp_path, server, 1)
     (job,) = read_plan(path).jobs()
-    save_run(job.folder, tasks="medhallu", limit=4)
+    for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
+        save_run(job.folder, tasks=task, limit=4)
     note(job.folder, 0, "done")
     write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
     assert main(["sweep", str(path)]) == 0
     page = tmp_path / "sweep" / "report.html"
     assert capsys.readouterr().out == f"{page}\n" and not server.requests
     shown = drawn(page.read_text())
-    assert "m0" in shown and "2.00 h" in shown
+    assert "m0" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
 
 
 @pytest.mark.parametrize(("of_run", "of_model", "passed"), table("flags_passed"))
