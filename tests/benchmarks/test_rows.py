@@ -220,7 +220,7 @@ def test_seed_shuffles_several_specialties_reproducibly():
     own = [ids(documents(load(f"medexqa_{each.name}"))) for each in SPECIALTIES]
     assert own[0] == [f"biomedical_engineering/test/{index}" for index in range(4)]
     assert sorted(shuffled()) == sorted(shuffled(seed=0)) == sorted(chain.from_iterable(own))
-    assert shuffled(seed=0) == shuffled(seed=0) != shuffled(seed=1)
+    assert shuffled() != shuffled(seed=0) == shuffled(seed=0) != shuffled(seed=1)
     assert shuffled(specialty="BE", seed=0) == own[0], "one specialty is not shuffled"
 
 

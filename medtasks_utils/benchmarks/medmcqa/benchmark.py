@@ -160,7 +160,7 @@ def label_indices(table: Table) -> list[int | None]:
         DataError: if no row has a usable label, or both a 0 and a 4 occur among integers.
     """
     labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
-    counts_from_1 = table.path is not None and "4" in labels and "0" not in labels  # a single row cannot tell
+    counts_from_1 = table.path is not None and "4" in labels  # a single row cannot tell
     forms = [
         [_place(label, "abcd") for label in labels],
         [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
