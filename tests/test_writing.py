@@ -63,7 +63,7 @@ def test_no_spreadsheet_takes_a_cell_for_a_formula():
 
 def test_texts_of_one_line():
     assert [counted(1, "run"), counted(1200, "run"), counted(2, "try", "tries")] == ["1 run", "1,200 runs", "2 tries"]
-    assert [shortened("abc def", 7), shortened("abc defg", 5)] == ["abc def", "abc…"]
+    assert [shortened(text, 5) for text in ("abcde", "abc defg", "abcdefg")] == ["abcde", "abc…", "abcd…"]
     assert printable("a\ud83d\ude00\ud800") == "a😀\ufffd"
 
 
