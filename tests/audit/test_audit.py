@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from given import GENERATION_TASKS, table
+from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
@@ -205,14 +206,8 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys
 
 def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
-
-    def answer(request):
-        text = whole(request["messages"])
-        chance = draw(text.split("(An earlier")[0].strip())
-        failures: list[Answer] = ["The response states C.", Fault(400), Fault(401)]
-        return reads(request) if '"ready"' in text or chance.random() > 0.1 else chance.choice(failures)
-
-    with LocalServer(answer) as server:
+    failures = ("The response states C.", Fault(400), Fault(401))
+    with LocalServer(faulty([(0.04, failure) for failure in failures], reads)) as server:
         assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
     audits = {each.pop("path"): each for each in json.loads(capsys.readouterr().out)}
     assert {str(audit_file(sample_file(results, task))) for task in GENERATION_TASKS} == audits.keys()

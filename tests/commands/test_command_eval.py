@@ -97,7 +97,7 @@ def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> i
     return cli.main([*words, "--log_samples", *more])
 
 
-def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path, capsys):
+def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path):
     words = "prompt is too long"
 
     def reply(body):
@@ -105,12 +105,10 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path, capsys):
         return refusal(400, words) if is_long else "\\boxed{1}"
 
     with LocalServer(reply) as served:
-        assert evaluated(served, "medhallu", "--json") == 0
+        assert evaluated(served, "medhallu") == 0
         refused = [body for body in served.requests if sum(prompt_of(body).encode()) % 3 == 0]
-    (score, *_) = json.loads(capsys.readouterr().out)["scores"]
     samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
     assert [sample["resps"] for sample in samples].count([[""]]) == len(refused) > 0
-    assert score["filters"]["strict-match"]["answered"] == pytest.approx(1 - len(refused) / len(samples))
     (remark,) = saved_results(tmp_path)["configs"]["medhallu"]["metadata"]["remarks"]
     assert f"{len(refused)} of {len(samples)} requests" in remark and words in remark
 

@@ -141,15 +141,6 @@ def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_
 # ---- before the model runs
 
 
-def refused(metadata: dict[str, Any], match: str) -> str:
-    model = Scripted(right)
-    with pytest.raises(MedtasksError, match=match) as caught:
-        evaluate(TASK, model, metadata=metadata)
-    assert model.prompts == []
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
     judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
     result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
@@ -159,17 +150,20 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
 
 
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
-    for fault, match in (
-        (refusal(404, "The model `judge` does not exist."), "The model `judge` does not exist.*serve this model"),
-        (Fault(200, "<html></html>"), "base URL"),
-    ):
-        with JudgeServer(in_turn(fault)) as server:
-            assert f"judge at {server.url}" in refused(options(server, tmp_path), match)
-    refused(
-        {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}},
-        "needs an API key: set JUDGE_API_KEY or OPENAI_API_KEY",
-    )
-    refused(options(server, Path("/proc/none")), "cannot write the judge.s cache")
+    answers = in_turn(refusal(404, "The model `judge` does not exist."), Fault(200, "<html></html>"))
+    model = Scripted(right)
+    keyless = {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}}
+    with JudgeServer(answers) as server:
+        for metadata, match in (
+            (options(server, tmp_path), f"judge at {server.url}.*The model `judge` does not exist.*serve this model"),
+            (options(server, tmp_path), f"judge at {server.url}.*base URL"),
+            (keyless, "needs an API key: set JUDGE_API_KEY or OPENAI_API_KEY"),
+            (options(server, Path("/proc/none")), "cannot write the judge.s cache"),
+        ):
+            with pytest.raises(MedtasksError, match=match) as caught:
+                evaluate(TASK, model, metadata=metadata)
+            assert "\n" not in str(caught.value)
+    assert model.prompts == []
 
 
 @pytest.mark.parametrize(

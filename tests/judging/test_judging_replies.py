@@ -5,6 +5,7 @@ from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
+from given import table
 from hypothesis import given
 from hypothesis import strategies as st
 from judge_server import LABELS, geval_reply
@@ -25,15 +26,10 @@ def test_an_object_is_read_in_any_wrapping(around, score, read):
         assert read_object(around.replace("{}", text, 1)) == {**reply, "final_score": read}
 
 
-@pytest.mark.parametrize("text", [
-    "", '"final_score": 85', "[85]", '{"score": 85}', '{"final_score": 85',
-    '{"verdict": {"final_score": 85}}', '{"final_score": 40} No: {"final_score": 85}',
-    *(f'{{"final_score": {value}}}' for value in (
-        '"0.85"', "0.999", '"-5"', '"85/100"', "true", "null", "NaN", "100.5", "1e400", '"١٢"')),
-])  # fmt: skip
-def test_no_score_is_made_of_anything_else(text):
+@pytest.mark.parametrize(("reader", "text"), table("unreadable_replies"))
+def test_no_score_and_no_claims_are_made_of_anything_else(reader, text):
     with pytest.raises(UnreadableError):
-        read_object(text)
+        {"score": read_object, "claims": read_claims}[reader](text)
 
 
 @given(PROSE, PROSE)
@@ -62,16 +58,6 @@ def test_a_score_is_a_number_from_0_to_100_and_is_kept_as_it_is(score):
 def test_claims_are_read_once_each_without_blanks(around, claims):
     expected = list(dict.fromkeys(" ".join(claim.split()) for claim in claims if claim.strip()))
     assert read_claims(around.replace("{}", json.dumps(claims))) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["One. Two.", "- One\n- Two", '["One", 2]', '{"claims": "One"}', '["One"] or ["Two"]', '["One", "Tw',
-     json.dumps([f"Claim {index}" for index in range(MAX_CLAIMS + 1)])],
-)  # fmt: skip
-def test_no_claims_are_made_of_anything_else(text):
-    with pytest.raises(UnreadableError):
-        read_claims(text)
 
 
 def test_up_to_twenty_claims_are_read():

@@ -19,7 +19,6 @@ class Hub(LocalServer):
         raw: other files, by path, as GitHub has them.
 
     Attributes:
-        refusals: status and ``X-Error-Code`` by repository name.
         asked: method and path of each request.
     """
 
@@ -28,7 +27,6 @@ class Hub(LocalServer):
     ) -> None:
         super().__init__()
         self.repositories, self.packages, self.raw = repositories or {}, packages or {}, dict(raw)
-        self.refusals: dict[str, tuple[int, str]] = {}
         self.asked: list[tuple[str, str]] = []
 
     def downloads(self) -> list[str]:
@@ -49,9 +47,6 @@ class Hub(LocalServer):
         match = api or file
         kind, name = (match[1] or "models", match[2]) if match else ("", "")
         files = self.repositories.get((kind, name))
-        if name in self.refusals:
-            status, code = self.refusals[name]
-            return Fault(status, b"", {"X-Error-Code": code})
         if files is None or (file and file[4] not in files):
             return Fault(404, b"", {"X-Error-Code": "RepoNotFound" if files is None else "EntryNotFound"})
         if file:

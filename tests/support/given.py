@@ -27,6 +27,17 @@ BENCHMARKS, GENERATION_TASKS = tuple(TASK_OF), tuple(TASK_OF.values())
 Row = dict[str, Any]
 
 
+def json_lines(path: Path) -> list[Any]:
+    """The values in a file that has one in each line."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def table(name: str) -> list[Any]:
+    """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
+    (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
+    return json_lines(path)
+
+
 def sample_rows(name: str) -> list[Row]:
     """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
     path = SAMPLE / name
@@ -70,63 +81,9 @@ FILE = {
     "medcalc_bench": "medcalc_bench/test.csv",
     "medhallu": "medhallu/pqa_labeled.jsonl",
 }
-ROW: dict[str, Row] = {
-    "medmcqa": {
-        "id": "id-1",  # shown in the order C, D, A, B
-        "question": "Which <one>?\nThink {{well}}.",
-        "opa": "first & last",
-        "opb": "second",
-        "opc": "third",
-        "opd": "",
-        "cop": 2,
-        "exp": "Since it is.",
-        "subject_name": "Anatomy",
-    },
-    "medexqa": {
-        "question": "Which device?",
-        "A": "Pump",
-        "B": "None",
-        "C": "Valve.",
-        "D": "",
-        "explanation_1": "A pump pumps.",
-        "explanation_2": "It does.",
-        "answer": "A",
-    },
-    "medcalc_bench": {
-        "Row Number": "1",
-        "Calculator ID": "2",
-        "Calculator Name": "Creatinine Clearance",
-        "Category": "lab",
-        "Output Type": "decimal",
-        "Patient Note": "A man of 60.\nCreatinine 1.0.",
-        "Question": "What is his clearance?",
-        "Ground Truth Answer": "81.5",
-        "Lower Limit": "77.4",
-        "Upper Limit": "85.6",
-        "Ground Truth Explanation": "It is 81.5.",
-    },
-    "medhallu": {
-        "Question": "Does it help?",
-        "Knowledge": ["One study.", "Another."],
-        "Ground Truth": "Yes.",
-        "Difficulty Level": "easy",
-        "Hallucinated Answer": "No.",
-        "Category of Hallucination": "Incomplete Information",
-    },
-}
-"""A task, its file in a data directory and a row of it, by benchmark."""
+ROW: dict[str, Row] = dict(table("rows"))
+"""A task, its file in a data directory and a row of it, by benchmark; MedMCQA's is shown in the order C, D, A, B."""
 MEDEXQA_COLUMNS = tuple(ROW["medexqa"])
-
-
-def json_lines(path: Path) -> list[Any]:
-    """The values in a file that has one in each line."""
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
-def table(name: str) -> list[Any]:
-    """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
-    (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
-    return json_lines(path)
 
 
 def same(read: Any, wanted: Any) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from local_server import Answer, Answering, Fault, LocalServer, Request
+from local_server import Answer, Answering, LocalServer, Request
 from scripts import draw, prompt_of, whole
 
 LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
@@ -42,8 +42,8 @@ def sound(request: Request) -> Answer:
     return reply_to(request["messages"])
 
 
-def faulty(shares: Sequence[tuple[float, Fault]], otherwise: Answering) -> Answering:
-    """Shares of requests end in faults, by lot; the rest is answered otherwise."""
+def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answering:
+    """Shares of requests end in faults or useless replies, by lot; the rest is answered otherwise."""
     tries = Counter[str]()
 
     def answer(request: Request) -> Answer:

@@ -110,6 +110,11 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
 REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
 
 
+def counting(body: dict[str, Any]) -> dict[str, Any]:
+    """A server whose prompts are longer with tools."""
+    return completion(".", prompt_tokens=9 + 300 * ("tools" in body))
+
+
 @pytest.mark.parametrize(
     ("tried", "resolved", "line"),
     [
@@ -119,13 +124,15 @@ REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
             "tools need --enable-auto-tool-choice",
         ),
         (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
-        (lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)), "native", ""),
+        (counting, "native", ""),
         (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
+        (in_turn(Fault(500), Fault(503), counting), "native", ""),
     ],
 )
-def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog):
+def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog, monkeypatch):
+    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
     with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
-        result = run(server, limit=1)
+        result = run(server, limit=1, model_args={"max_retries": 3})
     assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
     (body,) = server.requests
     assert ("tools" in body) == (resolved == "native")
@@ -138,14 +145,6 @@ def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault):
     with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server, pytest.raises(MedtasksError):
         run(server, limit=1)
     assert not server.requests
-
-
-def test_a_server_is_tried_again_before_that_is_settled(monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
-    tried = in_turn(Fault(500), Fault(503), lambda body: completion(".", prompt_tokens=9 + 300 * ("tools" in body)))
-    with LocalServer(lambda body: ANSWER, probed=tried) as server:
-        result = run(server, limit=1, model_args={"max_retries": 3})
-    assert config(result)["tool_format"] == "native"
 
 
 # ---- in this process
