@@ -27,12 +27,7 @@ def test_verdicts_are_told_by_score_kind_and_way():
     for one in verdicts:
         told[one["doc_id"]].append([one["score"], one["verdict"], one["found_by"]])
     assert told == [expected for *_, expected in cases]
-    assert {name: verdicts[0][name] for name in ("task", "filter", "answers", "target")} == {
-        "task": "t",
-        "filter": "f",
-        "answers": ["read 0"],
-        "target": "A",
-    }
+    assert verdicts[0].items() >= {"task": "t", "filter": "f", "answers": ["read 0"], "target": "A"}.items()
     lines = [line.split("\n")[-1] for line in verdict_lines(compare_verdicts(run, "f", ["em"]))]
     assert [" ".join(line.split()) for line in lines] == [
         "t (f and em): 50.0 % of 4 verdicts agree",

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import Answer, LocalServer, Request
+from local_server import Answer, LocalServer, Request, completion
 from running import Scripted, documents, evaluate, load, right_answer, samples
 from scripts import refusal, together
 
@@ -21,9 +21,9 @@ from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
 
-def of_seed(body: Request) -> str:
-    """What a server that honours seeds says: one text for a seed and prompt."""
-    return f"\\boxed{{{'ABCD'[(body['seed'] * 7 + len(json.dumps(body['messages']))) % 4]}}} by {body['seed']}"
+def of_seed(body: Request) -> Answer:
+    """What a server that honours seeds says: one text for a seed, cut if it is odd."""
+    return completion(f"by {body['seed']}", "length" if body["seed"] % 2 else "stop")
 
 
 # ---- seeds
@@ -39,13 +39,13 @@ def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwarg
         result = evaluate(
             "medmcqa_openmed", model, metadata={"medmcqa": {"repeats": 4}}, gen_kwargs=gen_kwargs, limit=5
         )
-    seeds = defaultdict(list)
-    for body in server.requests:
-        seeds[json.dumps(body["messages"])].append(body["seed"])
-    assert [sorted(each) for each in seeds.values()] == [list(range(base, base + 4))] * 5
+    assert len(server.requests) == 4 * 5
+    seeds = [base + j for j in range(4)]
     for sample in samples(result):
-        assert [text.rsplit(" ", 1)[1] for (text,) in sample["resps"]] == [str(base + j) for j in range(4)]
-        assert [arguments[1]["seed"] for arguments in sample["arguments"]] == [base + j for j in range(4)]
+        assert sample["resps"] == [[f"by {seed}"] for seed in seeds]
+        assert sample["ended"] == ["length" if seed % 2 else "stop" for seed in seeds]
+        assert [arguments[1]["seed"] for arguments in sample["arguments"]] == seeds
+    assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 0.5
     assert server.most_at_once == 4, "not one group of equal settings after the other"
 
 

@@ -140,17 +140,6 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
     assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
 
 
-def test_every_generation_has_its_own_end(data):
-    def answer(body):
-        return completion("I", "length") if body["seed"] % 2 else completion(RIGHT)
-
-    options = {"medmcqa": {"repeats": 3}}
-    with LocalServer(answer) as server:
-        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, 2), options, gen_kwargs="temperature=1")
-    assert [sample["ended"] for sample in samples(result)] == [["stop", "length", "stop"]] * 2
-    assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == pytest.approx(1 / 3)
-
-
 def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
     def answer(body):
         if len(body["messages"]) < 4:
@@ -184,8 +173,14 @@ def hf(tiny_model):
 
 @pytest.mark.torch
 def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatch):
-    """Checked against what it generates: a reply is cut if it has as many tokens as there may be, without an end."""
-    model = hf()
+    """Checked against what it generates: a reply is cut if it has as many tokens as there may be, without an end.
+
+    A prompt that does not fit is not sent, and is counted.
+    """
+    model = hf(max_length=2500)
+    prompts = medmcqa_rows(9, cop=0)
+    prompts[2]["question"] = "Why? " * 500
+    write_rows(prompts, data / "medmcqa/validation.jsonl")
     rows: list[list[int]] = []
     generate = type(model)._model_generate
 
@@ -196,26 +191,17 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
         return output
 
     monkeypatch.setattr(type(model), "_model_generate", watched)
-    result = evaluate("medmcqa_openmed", model, rows_of(data, 8), gen_kwargs="max_gen_toks=6")
+    result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=6")
+    found = samples(result)
+    assert "more than the model's context of 2,500" in found.pop(2)["refusal"][0]
+    (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
+    assert "1 of 9 requests got no reply" in remark
     expected = Counter(
         ("stop", row.index(model.eot_token_id) + 1) if model.eot_token_id in row else ("length", 6) for row in rows
     )
-    found = Counter((*sample["ended"], *sample["tokens"]) for sample in samples(result))
-    assert found == expected and found["stop", 3] >= 3
+    assert Counter((*sample["ended"], *sample["tokens"]) for sample in found) == expected
+    assert expected["stop", 3] >= 3
     assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
-
-
-@pytest.mark.torch
-def test_a_prompt_that_does_not_fit_is_not_sent_and_is_counted(hf, data):
-    rows = medmcqa_rows(4, cop=0)
-    rows[2]["question"] = "Why? " * 500
-    write_rows(rows, data / "medmcqa/validation.jsonl")
-    result = evaluate("medmcqa_openmed", hf(max_length=2500), data, gen_kwargs="max_gen_toks=6")
-    found = samples(result)
-    assert [bool(sample["resps"][0][0]) for sample in found] == [True, True, False, True]
-    assert "more than the model's context of 2,500" in found[2]["refusal"][0]
-    (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
-    assert "1 of 4 requests got no reply" in remark
 
 
 def scored_letters(body: Request) -> Answer:
@@ -333,11 +319,11 @@ def test_no_prompt_is_sent_empty(data, tmp_path):
         simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks)
 
 
-@pytest.mark.parametrize(("limit", "said"), [(None, None), (40, 40)])
-def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, limit, said):
+@pytest.mark.parametrize(("room", "sent"), [(None, 2), (9040, 1)])
+def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, room, sent):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
-    server.page = Fault(200, {"data": [{"id": "m", "max_model_len": said and said + 9000}]})
+    server.page = Fault(200, {"data": [{"id": "m", "max_model_len": room}]})
     rows = medmcqa_rows(2, cop=0)
     rows[1]["question"] = "Why? " * 9000
     write_rows(rows, data / "medmcqa/validation.jsonl")
@@ -346,6 +332,5 @@ def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, limit, said):
         model = model_of(server, "local-completions", tokenizer_backend="huggingface", **arguments)
         result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=4000", apply_chat_template=False)
     lengths = [len(body["prompt"][0]) for body in server.requests]
-    assert min(lengths) > 100
-    assert len(lengths) == (2 if limit is None else 1)
-    assert [bool(sample.get("refusal", [None])[0]) for sample in samples(result)] == [False, limit is not None]
+    assert min(lengths) > 100 and len(lengths) == sent
+    assert [bool(sample.get("refusal", [None])[0]) for sample in samples(result)] == [False, sent == 1]

@@ -160,16 +160,6 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
     assert third.kept == len(replies[:cut])
 
 
-def test_replies_of_the_latest_run_are_taken_first(tmp_path):
-    for replies in (["a", "b"], ["c", "d"]):
-        store = ReplyStore(tmp_path, MODEL)
-        for reply in replies:
-            put(store, "p", reply)
-        store.end()
-    again = ReplyStore(tmp_path, MODEL, extend=True)
-    assert [take(again, "p") for _ in range(5)] == ["c", "d", "a", "b", None]
-
-
 @pytest.mark.parametrize("step", ["put", "end"])
 def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatch):
     store = ReplyStore(tmp_path, MODEL)
