@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from explanations_model import LENGTH, save_model
-from given import NLTK
+from given import NLTK, table
 from huggingface_hub import constants
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,22 +33,7 @@ SENTENCES = (
     "His heart beats fast, so the malady is treated first.",
     "The hearts of men are pumps: they pulse, pound and went on moving.",
 )
-AWKWARD = (
-    "x",
-    "don't",
-    "...",
-    "e.g., 1,000.5-mg (b.i.d.)",
-    "<skipped> one-\ntwo &amp;lt; &quot;three&quot; <skip<skipped>ped>",
-    "a-<skipped>\nb",
-    "😀 heart 👩‍⚕️ ❤️",
-    "心脏 pumps 血液 в сердце قلب",
-    "İstanbul ﬁne ß ΣΊΣΥΦΟΣ",
-    "\x00\x01\x1f\x7f\u200b\ufeff",
-    "tab\tand\x0bvertical\x0cfeed\u00a0space\u2028line\x85end",
-    "y" * 3000,
-    "The The the THE the. the, the",
-    "word" * 40,
-)
+AWKWARD = [*table("awkward_texts"), "y" * 3000, "word" * 40]
 
 
 def words(count: int, seed: int) -> str:
@@ -193,7 +178,6 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     assert fetched == ["wordnet", "punkt_tab"]
     assert caplog.text.count("downloading it") == 2
     assert metric.score(["doctor"], [["physician"]]) == [50.0]
-    assert "wordnet:0.1" in metric.signature
 
 
 def test_without_punkt_there_is_an_error_and_offline_nothing_is_asked_for(no_data, monkeypatch):

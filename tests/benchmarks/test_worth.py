@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, table, write_rows
-from local_server import LocalServer
 from page_numbers import Page
 from running import load
 from saved_runs import save_run
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
 from medtasks_utils.report.page import build_page
+from medtasks_utils.report.score_table import lines_of, score_data
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
@@ -57,18 +56,6 @@ def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
 
 
 # ---- figures
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_the_package_has_figures_and_no_rows(name):
-    path = benchmarks()[name].shortcuts
-    assert path is not None
-    held = measured(path)
-    assert held["parts"] and set(held) == {"parts", "verdicts"}
-    for part in held["parts"].values():
-        assert set(part) == {"task", "options", "n", "source", "measured", "package", "readers"}
-    for content, digits in held["verdicts"].items():
-        assert held["parts"][content]["n"] <= 4 * len(digits) + 3
 
 
 def test_the_hash_is_of_contents_in_any_order():
@@ -119,6 +106,13 @@ def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_kno
 
 def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tmp_path):
     save_run(tmp_path / "whole", tasks="medhallu", data=style_known)
+    save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
+    whole, part = (
+        {line["metric"]: line["without_question"] for line in score_data(lines_of(run))}
+        for run in read_runs([tmp_path / name for name in ("whole", "part")])
+    )
+    assert whole == {"f1": {"value": 0.85, "reader": "answer_text"}, "acc": {"value": 0.9, "reader": "style"}}
+    assert part == {"f1": None, "acc": None}
     page = Page(build_page(read_runs(tmp_path / "whole")))
     column = page.column("medhallu")
     assert (column["reached"], column["reader"], column["chance"]) == (pytest.approx(85), "answer text", None)
@@ -127,23 +121,9 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     by_style = page.blocks("medhallu")["acc by style"]["rows"]
     sizes = [(row["label"], row["values"][0][3]) for row in by_style]
     assert sizes == [("style says the truth", 70), ("style misleads", 10)]
-    save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
     for folders in (["part"], ["whole", "part"]):  # unknown of these rows; not the same rows
-        part = Page(build_page(read_runs([tmp_path / name for name in folders])))
-        assert part.column("medhallu")["reached"] is None
-
-
-def test_a_run_ends_in_it_where_it_was_measured(style_known, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    found = []
-    with LocalServer(lambda body: "\\boxed{1}") as server:
-        for more in ([], ["--limit", "30"]):
-            words = ["eval", "--tasks", "medhallu", "--data", str(style_known), *server.flags(), "--json", *more]
-            assert main(words) == 0
-            lines = json.loads(capsys.readouterr().out)["scores"]
-            found.append({line["metric"]: line["without_question"] for line in lines})
-    assert found[0] == {"f1": {"value": 0.85, "reader": "answer_text"}, "acc": {"value": 0.9, "reader": "style"}}
-    assert found[1] == {"f1": None, "acc": None}
+        page = Page(build_page(read_runs([tmp_path / name for name in folders])))
+        assert page.column("medhallu")["reached"] is None
 
 
 def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
@@ -182,31 +162,32 @@ def test_known_issues_by_rule(tmp_path):
 def test_physicians_corrections_are_known_issues(tmp_path):
     rows = sample_rows("medcalc_bench/test.csv")
     write_rows(rows, tmp_path / "medcalc_bench" / "test.csv")
-    truths = {"3": "5", "6": "N/A", "17": "4"}  # another score, no answer, the same score
+    expected = {row["row_number"]: row for row in table("corrected_by_physicians")}
+    truths = {number: row["other_label"]["ground_truth"] for number, row in expected.items()}
     corrected = [corrected_row(row, truths[row["Row Number"]]) for row in rows if row["Row Number"] in truths]
     corrected.append({**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
     (breakdown,) = (each for each in benchmarks()["medcalc_bench"].breakdowns if each.name == "label")
-    found = docs("medcalc_bench", tmp_path)
-    assert {e["row_number"]: e["other_label"] for e in found if e["other_label"]} == {
-        "3": {"ground_truth": "5", "differs": True},
-        "6": {"ground_truth": "N/A", "differs": True},
-        "17": {"ground_truth": "4", "differs": False},
-    }
-    issues = {e["row_number"]: e["known_issues"] for e in found if e["known_issues"]}
-    assert issues == dict.fromkeys(("3", "6"), "physicians have another value")
-    groups = {e["row_number"]: breakdown.key(e) for e in found if breakdown.key(e)}
-    assert groups == {"3": "doubted", "6": "doubted", "17": "not doubted"}
+    for example in docs("medcalc_bench", tmp_path):
+        number = example["row_number"]
+        found = {name: example[name] for name in ("row_number", "other_label", "known_issues")}
+        unlabelled = {"row_number": number, "other_label": None, "known_issues": "", "group": None}
+        assert {**found, "group": breakdown.key(example)} == expected.get(number, unlabelled)
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_the_readme_has_the_packages_figure(name):
+def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
     benchmark = benchmarks()[name]
     assert benchmark.shortcuts is not None
+    held = measured(benchmark.shortcuts)
+    assert set(held) == {"parts", "verdicts"}
+    for part in held["parts"].values():
+        assert set(part) == {"task", "options", "n", "source", "measured", "package", "readers"}
+    for content, digits in held["verdicts"].items():
+        assert held["parts"][content]["n"] <= 4 * len(digits) + 3
     of_all_rows = (benchmark.whole_task or benchmark.default_task, "")
-    parts = measured(benchmark.shortcuts)["parts"].items()
-    (content,) = (content for content, part in parts if (part["task"], part["options"]) == of_all_rows)
+    (content,) = (content for content, part in held["parts"].items() if (part["task"], part["options"]) == of_all_rows)
     reached = most_reached(benchmark.shortcuts, content, "acc")
     assert reached is not None
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()

@@ -112,6 +112,10 @@ def test_filters_on_a_phone_in_the_dark(browser, address):
         assert (box["width"], box["height"]) == PHONE, "it covers the list"
         page.click("text=Close")
         assert not page.is_visible("#detail")
+        open_first(page)
+        page.go_back()
+        page.wait_for_function("() => getComputedStyle(document.querySelector('#detail')).display === 'none'")
+        assert shown(page) > 0, "the page is still there"
 
 
 @pytest.mark.slow
@@ -162,7 +166,7 @@ def test_parts_lie_beside_the_page(browser, runs, tmp_path):
 # ---- a sample
 
 
-def test_reasoning_calls_judges_and_generations(page):
+def test_reasoning_calls_judges_generations_and_ends(page):
     choose(page, task="medexqa_all", run="first")
     open_first(page)
     text = page.inner_text("#detail")
@@ -187,6 +191,12 @@ def test_reasoning_calls_judges_and_generations(page):
     assert "4 generations" in page.inner_text("#detail .agreement")
     marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
     assert marks == ["Right", "Right", "No answer found", "Wrong"]
+    choose(page, run="second")
+    open_first(page)
+    text = page.inner_text("#detail")
+    assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
+    page.click("text=Reasoning sent separately, 14 characters")
+    page.wait_for_selector("#detail >> text=Thought apart.")
 
 
 def test_the_words_that_were_read_are_marked(page):
@@ -206,15 +216,6 @@ def test_the_words_that_were_read_are_marked(page):
     (words,) = page.evaluate(read)
     assert words.strip() == page.inner_text("#detail .verdict b >> nth=1"), "the letter in its box"
     assert "boxed" in page.inner_text("#detail q")
-
-
-def test_how_replies_ended_is_shown(page):
-    choose(page, task="medmcqa_openmed", run="second")
-    open_first(page)
-    text = page.inner_text("#detail")
-    assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
-    page.click("text=Reasoning sent separately, 14 characters")
-    page.wait_for_selector("#detail >> text=Thought apart.")
 
 
 def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
@@ -358,14 +359,6 @@ def test_one_benchmark_is_open_at_a_time(page):
     rows = list(csv.DictReader(io.StringIO(saved(page, "#topic details[open] >> text=CSV"))))
     assert {row["run"] for row in rows} == {"first", "second", "often"}
     assert {"acc", "answered"} <= {row["metric"] for row in rows} and rows[0].keys() >= {"low", "high", "n"}
-
-
-def test_back_closes_a_sample_on_a_phone(browser, address):
-    with opened(browser, address, PHONE) as page:
-        open_first(page)
-        page.go_back()
-        page.wait_for_function("() => getComputedStyle(document.querySelector('#detail')).display === 'none'")
-        assert shown(page) > 0, "the page is still there"
 
 
 def test_the_page_is_short_and_named(page):

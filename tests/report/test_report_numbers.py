@@ -55,15 +55,7 @@ def test_an_interval_without_samples_needs_independent_examples(benchmark, n, lo
     assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
 
 
-@pytest.mark.parametrize(
-    ("metric", "values", "said"),
-    [
-        ("unsure_rate", (0.3, 0.2, 0.1), " (its 10.0 would be the best)"),
-        ("unsure_rate", (0.3, 0.1, 0.1), ""),
-        ("acc", (0.3, 0.2, 0.4), " (its 40.0 would be the best)"),
-        ("acc", (0.3, 0.2, 0.3), ""),
-    ],
-)
+@pytest.mark.parametrize(("metric", "values", "said"), table("best_of_a_column"))
 def test_a_column_says_whether_less_is_better(metric, values, said):
     """So a better run that is not comparable is named."""
     prompts = ({STRICT: f"medhallu|prompt:{prompt}"} for prompt in "ppq")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from commanding import one_line
+from given import table
 from page_numbers import Page
 
 from medtasks_utils.__main__ import main
@@ -38,10 +39,7 @@ def test_names_are_escaped_for_latex():
 # ---- what may be compared, and what is said of it
 
 
-@pytest.mark.parametrize(("fields", "has_samples", "words"), [
-    ("data n rows lm_eval scorers", True, ""), ("rows", False, "the rows differ"),
-    ("prompt", True, "the prompts differ"), ("v", True, "the task's versions differ"),
-])  # fmt: skip
+@pytest.mark.parametrize(("fields", "has_samples", "words"), table("comparable"))
 def test_results_are_compared_if_they_measure_the_same(runs, fields, has_samples, words):
     a, b = (run.tasks["medhallu"] for run in runs)
     for field in fields.split():
