@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import MEDEXQA_COLUMNS, Row, write_rows
+from given import MEDEXQA_COLUMNS, Row, table, write_rows
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault, LocalServer
@@ -16,7 +16,6 @@ from scripts import in_turn, refusal, whole
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.errors import MedtasksError, UsageError
 
-KEY = "sk-canary-3141592653"
 TASK = "medexqa_clinical_psychology"
 SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in range(4)}
 """What the judge says of each example."""
@@ -77,10 +76,8 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
             assert sample["combined"] == pytest.approx(25 * sample["acc"] + 0.75 * score)
             assert sample["judge_failures"] == 0
             assert "rougeL" not in sample and "support" not in sample
-            if sample["acc"]:
-                assert sample["judge"] == {"score": score, "failure": None, "error": None, **geval_reply(score)}
-            else:
-                assert sample["judge"] is None
+            judgement = {"score": score, "failure": None, "error": None, **geval_reply(score)}
+            assert sample["judge"] == (judgement if sample["acc"] else None)
     assert result["configs"][TASK]["metadata"]["scorers"]["g-eval"].endswith("|model:judge")
     means = result["results"][TASK]
     assert means["judge_failures,strict-match"] == 0
@@ -166,19 +163,9 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
     assert model.prompts == []
 
 
-@pytest.mark.parametrize(
-    ("metadata", "match"),
-    [
-        (
-            {"medexqa": {"use_explanations": True, "use_judge": True}},
-            "use_judge needs judge_mode; set it to g-eval or factscore",
-        ),
-        ({"medexqa": {"judge_api_key": KEY}}, "did you mean 'judge_api_key_env'"),
-        ({"judge_api_key": KEY}, "did you mean judge_api_key_env"),
-    ],
-)
+@pytest.mark.parametrize(("metadata", "match"), table("bad_judge_options"))
 def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
     with pytest.raises(UsageError, match=match) as caught:
         load(TASK, **metadata)
-    assert KEY not in str(caught.value)
+    assert "canary" not in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from given import table
 from local_server import Answer, Answering, LocalServer, Request
 from scripts import draw, prompt_of, whole
 
@@ -25,17 +26,8 @@ def reply_to(messages: list[dict[str, str]]) -> str:
 
 def geval_reply(score: Any, **changed: Any) -> dict[str, Any]:
     """A complete object for G-Eval."""
-    return {
-        "claims": ["One."],
-        "alignment": {"aligned": ["One."], "contradicting": [], "new": []},
-        "correct_option_justified": True,
-        "medical_errors": [],
-        "distractor_refutation": "absent",
-        "reasoning": "clear",
-        "final_score": score,
-        "justification": "It is so.",
-        **changed,
-    }
+    (reply,) = table("geval_reply")
+    return {**reply, "final_score": score, **changed}
 
 
 def sound(request: Request) -> Answer:

@@ -1,6 +1,8 @@
 """Further turns: every form of call, in one batch a round, and in whatever way the harness is run."""
 
+import itertools
 import json
+import re
 from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
@@ -95,20 +97,6 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
     assert (sample["turns"], sample["tool_calls"]) == ((1, 0) if is_answer else (2, 1))
 
 
-@pytest.mark.usefixtures("undescribed")
-def test_variables_last_within_an_example_and_are_shared_with_no_other():
-    def owning(chat):
-        if turn(chat) == 1:
-            return tagged("python", f"try:\n    mine\nexcept NameError:\n    mine = {len(chat[1]['content'])}")
-        return tagged("python", "mine") if turn(chat) < 3 else "<answer>1</answer>"
-
-    result = evaluate("medcalc_bench_python", Caller(owning), metadata={"medcalc_bench": {"repeats": 2}}, limit=4)
-    for sample in samples(result):
-        for transcript in sample["transcript"]:
-            assert f"\n{len(transcript[1]['content'])}\n" in transcript[5]["content"]
-            assert all(not call["failed"] for message in transcript for call in message.get("calls", []))
-
-
 @pytest.mark.parametrize(("calls", "limit"), [(1, 3000), (4, 3000), (5, 2400), (17, 705), (18, 705)])
 def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
     def shown(text: str) -> str:
@@ -126,17 +114,26 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
 # ---- the ways in which the harness is run
 
 
-def test_repeats_are_conversations_of_their_own():
-    left: dict[str, list[str]] = defaultdict(["<answer>1</answer>", "No.", tagged("calculator", "6 * 7")].copy)
+@pytest.mark.usefixtures("undescribed")
+def test_repeats_are_conversations_of_their_own_and_share_no_variables():
+    numbers = itertools.count(1000)
+    own = tagged("python", "try:\n    mine\nexcept NameError:\n    mine = NUMBER")
+    left: dict[str, list[str]] = defaultdict(["No.", own, own].copy)
 
     def script(chat):
-        return left[chat[1]["content"]].pop(0) if turn(chat) == 1 else calculating(chat)
+        if turn(chat) == 1:
+            return left[chat[1]["content"]].pop(0).replace("NUMBER", str(next(numbers)))
+        return tagged("python", "mine") if turn(chat) == 2 else "<answer>1</answer>"
 
-    result = evaluate("medcalc_bench_calculator", Caller(script), limit=2, metadata={"medcalc_bench": {"repeats": 3}})
+    result = evaluate("medcalc_bench_python", Caller(script), limit=4, metadata={"medcalc_bench": {"repeats": 3}})
     for sample in samples(result):
-        assert sample["resps"] == [["<answer>1</answer>"], ["No."], ["<answer>42</answer>"]]
-        assert [len(transcript) for transcript in sample["transcript"]] == [3, 3, 5]
-        assert (sample["turns"], sample["tool_calls"]) == pytest.approx((4 / 3, 1 / 3))
+        assert sample["resps"] == [["No."], ["<answer>1</answer>"], ["<answer>1</answer>"]]
+        assert (sample["turns"], sample["tool_calls"]) == pytest.approx((7 / 3, 4 / 3))
+        assert [len(transcript) for transcript in sample["transcript"]] == [3, 7, 7]
+        for transcript in sample["transcript"][1:]:
+            (number,) = re.findall(r"mine = (\d+)", transcript[2]["content"])
+            assert f"\n{number}\n" in transcript[5]["content"]
+            assert all(not call["failed"] for message in transcript for call in message.get("calls", []))
 
 
 # ---- several processes

@@ -23,11 +23,6 @@ BOTH: Any = TOOLS_BY_NAME
 ANSWER = "<answer>42</answer>"
 
 
-def called(name: str, arguments: str, key: str) -> dict[str, Any]:
-    """An entry of ``tool_calls``."""
-    return {"id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
 # ---- replies as they are understood
 
 
@@ -50,7 +45,8 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, n
 
 
 def test_sixteen_calls_are_run_and_no_more():
-    calls = heard("", *[called("calculator", '{"expression": "1"}', str(number)) for number in range(17)]).calls
+    function = {"name": "calculator", "arguments": '{"expression": "1"}'}
+    calls = heard("", *[{"id": str(number), "type": "function", "function": function} for number in range(17)]).calls
     assert [call.problem is None for call in calls] == [True] * 16 + [False]
 
 
@@ -79,12 +75,7 @@ def config(result: dict[str, Any]) -> Any:
 
 @pytest.mark.usefixtures("undescribed")
 def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted():
-    calls = [
-        called("python", json.dumps({"code": "x = 6\nx * 7"}), "a"),
-        called("abacus", "{}", "b"),
-        called("calculator", '{"expression": "1', "c"),
-        {**called("python", json.dumps({"code": "x"}), "d"), "extra_content": {"kept": True}},
-    ]
+    calls = table("parallel_calls")
 
     def answer(body):
         return completion("I compute.", tool_calls=calls) if turn(body["messages"]) == 1 else ANSWER
