@@ -56,7 +56,7 @@ def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(data, benchmark, ch
 
 
 def test_a_row_without_a_label_is_left_out_and_counted(data, caplog):
-    labels = [-1, None, "", 7, "E", float("nan"), "--1", "1e3", True, "²", [1]]
+    labels = table("no_labels")
     for label in labels:
         write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
         task = load(TASK["medmcqa"], data)
@@ -98,17 +98,19 @@ def test_every_form_of_cop_whatever_the_options_look_like(data, form, kind):
     assert [doc["answer_letter"] for doc in found] == list("ABCD") * 11
 
 
+def labelled(cops: list[int | None]) -> list[Row]:
+    return [{**row, "cop": cop} for row, cop in zip(medmcqa_rows(len(cops)), cops, strict=True)]
+
+
 @pytest.mark.parametrize(("cops", "letters"), table("bases_of_cop"))
 def test_one_0_or_one_4_settles_the_base_of_the_whole_split(data, cops, letters):
-    rows = [{**row, "cop": cop} for row, cop in zip(medmcqa_rows(len(cops)), cops, strict=True)]
-    assert "".join(doc["answer_letter"] for doc in medmcqa(data, rows)) == letters
+    assert "".join(doc["answer_letter"] for doc in medmcqa(data, labelled(cops))) == letters
 
 
-def test_a_0_and_a_4_in_one_split_are_an_error_that_names_the_file(data):
-    rows = medmcqa_rows(8)
-    rows[5]["cop"] = 4
-    with pytest.raises(DataError, match=r"validation\.jsonl: cop is 0 .* and 4 "):
-        medmcqa(data, rows)
+@pytest.mark.parametrize(("cops", "says"), table("cops_refused"))
+def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(data, cops, says):
+    with pytest.raises(DataError, match=rf"validation\.jsonl{says}"):
+        medmcqa(data, labelled(cops))
 
 
 def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data):
@@ -117,12 +119,6 @@ def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(da
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
     found = {doc["id"]: doc["answer_idx"] for doc in medmcqa(data, rows + usual)}
     assert {label: found.get(label) for label in cases} == {label: right for label, (_, right) in cases.items()}
-
-
-@pytest.mark.parametrize("label", [-1, None])
-def test_a_split_without_labels_is_an_error_that_says_why(data, label):
-    with pytest.raises(DataError, match=rf"validation\.jsonl has no usable label: cop is {label}"):
-        medmcqa(data, medmcqa_rows(8, cop=label))
 
 
 # ---- MedMCQA: splits, counts
