@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
     with LocalServer(right_in(0.7)) as served:
         run(served, data, tmp_path / "saved", capsys)
     with LocalServer(right_in(share)) as served:
-        result, errors = run(served, data, tmp_path / "new", capsys, "--against", str(tmp_path / "saved"))
+        new = partial(run, served, data, tmp_path / "new", capsys)
+        result, errors = new("--against", str(tmp_path / "saved"))
         asked = len(served.requests)
         found = result["against"][TASK]
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
@@ -77,13 +79,14 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
         compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
         assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples evaluated") == 2
-        whole, _ = run(served, data, tmp_path / "new", capsys)
+        whole, _ = new()
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 
 
 def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
     with LocalServer(right_in(0.5)) as served:
         run(served, data, tmp_path / "saved", capsys, "--limit", "30")
+        new = partial(run, served, data, tmp_path / "new", capsys)
         before = len(served.requests)
         against = ["--against", str(tmp_path / "saved")]
         for flags, message in (
@@ -91,18 +94,18 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
             (["--within", "3"], "--within has no effect without --against"),
             ([*against, "--tasks", f"{TASK},medhallu", "--data", "sample"], f"has no task medhallu; it has {TASK}"),
         ):
-            assert message in run(served, data, tmp_path / "new", capsys, *flags, code=2)[1]
+            assert message in new(*flags, code=2)[1]
         with monkeypatch.context() as patch:
             patch.setattr("lm_eval.api.model.LM.world_size", 2)
-            assert "in one process" in run(served, data, tmp_path / "new", capsys, *against, code=2)[1]
+            assert "in one process" in new(*against, code=2)[1]
         others = json.dumps({TASK: [*range(30, 40)]})
-        _, errors = run(served, data, tmp_path / "new", capsys, *against, "--samples", others, code=1)
+        _, errors = new(*against, "--samples", others, code=1)
         assert "none of the 10 examples" in errors and len(served.requests) == before
         some = json.dumps({TASK: [*range(20, 40)]})
-        _, errors = run(served, data, tmp_path / "new", capsys, *against, "--samples", some)
+        _, errors = new(*against, "--samples", some)
         assert "only 10 of the saved run's 30 examples are selected" in errors
         assert len(served.requests) == before + 10
-        _, errors = run(served, data, tmp_path / "new", capsys, *against, "--system_instruction", "Be brief.", code=1)
+        _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
         assert len(served.requests) == before + 10 + 24, "only the first batch was asked"
 

@@ -277,7 +277,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     ends = [("stop", "stop"), ("length", "length"), ("abort", "unknown"), (None, "unknown")]
 
     def answer(prompt, parameters):
-        number = int(prompt.partition("Question: Question ")[2].partition("?")[0])
+        number = number_of({"prompt": prompt})
         return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
 
     rows = medmcqa_rows(9, cop=0)

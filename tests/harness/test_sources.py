@@ -107,9 +107,7 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
     assert "no folder" in missing and benchmark in missing and str(data) in missing and '"sample"' in missing
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "column"), [("medmcqa", "cop"), ("medcalc_bench", "Lower Limit"), ("medhallu", "Hallucinated Answer")]
-)
+@pytest.mark.parametrize(("benchmark", "column"), table("missing_columns"))
 def test_a_missing_column_is_named_with_those_there_are(data, benchmark, column):
     cut = {name: value for name, value in ROW[benchmark].items() if name != column}
     write_rows([cut], data / FILE[benchmark])
@@ -171,7 +169,6 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
     for variable, metadata, expected in (
         (str(data), {}, 2),
         (str(data), {"medtasks_data": "sample"}, 16),
-        ("sample", {"medtasks_data": str(data)}, 2),
     ):
         monkeypatch.setenv("MEDTASKS_DATA", variable)
         assert count(metadata) == expected
