@@ -41,8 +41,8 @@ def pair_of_runs(saved, tmp_path):
     return a, b
 
 
-def comparison(saved: Path, **settings: Any) -> Comparison:
-    return compare_runs(one_run(saved / "a"), one_run(saved / "b"), **settings)
+def comparison(saved: Path, other: str = "b", **settings: Any) -> Comparison:
+    return compare_runs(one_run(saved / "a"), one_run(saved / other), **settings)
 
 
 def printed(found: Comparison, points: float) -> list[str]:
@@ -78,7 +78,7 @@ def test_repeated_generations_are_compared(tmp_path):
         save_run(tmp_path / name, answer, tasks="medhallu", metadata={"medhallu": {"repeats": repeats}})
     found = comparison(tmp_path)
     assert printed(found, 20) == table("comparison_of_repeats")
-    fewer = compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "more"))
+    fewer = comparison(tmp_path, "more")
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
@@ -108,18 +108,17 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(MedtasksError, match="no common example"):
-        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "c"), common=True)
+        comparison(tmp_path, "c", common=True)
     save_run(tmp_path / "d", tasks="medhallu", limit=4)
     with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
-        compare_runs(one_run(tmp_path / "a"), one_run(tmp_path / "d"))
+        comparison(tmp_path, "d")
 
 
-def test_examples_in_another_order_are_paired_by_what_they_are(pair_of_runs):
-    before = compare_runs(*map(one_run, pair_of_runs)).differences
+def test_examples_in_another_order_are_paired_by_what_they_are(found, pair_of_runs):
     for task in GENERATION_TASKS:
         edit_lines(sample_file(pair_of_runs[1], task), lambda lines: lines[::-1])
     after = compare_runs(*map(one_run, pair_of_runs)).differences
-    assert [line.contrast for line in after] == [line.contrast for line in before]
+    assert [line.contrast for line in after] == [line.contrast for line in found.differences]
 
 
 def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
@@ -153,10 +152,9 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
 
 
 def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
-    a, b = pair_of_runs
-    for path in (a, b):
+    for path in pair_of_runs:
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
-        (warning,) = compare_runs(one_run(a), one_run(b)).warnings
+        (warning,) = compare_runs(*map(one_run, pair_of_runs)).warnings
         assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
 
 
@@ -184,7 +182,7 @@ def test_the_same_examples_are_compared_where_values_are_missing(tmp_path, lost)
 def test_a_task_without_samples_is_an_error(pair_of_runs):
     sample_file(pair_of_runs[1], "medhallu").unlink()
     with pytest.raises(MedtasksError, match=r"\b0 (samples )?in B.*--log_samples"):
-        compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1]))
+        compare_runs(*map(one_run, pair_of_runs))
 
 
 def test_tasks_of_one_run_alone_are_named(tmp_path):

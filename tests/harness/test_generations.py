@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from local_server import Answer, LocalServer, Request, completion
-from running import Scripted, documents, evaluate, load, right_answer, samples
+from running import Scripted, documents, evaluate, load, model_of, right_answer, samples
 from scripts import refusal, together
 
 from medtasks_utils.benchmarks.base import order_of
@@ -35,7 +35,7 @@ def of_seed(body: Request) -> Answer:
 )
 def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
     with LocalServer(together(4, of_seed)) as server:
-        model = chat_model(server, num_concurrent=4, **model_args)
+        model = model_of(server, num_concurrent=4, **model_args)
         result = evaluate(
             "medmcqa_openmed", model, metadata={"medmcqa": {"repeats": 4}}, gen_kwargs=gen_kwargs, limit=5
         )
@@ -152,7 +152,7 @@ def choices(body: Request) -> Answer:
 
 def test_all_generations_are_requested_at_once():
     with LocalServer(choices) as server:
-        result = evaluate("medmcqa_openmed", chat_model(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
+        result = evaluate("medmcqa_openmed", model_of(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
     _, *requests = server.requests  # the first asks whether choices differ
     assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
     assert [sample["filtered_resps"] for sample in samples(result)] == [list("ABCD")] * 5
@@ -177,13 +177,8 @@ def test_what_cannot_be_requested_at_once_is_one_line(answer, gen_kwargs, option
         LocalServer(answer if callable(answer) else lambda body: answer) as server,
         pytest.raises(MedtasksError, match=says),
     ):
-        evaluate("medmcqa_openmed", chat_model(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
+        evaluate("medmcqa_openmed", model_of(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
     assert len(server.requests) <= 1
-
-
-def chat_model(server: LocalServer, **given: Any) -> Any:
-    arguments = {"model": "m", "base_url": server.chat, "num_concurrent": 2, "max_retries": 1, **given}
-    return LocalChatCompletion.create_from_arg_obj(arguments, {"batch_size": 1})
 
 
 def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commanding import exit_code
@@ -12,7 +11,7 @@ from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
-from running import Scripted, evaluate, samples, saved_results, saved_samples
+from running import Scripted, evaluate, model_of, samples, saved_results, saved_samples
 from scripts import in_turn, together
 
 from medtasks_utils.errors import DataError, MedtasksError, UsageError
@@ -29,11 +28,6 @@ def _no_pauses(monkeypatch):
 def rows_of(data: Path, number: int) -> Path:
     write_rows(medmcqa_rows(number, cop=0), data / "medmcqa/validation.jsonl")
     return data
-
-
-def model_of(server: LocalServer, kind: str = "local-chat-completions", **arguments: Any) -> Any:
-    given = {"model": "m", "base_url": server.chat, "num_concurrent": 8, "max_retries": 2, **arguments}
-    return get_model(kind).create_from_arg_obj(given, {"batch_size": 1})
 
 
 def number_of(body: Request) -> int:
@@ -120,11 +114,13 @@ def cut_and_whole(body: Request) -> Answer:
 
 def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(data, tmp_path, capsys):
     words = ["eval", "--data", str(rows_of(data, 16)), "--tasks", "medmcqa_openmed", "--log_samples", "--output_path"]
-    for name, answer in (("a", cut_and_whole), ("b", lambda body: completion(RIGHT))):
+
+    def printed_by(answer, name, *more):
         with LocalServer(answer) as server:
-            assert exit_code([*words, str(tmp_path / name), *server.flags(), *(["--json"] if name == "b" else [])]) == 0
-            if name == "a":
-                said = capsys.readouterr().out
+            assert exit_code([*words, str(tmp_path / name), *server.flags(), *more]) == 0
+        return capsys.readouterr().out
+
+    said = printed_by(cut_and_whole, "a")
     found = saved_samples(tmp_path / "a", "medmcqa_openmed")[:16]
     assert [[*sample["ended"], sample.get("reasoning")] for sample in found] == [row[2:] for row in ENDS * 2]
     result = saved_results(tmp_path / "a")
@@ -134,7 +130,7 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
     assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
     assert "empty replies that were neither cut nor filtered: 2 of 16" in said
     assert "replies that the server's content filter stopped: 2 of 16" in said
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
+    (score,) = json.loads(printed_by(lambda body: completion(RIGHT), "b", "--json"))["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
     assert exit_code(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())

@@ -8,8 +8,10 @@ from typing import Any
 
 from given import TASKS, Row, json_lines
 from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
+from local_server import LocalServer
 
 Chat = list[dict[str, str]]
 Answering = Callable[[Row], Any]
@@ -116,6 +118,12 @@ def evaluate(
         **{"apply_chat_template": True, "confirm_run_unsafe_code": True, **settings},
     )
     return result
+
+
+def model_of(server: LocalServer, kind: str = "local-chat-completions", **arguments: Any) -> Any:
+    """A model of the harness that asks this server."""
+    given = {"model": "m", "base_url": server.chat, "num_concurrent": 8, "max_retries": 2, **arguments}
+    return get_model(kind).create_from_arg_obj(given, {"batch_size": 1})
 
 
 def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
