@@ -68,22 +68,24 @@ def item(kind: str, response: str = "So.", **fields: Any) -> Item:
     return Item(benchmarks()[names.get(kind, "medcalc_bench")], Sample(0, "", example, [], [response], ""), 0)
 
 
-def stated(case: Item, reply: str) -> Any:
-    """What the auditor reads in a reply of the LLM."""
+def audited(case: Item, reply: str) -> tuple[Any, str]:
+    """What the auditor reads in a reply of the LLM, and what it asked."""
+    asked = []
 
     async def ask(messages, read, schema=None):
+        asked.append(whole(messages))
         return read(reply)
 
-    return asyncio.run(Auditor().judge(case, ask)).output["stated"]
+    return asyncio.run(Auditor().judge(case, ask)).output["stated"], asked[0]
 
 
 @pytest.mark.parametrize(("kind", "reply", "read"), table("audit_lines"))
 def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
     if read is None:
         with pytest.raises(UnreadableError):
-            stated(item(kind), reply)
+            audited(item(kind), reply)
     else:
-        assert stated(item(kind), reply) == read
+        assert audited(item(kind), reply)[0] == read
 
 
 @pytest.mark.parametrize(("kind", "one", "other", "same"), table("same_readings"))
@@ -99,14 +101,8 @@ def test_readings_that_are_right():
 @pytest.mark.parametrize("more", [0, 1])
 def test_of_a_long_response_the_auditor_sees_the_end(more):
     response = "B" * (12_000 + more)
-    asked = []
-
-    async def ask(messages, read, schema=None):
-        asked.append(whole(messages))
-        return read("STATED: B")
-
-    asyncio.run(Auditor().judge(item("letter", f"<think>A?</think> {response} "), ask))
-    assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked[0]
+    _, asked = audited(item("letter", f"<think>A?</think> {response} "), "STATED: B")
+    assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked
 
 
 @pytest.mark.parametrize(("certainty", "strict", "flexible", "stratum"), table("strata"))

@@ -22,15 +22,9 @@ WRONG = {"A": "B", "B": "C", "C": "D", "D": "A"}
 """A wrong letter for each right one, the same for all models."""
 
 
-def model(places: dict[str, str], alike: Sequence[str] = ()) -> Any:
-    """A model that answers some questions with a letter, those named as all models do wrongly, and the rest rightly."""
-
-    def answer(doc: Row) -> str:
-        if doc["question"] in places:
-            return places[doc["question"]]
-        return f"\\boxed{{{WRONG[doc['answer_letter']]}}}" if doc["question"] in alike else right_answer(doc)
-
-    return answer
+def model(places: dict[str, str]) -> Any:
+    """A model that answers some questions as it is told, and the rest rightly."""
+    return lambda doc: places.get(doc["question"]) or right_answer(doc)
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +36,15 @@ def folder(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("runs")
     docs = documents(load(TASK))
-    first, second, third, fourth, fifth = (doc["question"] for doc in docs[:5])
+    wrong = [f"\\boxed{{{WRONG[doc['answer_letter']]}}}" for doc in docs]
     letters = [letter for letter in "ABCD" if letter != docs[3]["answer_letter"]]
-    for number, name in enumerate(("one", "two", "three", "weak")):
-        places = {fourth: f"\\boxed{{{letters[number % 3]}}}"}
-        if number < 3:
-            places[fifth] = "=HYPERLINK(1) I cannot say."
-        if name == "weak":
-            for doc in docs[5:8]:
-                places[doc["question"]] = f"\\boxed{{{WRONG[doc['answer_letter']]}}}"
-        alike = [first, *([second] if number < 3 else []), *([third] if number < 2 else [])]
-        save_run(folder / name, model(places, alike), tasks=TASK, model=f"org/{name}")
+    missed = {"one": (0, 1, 2), "two": (0, 1, 2), "three": (0, 1), "weak": (0, 5, 6, 7)}
+    for number, name in enumerate(missed):
+        places = {docs[place]["question"]: wrong[place] for place in missed[name]}
+        places[docs[3]["question"]] = f"\\boxed{{{letters[number % 3]}}}"
+        if name != "weak":
+            places[docs[4]["question"]] = "=HYPERLINK(1) I cannot say."
+        save_run(folder / name, model(places), tasks=TASK, model=f"org/{name}")
     return folder
 
 
