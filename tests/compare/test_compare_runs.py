@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from given import GENERATION_TASKS, Row, table
@@ -16,8 +17,12 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
+from medtasks_utils.compare.contrast import Contrast
+from medtasks_utils.compare.difference import MetricDifference, corrected
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import STRICT
+from medtasks_utils.statistics.metrics import ACC
 from medtasks_utils.statistics.sequential import expected_clusters
 
 
@@ -252,3 +257,10 @@ def test_the_command(saved, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out).items() >= {"version": 1, "points": 3}.items()
     assert cli.main(["compare", a]) == 1
     assert "name a second run" in capsys.readouterr().err
+
+
+def test_whole_tasks_and_breakdowns_are_corrected_apart():
+    tests = [(None, 0.01), ("subject", 0.02), (None, 0.03), ("subject", 0.04), ("subject", None)]
+    contrasts = [(breakdown, cast(Contrast, SimpleNamespace(p=p))) for breakdown, p in tests]
+    parts = [MetricDifference("task", STRICT, ACC, breakdown, breakdown, one) for breakdown, one in contrasts]
+    assert [part.p_adjusted for part in corrected(parts)] == [0.02, 0.04, 0.03, 0.04, None]
