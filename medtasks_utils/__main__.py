@@ -67,7 +67,8 @@ def _parse(words: Sequence[str]) -> Command:
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]
-        parser.error(f"there is no {'flag' if flag.startswith('-') else 'argument'} {flag}{did_you_mean(flag, flags)}")
+        what = "there is no flag" if flag.startswith("-") else "unexpected argument:"
+        parser.error(f"{what} {flag}{did_you_mean(flag, flags)}")
     return parser.command.from_arguments(arguments)
 
 

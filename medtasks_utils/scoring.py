@@ -110,7 +110,9 @@ class Scorer:
         answers: list[tuple[Example, Answer]] = []
         for row, text in zip(rows, responses, strict=True):
             if not isinstance(text, str):
-                raise UsageError(f"{self.info.name}: a response must be a text, not {text!r:.50}; pass '' for none")
+                raise UsageError(
+                    f"{self.info.name}: a response must be a string, not {text!r:.50}; pass '' if there is no response"
+                )
             example, response = self.example(row, shown), printable(text)
             examples.append(example)
             answers += [(example, read(response, example, self.options)) for read in self.benchmark.readers.values()]

@@ -20,7 +20,8 @@ def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
         yield f"  accuracy: {by_rules}, by the LLM's readings {_percent(audited['accuracy_as_read'])}"
         agreements = [row["person_agrees"] for row in audited["readings"] if row["person_agrees"] is not None]
         if agreements:
-            yield f"  a person's marks: the LLM read the same in {sum(agreements)} of {len(agreements)}"
+            shared = f"{sum(agreements)} of {len(agreements)} marked responses"
+            yield f"  the LLM read the same answer as a person in {shared}"
         for row in [row for row in audited["readings"] if row["differs"]][:_SHOWN]:
             readings = ", ".join(f"{name} {row[name]}" for name in audited["filters"])
             yield f"    {row['doc_id']}: {readings}, LLM {row['stated']}: …{one_line(row['end'])[-120:]}"

@@ -558,7 +558,7 @@ class ChoiceBenchmark(Benchmark):
         return {"options": [""] * len(LETTERS)}
 
     def asked(self, example: Example) -> tuple[Hashable, str]:
-        """Return a key of the question and its choices in any order, and the text of the right choice."""
+        """Return a key that is equal for the same question and choices in any order, and the right choice's text."""
         options = example["options"]
         return (words_of(example["question"]), *sorted(options)), options[example["answer_idx"]]
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 
 class Reached(NamedTuple):
-    """The value of a metric that a reader reaches without the question, and the reader's name."""
+    """The value of a metric that a classifier reaches without seeing the question, and the classifier's name."""
 
     value: float
     reader: str

@@ -24,8 +24,8 @@ class Report(Command):
         split: store prompts and responses in a folder next to the page, <name>_files
         baseline: the run that the others are compared with: its name on the page, its model, or its folder; default:
             the first run (readers can choose another on the page)
-        compare: the runs that come next, named as for --baseline; of more than eight runs, only the first eight are
-            drawn and compared at first
+        compare: the runs to show right after the baseline, named as for --baseline; if there are more than eight runs,
+            only the first eight are drawn and compared until readers choose others
     """
 
     paths: tuple[Path, ...]

@@ -129,12 +129,13 @@ def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
     ('strict-match', 'none', 'none')
     >>> _chosen_filter(c, a, None)
     Traceback (most recent call last):
-    medtasks_utils.errors.MedtasksError: c: not both runs have strict-match; filters in both: none
+    medtasks_utils.errors.MedtasksError: c: strict-match is missing from one or both runs; filters in both: none
     """
     in_both = [name for name in a.filters if name in b.filters]
     name = wanted or (in_both[0] if in_both and DEFAULT_FILTER not in in_both else DEFAULT_FILTER)
     if name not in in_both:
-        raise MedtasksError(f"{a.task}: not both runs have {name}; filters in both: {', '.join(in_both) or 'none'}")
+        listed = ", ".join(in_both) or "none"
+        raise MedtasksError(f"{a.task}: {name} is missing from one or both runs; filters in both: {listed}")
     return name
 
 

@@ -128,7 +128,7 @@ class TaskPair:
             reasons = "; ".join(comparable.refused)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")
         if comparable.examples:
-            yield f"compared only on the examples that both runs have: {comparable.examples}"
+            yield f"the runs have {comparable.examples}; they are compared only on those in both"
         yield from (*comparable.refused, *comparable.warned)
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:

@@ -136,8 +136,9 @@ _NODES = (
 def evaluate(expression: str) -> Number | None:
     """Evaluate an arithmetic expression; return None if it is invalid, or its value is not finite or too large.
 
-    Only arithmetic, comparisons, conditions and a few functions of ``math`` are allowed. The size of values is limited,
-    other attributes cannot be accessed, and evaluating has no side effects.
+    Only numbers, arithmetic, comparisons, conditions, and a few functions and constants (built-in ones, and those of
+    ``math`` and numpy) are allowed. The size of values is limited, no other attribute can be accessed, and evaluation
+    has no side effects.
     """
     from simpleeval import InvalidExpression, SimpleEval
 

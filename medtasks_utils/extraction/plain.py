@@ -121,14 +121,14 @@ def stated(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    r"""Normalise digits and markup, remove rulers and end tokens, and cut a long text to its two ends.
+    r"""Normalise characters and markup, remove final rules and end tokens, and keep only the two ends of a long text.
 
     >>> tidied("答案：Ｃ\r\n\r\n---"), tidied("<b>A</b><|im_end|>")
     ('答案:C', '**A**')
     """
     text = both_ends(text).translate(_SIGNS)
     text = rewritten(text, _WRITTEN).strip()
-    for _ in range(3):  # such as a ruler and two end tokens
+    for _ in range(3):  # such as a horizontal rule and two end tokens
         text = _TAIL_MARK.sub("", text).rstrip()
     return text
 

@@ -85,8 +85,9 @@ def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result",
 
     Args:
         text: the final text of a response.
-        kind: the kind of value: decimals and integers are read as floats, ages as pairs (weeks, days).
-        keys: words that mark a key in JSON as the answer's if its name contains one of them.
+        kind: the kind of value: decimals and integers are read as floats, dates as ``datetime.date``, and ages
+            (``weeks_days``) as pairs (weeks, days).
+        keys: words; a JSON key whose name contains one of them holds the answer.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76

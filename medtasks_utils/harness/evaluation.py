@@ -169,7 +169,10 @@ class Evaluation:
         return self.store.way_on
 
     def finish(self, results: dict[str, Any]) -> dict[str, Any]:
-        """Return lm_eval's results as they are saved: with the numbers of tokens, and without secrets."""
+        """Stop the clock, and return lm_eval's results as they are saved: with numbers of tokens, without secrets.
+
+        From here to the end of the run, nothing is printed on standard output, so that lm_eval's table is not shown.
+        """
         self.spent = {"tokens": dict(spent)} if spent else {}
         if self.store and self.store.reused:
             self.spent["answers_taken_over"] = self.store.reused

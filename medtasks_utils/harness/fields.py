@@ -88,9 +88,10 @@ class ReadFilter(Filter):  # type: ignore[misc]
     """The filter that reads the answer in a response.
 
     Args:
-        reading: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in the response).
-        read: a function of the reading, a response and its document that returns the answer. It is set by
-            :class:`medtasks_utils.harness.task.MedTask`, which knows the benchmark and the options.
+        reading: the rule to read by: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in
+            the response).
+        read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document. It is
+            set by :class:`medtasks_utils.harness.task.MedTask`, which knows the benchmark and the options.
     """
 
     def __init__(self, reading: str = "", read: Any = None) -> None:

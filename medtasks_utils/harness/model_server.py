@@ -67,7 +67,9 @@ def read(
     else:
         words = in_brackets(words_of(body))
     if status < 400:
-        raise ServerUnavailable(f"{url} sent a response without a reply{words}: check that base_url is right", words)
+        raise ServerUnavailable(
+            f"{url} responded, but not with a model's reply{words}: check that base_url is right", words
+        )
     problem = f"{url} answered with status {status} for the model {model}{words}"
     if status == 413 or (status in (400, 422) and _TOO_LONG.search(body)):
         raise PromptTooLong(problem)
@@ -94,7 +96,12 @@ def pause_before(attempt: int, error: ServerUnavailable) -> float:
         error: the error of the previous attempt.
     """
     if error.retry_after > LONGEST_PAUSE:
-        logger.warning("%s; it asks to wait %.0f s; retrying after %d s", error, error.retry_after, LONGEST_PAUSE)
+        logger.warning(
+            "%s; it asks clients to wait %.0f s, but this one retries after %d s",
+            error,
+            error.retry_after,
+            LONGEST_PAUSE,
+        )
     return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
 
 

@@ -79,7 +79,7 @@ class Reply(str):
         reasoning: str | None = None,
         refusal: str | None = None,
     ) -> "Reply":
-        """Create a reply; attributes that are not given are unknown."""
+        """Create a reply; by default, its end and its tokens are unknown, and it has no reasoning and no refusal."""
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
         return self

@@ -30,7 +30,7 @@ class _Entry:
 
     Attributes:
         task: the task in the first run that has the document.
-        labels: the texts that are shown for answers, by answer; other answers are shown as they are.
+        answer_texts: the texts to show instead of answers, by answer; any other answer is shown as it is.
         place: the index of the document among the samples of ``task``.
         shown: the sample of that run, whose prompt and fields are stored as the document's.
         samples: the samples by run number.
@@ -38,7 +38,7 @@ class _Entry:
     """
 
     task: TaskRun
-    labels: Mapping[str, str]
+    answer_texts: Mapping[str, str]
     place: int
     shown: Sample
     samples: dict[int, Sample] = field(default_factory=dict)
@@ -65,11 +65,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     by_task: dict[str, dict[tuple[str, int], _Entry]] = defaultdict(dict)
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
-            labels = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
+            answer_texts = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
             notes, of_task = disputed(task), by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
-                entry = of_task.setdefault(key, _Entry(task, labels, place, sample))
+                entry = of_task.setdefault(key, _Entry(task, answer_texts, place, sample))
                 entry.samples[run_number] = sample
                 if sample.doc_id in notes:
                     entry.disputed[run_number] = notes[sample.doc_id]
@@ -86,7 +86,8 @@ def _record(entry: _Entry, run: int) -> Row:
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     details = {name: value for name, value in logged if value not in (None, "")}
     answers = {
-        name: [entry.labels.get(answer, answer) for answer in of_filter] for name, of_filter in sample.answers.items()
+        name: [entry.answer_texts.get(answer, answer) for answer in of_filter]
+        for name, of_filter in sample.answers.items()
     }
     record = {
         "responses": sample.responses,
@@ -137,7 +138,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             "task": tasks.index(entry.task.task),
             "id": shown.doc_id,
             "snippet": _snippet(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET_LENGTH),
-            "target": _answer_text([shown.target], entry.labels),
+            "target": _answer_text([shown.target], entry.answer_texts),
         }
         documents.append(document | {name: groups[entry.place] for name, groups in entry.task.groups.items()})
         for run, sample in entry.samples.items():
@@ -147,7 +148,7 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             samples.append(
                 {"document": place, "run": run, "badges": _badges(sample, marked, run in entry.disputed), **numbers}
             )
-            labelled.append((sample, entry.labels))
+            labelled.append((sample, entry.answer_texts))
     filters = list(dict.fromkeys(chain.from_iterable(sample.answers for sample, _ in labelled)))
     read = ("acc", "unanswered", "answer", "found_by")
     return {
@@ -169,7 +170,7 @@ def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _read(sample: Sample, labels: Mapping[str, str], filter_name: str) -> Row:
+def _read(sample: Sample, answer_texts: Mapping[str, str], filter_name: str) -> Row:
     """Return the index fields for a filter's answer to a sample; empty if the sample lacks the filter."""
     if filter_name not in sample.answers:
         return {}
@@ -177,7 +178,7 @@ def _read(sample: Sample, labels: Mapping[str, str], filter_name: str) -> Row:
     return {
         "acc": metrics.get("acc"),
         "unanswered": metrics.get("answered") == 0,
-        "answer": _answer_text(sample.answers[filter_name], labels),
+        "answer": _answer_text(sample.answers[filter_name], answer_texts),
         "found_by": sample.way_found(filter_name),
     }
 
@@ -189,9 +190,9 @@ def _mean(logged: Any) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def _answer_text(answers: Sequence[str], labels: Mapping[str, str]) -> str:
+def _answer_text(answers: Sequence[str], answer_texts: Mapping[str, str]) -> str:
     """Return the distinct answers as text, with their counts if there are several generations."""
-    counts = Counter(labels.get(answer, answer) for answer in answers)
+    counts = Counter(answer_texts.get(answer, answer) for answer in answers)
     texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
     return _snippet(", ".join(texts), _ANSWER_LENGTH)
 

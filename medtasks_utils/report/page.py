@@ -95,7 +95,7 @@ FIGURES = (".svg", ".tex", ".md")
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard under the published rules for a paper, sorted by the first column in descending order.
+    """Return the leaderboard for a paper, under the published rules, in descending order of its first column.
 
     Args:
         runs: the runs; those without scores are left out.

@@ -128,7 +128,7 @@ class ReportTable:
 
     Attributes:
         head: the headings of the columns.
-        rows: the rows, each with one cell per head; the first cell is the name of the row.
+        rows: the rows, each with one cell per column; the first cell is the name of the row.
         texts: the number of columns, from the left, that contain text instead of numbers.
     """
 

@@ -101,7 +101,7 @@ class TaskRun:
         return {division.name: [division.key(sample.doc) for sample in self.samples] for division in breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
-        """Return the scores of all samples in order; a sample without a value has empty scores."""
+        """Return the scores of all samples in order; a sample for which the metric was not computed has none."""
         key = filter_name, metric
         if key not in self._scores:
             rows = [sample.scores_of(filter_name, metric) for sample in self.samples]

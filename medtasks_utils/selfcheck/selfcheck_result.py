@@ -77,7 +77,7 @@ class SelfcheckResult:
         return bool(self.missed or self.problems)
 
     def to_data(self) -> dict[str, Any]:
-        """Return a JSON-compatible dict: whether it passed, every score, and the paths of runs and report."""
+        """Return a JSON-compatible dict: whether it passed, problems, every score, and the paths of runs and report."""
         return {
             "passed": not self.failed,
             "problems": self.problems,

@@ -79,7 +79,7 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
         rest.append(text[done:start])
         done = stop
     if len(calls) > MAX_CALLS:
-        problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run of one reply"
+        problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run per reply"
         calls[MAX_CALLS:] = [Call("", problem=problem)]
     return calls, "".join([*rest, text[done:], reply[end:]])
 

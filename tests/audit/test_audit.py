@@ -195,7 +195,7 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--marks", tmp_path / "marks.csv") == 0
         assert audit(server.url, tmp_path / "run", "--marks", path) == 2
-    assert "a person's marks: the LLM read the same in 1 of 2" in capsys.readouterr().out
+    assert "the LLM read the same answer as a person in 1 of 2 marked responses" in capsys.readouterr().out
     found = {row["doc_id"]: row["person_agrees"] for row in json.loads(audit_file(path).read_text())["readings"]}
     assert found == {0: True, 1: False, 2: None, 3: None}
 

@@ -127,7 +127,8 @@ def test_search_keys_and_addresses(browser, address):
         open_first(page)
         assert page.evaluate("CSS.highlights.get('found').size") > 0
         page.fill("input[name=q]", "")
-        choose(page, task="medhallu", result="wrong", run="second")
+        page.wait_for_function("() => document.querySelector('#count').textContent.startsWith('210 of')")
+        choose(page, result="wrong", run="second")
         page.locator("#list").focus()
         for key, place in (("Home", 1), ("j", 2), ("j", 3), ("k", 2)):
             page.keyboard.press(key)

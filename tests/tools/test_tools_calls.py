@@ -55,12 +55,12 @@ def test_calls_beyond_the_limit_are_told_of():
     calls, _ = read_calls(tagged("calculator", "1") * 16, BOTH)
     assert [call.problem for call in calls] == [None] * 16
     *run, more = read_calls(tagged("calculator", "1") * 19, BOTH)[0]
-    assert (run, more) == (calls, Call("", problem="3 more calls were not run: at most 16 are run of one reply"))
+    assert (run, more) == (calls, Call("", problem="3 more calls were not run: at most 16 are run per reply"))
 
 
 def test_a_hundred_objects_of_a_reply_are_parsed_and_no_more():
     calls, rest = read_calls(f"{CALL}\nx\n" * 120, BOTH)
-    assert calls[-1] == Call("", problem="84 more calls were not run: at most 16 are run of one reply")
+    assert calls[-1] == Call("", problem="84 more calls were not run: at most 16 are run per reply")
     assert rest.count(CALL) == 20
 
 

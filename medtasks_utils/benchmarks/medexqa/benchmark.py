@@ -83,7 +83,8 @@ class MedExQA(ChoiceBenchmark):
         weights = options.mcq_weight, options.explanation_weight
         if abs(sum(weights) - 1) < 1e-9:
             return []
-        return [f"the weights {weights} sum to {sum(weights)}, not 1; combined uses them unchanged"]
+        total = f"mcq_weight and explanation_weight sum to {sum(weights):g}, not 1"
+        return [f"{total}; the metric combined uses them unchanged"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""

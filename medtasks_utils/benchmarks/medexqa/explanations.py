@@ -135,7 +135,10 @@ class Explanations:
         if failed:
             ids, first = ", ".join(failed), next(iter(failed.values()))
             logger.warning(
-                "%s: the judge failed on %s; the means leave these out (first failure: %s)", self._task, ids, first
+                "%s: the judge failed on %s; each counts as the mean of the judged right answers (first failure: %s)",
+                self._task,
+                ids,
+                first,
             )
             if all(judged.failure for judged in judgements.values()):
                 self.failure = (

@@ -150,7 +150,7 @@ class MedHallu(Benchmark):
             AbstentionRow("reward", "reward"),
         ),
         lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over all "
-        "examples, any other answer counts as wrong, and for F1 as not hallucinated.",
+        "examples, an abstention or a missing answer counts as wrong; F1 treats it as not hallucinated.",
     )
 
     # ---- rows

@@ -19,7 +19,7 @@ from . import ExplanationMetric
 
 
 class Bleu(ExplanationMetric):
-    """BLEU-4 without smoothing, of an example against all of its references together."""
+    """BLEU-4 without smoothing, of one explanation against all references of its example together."""
 
     name = "bleu"
 
