@@ -95,5 +95,5 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     yield "n counts independent examples: examples that share a question or a note count once."
     yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
-    yield f"within {WITHIN:g} points; without --against, n needed is the number evaluated."
+    yield f"within {WITHIN:g} points; without --against, a run has to evaluate all of n needed."
     yield "repeats: – if no number is enough, or for metrics other than acc; both runs must have several generations."

@@ -251,7 +251,7 @@ def metrics_of(
         else:
             problem = (
                 f"{name} is neither a metric that this task reports with these options ({', '.join(reported)}) nor one "
-                "of lm_eval; to define a metric of your own, set process_results too"
+                "of lm_eval's; to define a metric of your own, set process_results too"
             )
         if problem:
             raise field_error(task, settings, "metric_list", problem)

@@ -102,7 +102,13 @@ def _record(entry: _Entry, run: int) -> Row:
 
 
 def _badges(sample: Sample, marked: Mapping[str, str], is_disputed: bool) -> list[str]:
-    """Return the badges of a sample; ``marked`` has the benchmark's own, by the metric that is not 0 if one applies."""
+    """Return the badges of a sample.
+
+    Args:
+        sample: the sample.
+        marked: the benchmark's own badges, by metric; a sample has the badge if the metric is not 0.
+        is_disputed: True if an LLM read something else in the sample than a filter.
+    """
     marks = {
         "generations disagree": len(sample.responses) > 1
         and any(len(set(answers)) > 1 for answers in sample.answers.values()),

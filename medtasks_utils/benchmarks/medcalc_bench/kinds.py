@@ -1,6 +1,7 @@
 """Define the kinds of answer in MedCalc-Bench: how each is written in the data, read, and scored.
 
-The kind depends only on the calculator (``calculators.csv``); the column ``Output Type`` is wrong for some calculators.
+The kind is that of the calculator (``calculators.csv``), except that gestational ages in the corrected rows are in days
+(:class:`Days`). The column ``Output Type`` is not used, since it is wrong for some calculators.
 """
 
 import csv
