@@ -67,7 +67,7 @@ def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes(ca
     assert pauses == [1, 2, 4, 8, 10, 10]
     assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120)] == [7, 120]
     assert caplog.text == ""
-    assert pause_before(2, ServerUnavailable("", retry_after=120.5)) == 120 and "retrying after 120 s" in caplog.text
+    assert pause_before(2, ServerUnavailable("", retry_after=120.5)) == 120 and "retries after 120 s" in caplog.text
 
 
 # ---- models in this process
