@@ -16,6 +16,7 @@ from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
 from medtasks_utils import __main__ as cli
+from medtasks_utils.compare.against import Against
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
@@ -89,6 +90,7 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         new = partial(run, served, data, tmp_path / "new", capsys)
         before = len(served.requests)
         against = ["--against", str(tmp_path / "saved")]
+        assert [Against(against[1], [TASK], within)._within for within in (None, 0)] == [2, 0], "0 is no default"
         for flags, message in (
             ([*against, "--predict_only"], "--predict_only"),
             (["--within", "3"], "--within has no effect without --against"),
