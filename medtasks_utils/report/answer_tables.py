@@ -1,12 +1,11 @@
 """Build the table of how answers were found, and the figure of the cost of abstaining."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.results.samples import number
-from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 from .report_tables import Cell, Figure, ReportTable, figure_row, samples_link
@@ -39,19 +38,16 @@ def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
     return table
 
 
-def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str, names: Sequence[str]) -> Figure:
+def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str) -> Figure:
     """Return a figure of the cost of abstaining, with the rows that the benchmark declares."""
-    samples, nothing = topic.samples(), Estimate(0, None)
     rows = []
     for row in abstention.rows:
         metric = topic.metric(row.metric)
-        estimates = [
-            estimate(_scores(topic.results[run], filter_name, row), metric) if run in samples else nothing
-            for run in names
-        ]
-        shown = figure_row(row.name, estimates, metric)
+        scores = {run: _scores(topic.results[run], filter_name, row) for run in topic.samples()}
+        estimates = {run: estimate(of_run, metric) for run, of_run in scores.items()}
+        shown = figure_row(topic, row.name, row.metric, estimates)
         rows.append(replace(shown, counted="") if row.rescore else shown)
-    reasons = topic.numbered_reasons(names, filter_name, "acc")
+    reasons = topic.incomparable_runs(filter_name, "acc")
     return Figure("The cost of abstaining", "answers", rows, abstention.lead, folded=True, reasons=reasons)
 
 

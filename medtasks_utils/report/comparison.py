@@ -5,7 +5,7 @@ from itertools import chain, combinations, islice, product
 from typing import Any
 
 from medtasks_utils.compare import MetricDifference, compare_runs, corrected
-from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results import Run
 
 from .report_tables import counted, shown_value
 from .topics import incompatibility
@@ -46,13 +46,9 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
         by its breakdowns; by task or group that is not compared, the reason; and sentences that readers need.
     """
 
-    def tasks_of(run: Run, name: str) -> list[TaskRun]:
-        names = run.groups[name].tasks if name in run.groups else [name]
-        return [run.tasks[task] for task in names if task in run.tasks]
-
     def reason(name: str, of_explanations: bool = False) -> str:
         """Return the reason why a group or task must not be compared; an empty string if it may be."""
-        members = tasks_of(a, name), tasks_of(b, name)
+        members = a.tasks_of(name), b.tasks_of(name)
         for task in chain(*members):
             if not any(filter_name in sample.answers for sample in task.samples):
                 return "no samples in one of the runs"

@@ -14,7 +14,7 @@ from medtasks_utils.results import Run
 
 from .outcomes import OUTCOMES, outcomes
 from .ranking import Rank, ranks
-from .report_tables import FigureRow, figure_row, listed
+from .report_tables import FigureRow, listed, metric_row
 from .text import words
 from .topics import RunResult, Topic
 
@@ -62,9 +62,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
     ranks_by_topic = ranks(shown) if len(names) > 1 else {}
-    columns = {
-        filter_name: [_column(topic, names, filter_name, ranks_by_topic) for topic in shown] for filter_name in filters
-    }
+    columns = {filter_name: [_column(topic, filter_name, ranks_by_topic) for topic in shown] for filter_name in filters}
     return {
         "columns": columns,
         "sentences": {name: _sentences(of_filter, names) for name, of_filter in columns.items()},
@@ -75,23 +73,19 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     }
 
 
-def _column(
-    topic: Topic, names: Sequence[str], filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]
-) -> Column:
+def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]) -> Column:
     """Return the column of a topic under a filter, or under the topic's first filter if it lacks ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
     by_run = {rank.run: rank[2:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
-    row = figure_row(topic.label, [topic.estimate(name, filter_name, metric.name) for name in names], metric)
-    row.reached = reached and reached.value * metric.scale
     return Column(
-        **vars(row),
+        **vars(metric_row(topic, topic.label, filter_name, metric.name)),
         topic=topic.name,
         metric=metric.name,
         ascending=metric.higher_is_better is False,
         is_overall=topic.is_overall,
-        ranks=[by_run.get(name) for name in names],
-        reasons=topic.numbered_reasons(names, filter_name, metric.name),
+        ranks=[by_run.get(name) for name in topic.runs],
+        reasons=topic.incomparable_runs(filter_name, metric.name),
         reader=words(reached.reader) if reached else "",
         chance=_chance(topic, metric.name),
     )

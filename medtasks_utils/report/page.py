@@ -68,7 +68,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         "runs": names,
         "filters": filters,
         "board": leaderboard(topics, runs, choices or filters[:1]),
-        "topics": [topic_section(topic, runs) for topic in topics if not topic.is_overall],
+        "topics": [topic_section(topic) for topic in topics if not topic.is_overall],
         "compared": {"lead": LEAD, "pairs": comparison_data(runs, filters)},
         "about": [table for table in about if table.rows],
     }

@@ -48,10 +48,10 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
 
 def _comparable(topic: Topic, filter_name: str) -> list[str]:
     """Return the names of the runs that can be ranked together in a topic."""
-    if not topic.headline or not all(result.tasks and result.samples for result in topic.results.values()):
+    if not all(result.samples for result in topic.results.values()):
         return []
     incomparable = topic.incomparable_runs(filter_name, topic.headline[0])
-    return [run for run in topic.results if run not in incomparable]
+    return [run for run in topic.results if topic.runs.index(run) not in incomparable]
 
 
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:

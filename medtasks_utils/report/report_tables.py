@@ -1,6 +1,6 @@
 """Define the data from which the page's scripts draw sections, figures and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 from medtasks_utils.compare.contrast import Contrast
 from medtasks_utils.statistics.intervals import UNRELIABLE, Estimate
 from medtasks_utils.statistics.metrics import Metric
+
+from .topics import Topic
 
 
 class Shown(NamedTuple):
@@ -70,13 +72,20 @@ class FigureRow:
     counted: str = ""
 
 
-def figure_row(
-    label: str, estimates: Sequence[Estimate], metric: Metric, filters: dict[str, str] | None = None
-) -> FigureRow:
-    """Return a row of a figure from the estimates of all runs of the page."""
-    values = [shown_value(result, metric) for result in estimates]
+def figure_row(topic: Topic, label: str, metric_name: str, estimates: Mapping[str, Estimate]) -> FigureRow:
+    """Return a row of a figure from a metric's estimates by run."""
+    metric = topic.metric(metric_name)
+    values = [shown_value(estimates[run], metric) if run in estimates else None for run in topic.runs]
     is_drawn = metric.unit in ("share", "points")
-    return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, filters or {}, counted=counted(metric))
+    return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, counted=counted(metric))
+
+
+def metric_row(topic: Topic, label: str, filter_name: str, metric_name: str) -> FigureRow:
+    """Return a row with a metric of all examples, and the best score without the question if it was measured."""
+    estimates = {run: topic.estimate(run, filter_name, metric_name) for run in topic.results}
+    row, reached = figure_row(topic, label, metric_name, estimates), topic.without_question(metric_name)
+    row.reached = reached and reached.value * topic.metric(metric_name).scale
+    return row
 
 
 def counted(metric: Metric) -> str:

@@ -1,54 +1,49 @@
 """Build the section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from medtasks_utils.benchmarks.base import Breakdown
-from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
 from .answer_tables import abstention_figure, found_by_table
-from .report_tables import Figure, FigureRow, ReportTable, Section, figure_row
+from .report_tables import Figure, ReportTable, Section, figure_row, metric_row
 from .text import words
 from .topics import Topic
 
 
-def topic_section(topic: Topic, runs: Sequence[Run]) -> Section:
+def topic_section(topic: Topic) -> Section:
     """Return the section of a topic, with its figures and tables for each filter."""
-    names = [run.name for run in runs]
     blocks: list[Figure | ReportTable] = []
     for filter_name in topic.filters:
         of_filter: list[Figure | ReportTable] = []
         if topic.benchmark:
             for breakdown in topic.benchmark.breakdowns:
-                of_filter += breakdown_figures(topic, breakdown, filter_name, names)
+                of_filter += breakdown_figures(topic, breakdown, filter_name)
             if topic.benchmark.abstention:
-                of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name, names))
-        of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name, names)]
+                of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name))
+        of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
     subtitle = "" if topic.name in topic.label else topic.name
-    members = max(len(result.tasks) if result.is_group else 0 for result in topic.results.values())
-    lead = f"Numbers of the whole group are unweighted means over its {members} tasks." if members else ""
-    tasks = list(dict.fromkeys(task.task for result in topic.results.values() for task in result.tasks))
-    curves = {filter_name: _curves(topic, filter_name, names) for filter_name in topic.filters}
-    return Section(f"unit-{topic.name}", topic.label, subtitle, lead, blocks, tasks, curves)
+    lead = f"Numbers of the whole group are unweighted means over its {len(topic.tasks)} tasks."
+    curves = {filter_name: _curves(topic, filter_name) for filter_name in topic.filters}
+    return Section(f"unit-{topic.name}", topic.label, subtitle, lead * topic.is_group, blocks, topic.tasks, curves)
 
 
-def _curves(topic: Topic, filter_name: str, names: Sequence[str]) -> dict[int, dict[str, Any]]:
+def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
     """Return each run's accuracy by token budget, by run number; empty for a group, and for a task of no benchmark."""
     curves = {}
-    for run, result in topic.results.items():
-        curve = budget_curve(result.tasks[0], filter_name) if topic.benchmark and not result.is_group else None
+    for run, result in topic.results.items() if topic.benchmark and not topic.is_group else ():
+        curve = budget_curve(result.tasks[0], filter_name)
         if curve is not None:
-            curves[names.index(run)] = curve
+            curves[topic.runs.index(run)] = curve
     return curves
 
 
-def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, names: Sequence[str]) -> list[Figure]:
+def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str) -> list[Figure]:
     """Return a figure for each of the breakdown's metrics that a run has; only the first figure is not collapsed.
 
     Groups are in their natural order if they have one, else in descending order of their mean over the runs. If all
@@ -69,11 +64,12 @@ def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str, name
 
         rows = []
         for group in sorted(groups, key=place):
-            estimates = [groups[group].get(name, Estimate(0, None)) for name in names]
-            filters = {"task": topic.only_task, breakdown.name: group} if topic.only_task else {}
-            rows.append(figure_row(words(group), estimates, topic.metric(metric), filters))
+            row = figure_row(topic, words(group), metric, groups[group])
+            if topic.only_task:
+                row.filters = {"task": topic.only_task, breakdown.name: group}
+            rows.append(row)
         title = f"{metric} by {breakdown.name}"
-        reasons = topic.numbered_reasons(names, filter_name, metric)
+        reasons = topic.incomparable_runs(filter_name, metric)
         figures.append(Figure(title, breakdown.name, rows, folded=bool(figures), reasons=reasons, of_groups=True))
     return figures
 
@@ -91,13 +87,8 @@ def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[
     return groups
 
 
-def _all_metrics(topic: Topic, filter_name: str, names: Sequence[str]) -> Figure:
+def _all_metrics(topic: Topic, filter_name: str) -> Figure:
     """Return a figure of all metrics of all runs, with the best scores without the question if they were measured."""
-    rows: list[FigureRow] = []
-    for name in topic.metrics(filter_name):
-        metric, reached = topic.metric(name), topic.without_question(name)
-        row = figure_row(name, [topic.estimate(run, filter_name, name) for run in names], metric)
-        row.reached = reached and reached.value * metric.scale
-        rows.append(row)
-    reasons = topic.numbered_reasons(names, filter_name, "acc")
+    rows = [metric_row(topic, name, filter_name, name) for name in topic.metrics(filter_name)]
+    reasons = topic.incomparable_runs(filter_name, "acc")
     return Figure("All metrics", "metric", rows, folded=bool(topic.benchmark), reasons=reasons)

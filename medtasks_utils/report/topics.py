@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import Run, Sample, TaskRun
+from medtasks_utils.results import GroupRun, Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
@@ -26,13 +26,11 @@ class RunResult:
     Attributes:
         tasks: the task, or those tasks of the group that the run has.
         metrics: the values that the harness reported for the topic.
-        is_group: True if these values are means over tasks.
         asked: the number of evaluated examples; 0 if unknown.
     """
 
     tasks: list[TaskRun]
     metrics: Metrics
-    is_group: bool = False
     asked: int = 0
 
     @cached_property
@@ -72,11 +70,15 @@ class Topic:
 
     Attributes:
         benchmark_name: the benchmark of its tasks; None for tasks of no benchmark and groups of several benchmarks.
-        results: the result of each run, by name, in the order of the runs.
+        is_group: True for a group of tasks, whose reported values are means over its tasks.
+        runs: the names of all runs of the page, in order.
+        results: the result of each run that has it, by name, in the same order.
     """
 
     name: str
     benchmark_name: str | None
+    is_group: bool
+    runs: list[str]
     results: dict[str, RunResult] = field(default_factory=dict)
 
     @property
@@ -87,7 +89,7 @@ class Topic:
     @property
     def is_overall(self) -> bool:
         """True if it is a group of several benchmarks, which is shown in the summary and has no section."""
-        return self.benchmark_name is None and any(result.is_group for result in self.results.values())
+        return self.is_group and self.benchmark_name is None
 
     @property
     def label(self) -> str:
@@ -104,18 +106,21 @@ class Topic:
 
     @property
     def filters(self) -> list[str]:
-        """The filters that any run has; for a group, those of its reported values, or of its tasks if it has none."""
+        """The filters that any run has: those of its reported values, or of its tasks if it has none."""
         names: list[str] = []
         for result in self.results.values():
-            of_group = [name for _, name in result.metrics] if result.is_group else []
-            names += of_group or result.filters
+            names += [name for _, name in result.metrics] or result.filters
         return list(dict.fromkeys(names))
+
+    @property
+    def tasks(self) -> list[str]:
+        """The names of its tasks, in any run."""
+        return list(dict.fromkeys(task.task for result in self.results.values() for task in result.tasks))
 
     @property
     def only_task(self) -> str:
         """The name of the topic's task, for links to its samples; empty if it has several tasks."""
-        tasks = {task.task for result in self.results.values() for task in result.tasks}
-        return tasks.pop() if len(tasks) == 1 else ""
+        return self.tasks[0] if len(self.tasks) == 1 else ""
 
     def samples(self) -> dict[str, list[Sample]]:
         """Return the samples by run, for the runs that have any."""
@@ -134,21 +139,15 @@ class Topic:
     def headline(self) -> list[str]:
         """The metrics that a summary shows.
 
-        These are the first metric, the benchmark's headline metrics (``acc`` without a benchmark), and those that a
-        variant of the task adds in its ``metric_list``.
+        These are the first metric, the benchmark's headline metrics, and those that the benchmark does not declare, which
+        a variant of the task adds; without a benchmark, all metrics.
         """
         names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
-        further = [*(self.benchmark.headline_metrics if self.benchmark else ("acc",))]
-        declared = (
-            {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-            if self.benchmark
-            else set()
-        )
-        for result in self.results.values():
-            for task in result.tasks:
-                listed = [entry["metric"] for entry in task.config.get("metric_list") or ()]
-                further += [name for name in listed if name not in declared]
-        return list(dict.fromkeys([*names[:1], *(name for name in further if name in names)]))
+        if self.benchmark is None:
+            return list(dict.fromkeys(names))
+        declared = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+        declared.difference_update(names[:1], self.benchmark.headline_metrics)
+        return list(dict.fromkeys(name for name in names if name not in declared))
 
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
         """Return a run's value of a metric, with its 95 % interval.
@@ -156,18 +155,18 @@ class Topic:
         The value is computed from the samples. If there are none, or if it differs from the value that the harness
         reported, the reported value is returned.
         """
-        result, metric = self.results.get(run), self.metric(metric_name)
-        if result is None or not result.tasks:
+        result, metric = self.results[run], self.metric(metric_name)
+        if not result.tasks:
             return Estimate(0, None)
         reported = result.metrics.get((metric_name, filter_name))
-        by_task = result.is_group and reported is not None
+        by_task = self.is_group and reported is not None
         of_samples = estimate(result.scores(filter_name, metric_name, by_task), metric, over_strata=by_task)
         if reported is None:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
         is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
-        n = 0 if is_clustered or result.is_group else result.asked  # how many of them are independent is not known
+        n = 0 if is_clustered or self.is_group else result.asked  # how many of them are independent is not known
         return estimate_from_results(metric, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:
@@ -183,8 +182,8 @@ class Topic:
         readers = dict.fromkeys(reached.reader for reached in measured)
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
-    def incomparable_runs(self, filter_name: str, metric: str) -> dict[str, str]:
-        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier runs decide.
+    def incomparable_runs(self, filter_name: str, metric: str) -> dict[int, str]:
+        """Return, by run number, the reason why a run is not comparable with most others; on a tie, the earlier decide.
 
         Reasons are without the differing values, which the signatures show.
         """
@@ -195,12 +194,8 @@ class Topic:
             return incompatibility(tasks[run], tasks[other], filter_name, of_explanations).split(" (")[0]
 
         reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
-        reasons = {run: reason(reference, run) for run in tasks}
-        return {run: text for run, text in reasons.items() if text}
-
-    def numbered_reasons(self, names: Sequence[str], filter_name: str, metric: str) -> dict[int, str]:
-        """Return :meth:`incomparable_runs` by the index of the run on the page."""
-        return {names.index(run): reason for run, reason in self.incomparable_runs(filter_name, metric).items()}
+        reasons = {self.runs.index(run): reason(reference, run) for run in tasks}
+        return {run_number: text for run_number, text in reasons.items() if text}
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:
@@ -209,21 +204,22 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
     Groups of several benchmarks are first, then the topics of each benchmark, then tasks of no benchmark.
     """
     topics: dict[str, Topic] = {}
-
-    def add(run: Run, name: str, benchmark_name: str | None, result: RunResult) -> None:
-        result.asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in result.tasks)
-        topics.setdefault(name, Topic(name, benchmark_name)).results[run.name] = result
+    run_names = [run.name for run in runs]
 
     for run in runs:
         grouped: set[str] = set()
-        for group_name, group in run.groups.items():
-            members = [run.tasks[name] for name in group.tasks if name in run.tasks]
-            names = {task.benchmark_name for task in members}
+        parts: dict[str, GroupRun | TaskRun] = {**run.groups, **run.tasks}
+        for name, part in parts.items():
+            if name in grouped:
+                continue
+            tasks = run.tasks_of(name)
+            names = {task.benchmark_name for task in tasks}
             benchmark_name = names.pop() if len(names) == 1 else None
-            grouped.update(task.task for task in members if benchmark_name)
-            add(run, group_name, benchmark_name, RunResult(members, group.metrics, is_group=True))
-        for task in run.tasks.values():
-            if task.task not in grouped:
-                add(run, task.task, task.benchmark_name, RunResult([task], task.metrics))
+            is_group = name in run.groups
+            if is_group and benchmark_name:
+                grouped.update(task.task for task in tasks)
+            asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in tasks)
+            topic = topics.setdefault(name, Topic(name, benchmark_name, is_group, run_names))
+            topic.results[run.name] = RunResult(tasks, part.metrics, asked)
     order = [*benchmarks(), None]
     return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))

@@ -199,6 +199,11 @@ class Run:
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
 
+    def tasks_of(self, name: str) -> list[TaskRun]:
+        """Return the task with this name, or those tasks of the group with this name that the run has."""
+        names = self.groups[name].tasks if name in self.groups else [name]
+        return [self.tasks[task] for task in names if task in self.tasks]
+
     def setting(self, name: str) -> Any:
         """Return a setting of the run, such as ``limit``; None if it is unknown."""
         return mapping(self.results.get("config")).get(name)
