@@ -19,7 +19,7 @@ from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.weighing import Candidate
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.statistics.scores import as_number
-from medtasks_utils.writing import printable
+from medtasks_utils.writing import one_line, printable
 
 _SHOWN = 20  # maximum number of candidates that are shown
 _AROUND = 40  # number of characters that are shown on either side of a candidate
@@ -57,16 +57,10 @@ class Scorer:
         settings = _single_task(task)
         self.benchmark = benchmarks().named(settings["benchmark"], f"{task}: benchmark")
         self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
-        known = self.benchmark.options.model_fields
-        defaults = self.benchmark.options.without_costly(options.keys())
-        self.options: Any = read_options(
-            self.benchmark.options,
-            self.benchmark.name,
-            (settings.get("dataset_kwargs") or {}) | defaults,
-            options,
-            "score",
-        )
-        left_out = {name: known[name].default for name in self.benchmark.options.leave_out}
+        kind = self.benchmark.options
+        defaults = (settings.get("dataset_kwargs") or {}) | kind.without_costly(options.keys())
+        self.options: Any = read_options(kind, self.benchmark.name, defaults, options, "score")
+        left_out = {name: kind.model_fields[name].default for name in kind.leave_out}
         self._of_rows = self.options.model_copy(update=left_out)
         self.metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
         self._batch_scorer: BatchScorer | None = None
@@ -106,16 +100,17 @@ class Scorer:
             raise UsageError(
                 f"{self.info.name}: pass one response for each row (rows: {len(rows)}, responses: {len(responses)})"
             )
-        examples: list[Example] = []
-        answers: list[tuple[Example, Answer]] = []
-        for row, text in zip(rows, responses, strict=True):
+        for text in responses:
             if not isinstance(text, str):
                 raise UsageError(
                     f"{self.info.name}: a response must be a string, not {text!r:.50}; pass '' if there is no response"
                 )
-            example, response = self.example(row, shown), printable(text)
-            examples.append(example)
-            answers += [(example, read(response, example, self.options)) for read in self.benchmark.readers.values()]
+        examples = [self.example(row, shown) for row in rows]
+        answers = [
+            (example, read(printable(text), example, self.options))
+            for example, text in zip(examples, responses, strict=True)
+            for read in self.benchmark.readers.values()
+        ]
         if self._batch_scorer is None:
             self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, examples)
         if self._batch_scorer is not None:
@@ -190,7 +185,7 @@ def _place(candidate: Candidate) -> str:
     """Return a candidate with the surrounding text, on one line."""
     text, start, end = candidate.text, candidate.start, candidate.end
     shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
-    return " ".join(shown.replace(BOLD, "**").split())
+    return one_line(shown.replace(BOLD, "**"))
 
 
 def score(
@@ -203,10 +198,9 @@ def score(
     return Scorer(task, **options)(row, response, shown=shown)
 
 
-Reward = Callable[..., list[float]]
-
-
-def reward(benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | None = None, **options: Any) -> Reward:
+def reward(
+    benchmark: str, *, filter_name: str = DEFAULT_FILTER, metric: str | None = None, **options: Any
+) -> Callable[..., list[float]]:
     """Return a reward function for training, as TRL's ``GRPOTrainer`` accepts in ``reward_funcs``.
 
     Args:

@@ -60,13 +60,13 @@ def judge_all(
         with tqdm(total=len(cases), delay=1, desc=f"Judging ({judge.name})", unit="example") as bar:
             judgements = await asyncio.gather(*map(judge_one, cases))
         kinds = Counter(judgement.failure or "judged" for judgement in judgements)
+        counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         spent = client.spent
-        parts = [
-            ", ".join(f"{count} {kind}" for kind, count in kinds.items()),
-            f"requests: {spent['calls']}",
+        tqdm.write(
+            f"{judge.signature}|model:{settings.model}: {counts}; requests: {spent['calls']}; "
             f"tokens: {spent['prompt']:,} in prompts, {spent['completion']:,} in completions",
-        ]
-        tqdm.write(f"{judge.signature}|model:{settings.model}: {'; '.join(parts)}", file=sys.stderr)
+            file=sys.stderr,
+        )
         return judgements
 
     return _with_client(settings, check_first, work)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from medtasks_utils.writing import printable
+from medtasks_utils.writing import one_line, printable
 
 from .judge import CallError
 
@@ -33,7 +33,7 @@ def read_claims(text: str) -> list[str]:
             than :data:`MAX_CLAIMS` claims.
     """
     items = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
-    claims = list(dict.fromkeys(" ".join(item.split()) for item in items if item.strip()))
+    claims = list(dict.fromkeys(filter(None, map(one_line, items))))
     if len(claims) > MAX_CLAIMS:
         raise UnreadableError(f"{len(claims)} claims, but 5 to 7 were requested")
     return claims

@@ -13,7 +13,6 @@ DEFAULT_MODEL = "gpt-4o-mini"
 PROVIDER = "https://api.openai.com/v1"
 KEY_VARIABLES = ("JUDGE_API_KEY", "OPENAI_API_KEY")
 
-_NO_KEY = "none"  # sent to endpoints that need no key, since the client library requires one
 _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
@@ -82,7 +81,9 @@ class JudgeSettings:
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
-        return cls(model, url, key or _NO_KEY, file, **limits)
+        return cls(
+            model, url, key or "none", file, **limits
+        )  # the client library requires a key, even if none is needed
 
 
 def endpoint(url: str) -> str:

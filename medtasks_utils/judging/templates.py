@@ -87,8 +87,10 @@ def delimited(text: str, tag: str) -> str:
     """
     text = str(text)  # raises for a variable without a value
     used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
-    names = (tag, *(f"{tag}_{number}" for number in range(2, len(used) + 3)))
-    name = next(name for name in names if name not in used)
+    name, number = tag, 1
+    while name in used:
+        number += 1
+        name = f"{tag}_{number}"
     return f"<{name}>\n{text.strip()}\n</{name}>"
 
 

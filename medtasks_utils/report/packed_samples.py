@@ -6,7 +6,7 @@ stores have the rest.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -30,19 +30,28 @@ class _Entry:
 
     Attributes:
         task: the task in the first run that has the document.
-        answer_texts: the texts to show instead of answers, by answer; any other answer is shown as it is.
-        place: the index of the document among the samples of ``task``.
+        facets: the document's group in each breakdown; None if it is in no group.
         shown: the sample of that run, whose prompt and fields are stored as the document's.
         samples: the samples by run number.
         disputed: by run number, what an LLM read in the sample, if it disagrees with a filter.
     """
 
     task: TaskRun
-    answer_texts: Mapping[str, str]
-    place: int
+    facets: dict[str, str | None]
     shown: Sample
     samples: dict[int, Sample] = field(default_factory=dict)
     disputed: dict[int, list[str]] = field(default_factory=dict)
+
+    def in_words(self, answers: Iterable[str]) -> list[str]:
+        """Return answers as they are shown: in words if the benchmark has words for them, else as they are."""
+        words = {UNANSWERED: "no answer", **(self.task.benchmark.answers if self.task.benchmark else {})}
+        return [words.get(answer, answer) for answer in answers]
+
+    def summary(self, answers: Sequence[str]) -> str:
+        """Return the distinct answers as one text, with their counts if there are several generations."""
+        counts = Counter(self.in_words(answers))
+        texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
+        return _snippet(", ".join(texts), _ANSWER_LENGTH)
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
@@ -65,11 +74,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
     by_task: dict[str, dict[tuple[str, int], _Entry]] = defaultdict(dict)
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
-            answer_texts = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
             notes, of_task = disputed(task), by_task[task.task]
             for key, place in task.examples.items():
                 sample = task.samples[place]
-                entry = of_task.setdefault(key, _Entry(task, answer_texts, place, sample))
+                facets = {name: groups[place] for name, groups in task.groups.items()}
+                entry = of_task.setdefault(key, _Entry(task, facets, sample))
                 entry.samples[run_number] = sample
                 if sample.doc_id in notes:
                     entry.disputed[run_number] = notes[sample.doc_id]
@@ -84,45 +93,30 @@ def _record(entry: _Entry, run: int) -> Row:
     """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
     sample = entry.samples[run]
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
-    details = {name: value for name, value in logged if value not in (None, "")}
-    answers = {
-        name: [entry.answer_texts.get(answer, answer) for answer in of_filter]
-        for name, of_filter in sample.answers.items()
-    }
     record = {
         "responses": sample.responses,
-        "answers": answers,
+        "answers": {name: entry.in_words(answers) for name, answers in sample.answers.items()},
         "right": {name: sample.scores_of(name, "acc") for name in sample.metrics},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
-        "details": {name: value for name, value in details.items() if name not in ("found_by", "notes")},
-        "notes": list(dict.fromkeys([*_texts(details.get("notes")), *entry.disputed.get(run, ())])),
+        "details": {name: value for name, value in logged if name != "found_by" and value not in (None, "")},
+        "notes": list(dict.fromkeys(entry.disputed.get(run, ()))),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 
 
-def _badges(sample: Sample, marked: Mapping[str, str], is_disputed: bool) -> list[str]:
-    """Return the badges of a sample.
-
-    Args:
-        sample: the sample.
-        marked: the benchmark's own badges, by metric; a sample has the badge if the metric is not 0.
-        is_disputed: True if an LLM read something else in the sample than a filter.
-    """
+def _badges(entry: _Entry, run: int) -> list[str]:
+    """Return the badges of a sample; the benchmark's own ones are those of metrics that are not 0."""
+    sample, benchmark = entry.samples[run], entry.task.benchmark
+    marked = benchmark.marks if benchmark else {}
     marks = {
-        "generations disagree": len(sample.responses) > 1
-        and any(len(set(answers)) > 1 for answers in sample.answers.values()),
+        "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
-        DIFFERS: is_disputed,
+        DIFFERS: run in entry.disputed,
     }
     return [name for name, holds in marks.items() if holds]
-
-
-def _texts(value: Any) -> list[str]:
-    """Return the texts in a logged value, which is a list with one per generation, or one text for all generations."""
-    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
 
 
 # ---- index
@@ -133,40 +127,37 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
 
     Columns that depend on the filter are under ``read``, with None for a sample without the filter.
     """
-    facets = {entry.task.task: [*entry.task.groups] for entry in entries}
+    facets = {entry.task.task: [*entry.facets] for entry in entries}
     tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
     documents: list[Row] = []
     samples: list[Row] = []
-    labelled: list[tuple[Sample, Mapping[str, str]]] = []
+    filters: dict[str, Row] = {}
+    fields = "acc", "unanswered", "answer", "found_by"
     for place, entry in enumerate(entries):
         shown = entry.shown
         document = {
             "task": tasks.index(entry.task.task),
             "id": shown.doc_id,
             "snippet": _snippet(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET_LENGTH),
-            "target": _answer_text([shown.target], entry.answer_texts),
+            "target": entry.summary([shown.target]),
         }
-        documents.append(document | {name: groups[entry.place] for name, groups in entry.task.groups.items()})
+        documents.append(document | entry.facets)
         for run, sample in entry.samples.items():
-            marked = entry.task.benchmark.marks if entry.task.benchmark else {}
             details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
             numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(details.get("certainty"))}
-            samples.append(
-                {"document": place, "run": run, "badges": _badges(sample, marked, run in entry.disputed), **numbers}
-            )
-            labelled.append((sample, entry.answer_texts))
-    filters = list(dict.fromkeys(chain.from_iterable(sample.answers for sample, _ in labelled)))
-    read = ("acc", "unanswered", "answer", "found_by")
+            read = {name: _read(entry, sample, name) for name in sample.answers}
+            samples.append({"document": place, "run": run, "badges": _badges(entry, run), **numbers, "read": read})
+            filters.update(read)
     return {
         "runs": [visible(run.name) for run in runs],
-        "filters": filters,
+        "filters": list(filters),
         "tasks": [{"name": name, "facets": of_task} for name, of_task in facets.items()],
         "facets": all_facets,
         "documents": _columns(("task", "id", "snippet", "target", *all_facets), documents),
         "samples": {
             **_columns(("document", "run", "badges"), samples),
             "columns": _columns(("length", "certainty"), samples),
-            "read": {name: _columns(read, [_read(*each, name) for each in labelled]) for name in filters},
+            "read": {name: _columns(fields, [sample["read"].get(name, {}) for sample in samples]) for name in filters},
         },
     }
 
@@ -176,15 +167,13 @@ def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _read(sample: Sample, answer_texts: Mapping[str, str], filter_name: str) -> Row:
-    """Return the index fields for a filter's answer to a sample; empty if the sample lacks the filter."""
-    if filter_name not in sample.answers:
-        return {}
+def _read(entry: _Entry, sample: Sample, filter_name: str) -> Row:
+    """Return the index fields for a filter's answer to a sample."""
     metrics = sample.metrics[filter_name]
     return {
         "acc": metrics.get("acc"),
         "unanswered": metrics.get("answered") == 0,
-        "answer": _answer_text(sample.answers[filter_name], answer_texts),
+        "answer": entry.summary(sample.answers[filter_name]),
         "found_by": sample.way_found(filter_name),
     }
 
@@ -194,13 +183,6 @@ def _mean(logged: Any) -> float | None:
     values = map(number, logged if isinstance(logged, list) else [logged])
     numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else None
-
-
-def _answer_text(answers: Sequence[str], answer_texts: Mapping[str, str]) -> str:
-    """Return the distinct answers as text, with their counts if there are several generations."""
-    counts = Counter(answer_texts.get(answer, answer) for answer in answers)
-    texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
-    return _snippet(", ".join(texts), _ANSWER_LENGTH)
 
 
 def _snippet(text: str, length: int) -> str:

@@ -139,15 +139,15 @@ class Topic:
     def headline(self) -> list[str]:
         """The metrics that a summary shows.
 
-        These are the first metric, the benchmark's headline metrics, and those that the benchmark does not declare, which
-        a variant of the task adds; without a benchmark, all metrics.
+        These are the first metric, the benchmark's headline metrics, and those that a variant of the task adds, which
+        the benchmark does not declare; without a benchmark, all metrics.
         """
         names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
         if self.benchmark is None:
             return list(dict.fromkeys(names))
-        declared = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-        declared.difference_update(names[:1], self.benchmark.headline_metrics)
-        return list(dict.fromkeys(name for name in names if name not in declared))
+        minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+        minor.difference_update(names[:1], self.benchmark.headline_metrics)
+        return list(dict.fromkeys(name for name in names if name not in minor))
 
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
         """Return a run's value of a metric, with its 95 % interval.

@@ -6,7 +6,6 @@ own.
 Replies of the judge are cached, so a rerun of the command repeats only requests that failed.
 """
 
-import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -106,9 +105,17 @@ def rescore(
             of_run = [(response, judgement) for response, judgement in judged if response.run == run]
             mean = _mean(of_run)
             result.scores.append(
-                {"judge": judge.name, "run": run, "score": mean.value, "stderr": mean.stderr, "low": mean.low}
-                | {"high": mean.high, "few": mean.few, "examples": mean.n}
-                | {"statuses": Counter(itertools.starmap(_status, of_run))}
+                {
+                    "judge": judge.name,
+                    "run": run,
+                    "score": mean.value,
+                    "stderr": mean.stderr,
+                    "low": mean.low,
+                    "high": mean.high,
+                    "few": mean.few,
+                    "examples": mean.n,
+                    "statuses": Counter(_status(*pair) for pair in of_run),
+                }
             )
     return result
 

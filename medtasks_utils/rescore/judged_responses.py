@@ -22,7 +22,7 @@ class ExplainedResponse(NamedTuple):
         example: the example's id, such as ``clinical_psychology/test/7``.
         generation: the index of this response among the generations of the example, from 0.
         given: the answer that the filter read, or ``[invalid]``.
-        is_right: True if that answer is right.
+        needs_judge: True if a judge must score the response, because its answer is right and there are references.
         text: the whole response.
         case: the explanation and its references, for the judge.
     """
@@ -33,14 +33,9 @@ class ExplainedResponse(NamedTuple):
     example: str
     generation: int
     given: str
-    is_right: bool
+    needs_judge: bool
     text: str
     case: Case
-
-    @property
-    def needs_judge(self) -> bool:
-        """True if a judge must score the response, because its answer is right and there are references."""
-        return self.is_right and bool(self.case.references)
 
 
 class Responses(NamedTuple):
@@ -115,7 +110,7 @@ def _responses(
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
         for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
-            is_right = answer == str(sample.doc[benchmark.truth])
             example = str(sample.doc.get("id", sample.doc_id))
             case = benchmark.case_of(sample.doc, text)  # type: ignore[misc]  # the caller has checked that it is not None
-            yield ExplainedResponse(path, run, task.task, example, generation, answer, is_right, text, case)
+            needs_judge = answer == str(sample.doc[benchmark.truth]) and bool(case.references)
+            yield ExplainedResponse(path, run, task.task, example, generation, answer, needs_judge, text, case)

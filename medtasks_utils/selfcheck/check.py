@@ -1,7 +1,6 @@
 """Run the harness against the local server, and compare every score with its expected value."""
 
 import itertools
-import json
 import logging
 import shutil
 import statistics
@@ -85,10 +84,10 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Answe
             limit=limit,
             apply_chat_template=True,
             fewshot_as_multiturn=True,
-            chat_template=lambda messages, add_generation_prompt=True: json.dumps(messages),
+            chat_template=lambda messages, add_generation_prompt=True: prompt_key(messages),
         )
         for behaviour, instance in itertools.product(BEHAVIOURS, task.instances):
-            key = prompt_key(json.loads(instance.args[0]))
+            key = instance.args[0]
             known = known_answer(task.benchmark, behaviour, instance.doc, seed=key)
             answers[behaviour][key] = known.text
             examples.setdefault((name, behaviour), []).append((instance.doc, known))

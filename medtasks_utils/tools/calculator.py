@@ -4,7 +4,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
@@ -116,7 +116,7 @@ class CalculatorTool(Tool):
 
     name = "calculator"
     argument = "expression"
-    description: ClassVar[str] = (
+    description = (
         "evaluates one arithmetic expression: + - * / // % ** (or ^), parentheses, sqrt, sin, cos, tan, log (natural), "
         "log10, exp, abs, round, min, max, pi, e. Numbers without thousands separators, no units, no variables."
     )

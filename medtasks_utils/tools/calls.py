@@ -111,9 +111,9 @@ def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
     calls, length = _calls_at_head(content, tools)
     if following and following["closes"]:
         return calls, following.end()
-    return (
-        (calls, start + length) if "{" in content else ([], start)
-    )  # without a brace, the reply only mentions the tag
+    if "{" not in content:  # the reply only mentions the tag
+        return [], start
+    return calls, start + length
 
 
 def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
@@ -125,11 +125,11 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
     language = opening["language"].lower()
     name = next((tool.name for tool in tools.values() if language in tool.languages), None)
     closing = _NEXT_FENCE.search(text, opening.end())
-    end = closing.start() if closing else len(text)
-    content = text[opening.end() : end]
     if closing is None or closing["language"]:
-        unclosed = Call(name or "", problem="the code block is not closed with ```")
-        return ([unclosed], end) if name else ([], opening.end())
+        if name is None:
+            return [], opening.end()
+        return [Call(name, problem="the code block is not closed with ```")], closing.start() if closing else len(text)
+    content = text[opening.end() : closing.start()]
     if name:
         return [Call(name, printable(content.strip("\r\n")))], closing.end()
     is_call = (
@@ -153,8 +153,8 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
     except (ValueError, RecursionError) as error:
         value, end = _literal(content[start:].strip()), len(content)
         if value is None:
-            paragraph = _PARAGRAPH.match(content)
-            return [Call("", problem=_not_json(error))], paragraph.end() if paragraph else end
+            end = _PARAGRAPH.match(content).end()  # type: ignore[union-attr]
+            return [Call("", problem=_not_json(error))], end
         values = value if isinstance(value, list) else [value]
     return [understood(value, tools) for value in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
 

@@ -102,13 +102,10 @@ class Dialogue(NamedTuple):
     max_turns: int
     most_by_template: int
 
-    def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> list[Conversation]:
+    def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> None:
         """Add a reply to each conversation, and for those that are not over, run its calls and add their results.
 
         It is thread-safe if each thread works on different conversations.
-
-        Returns:
-            The conversations that are not over; each is ready for the next reply.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
             self._add_reply(conversation, reply)
@@ -118,7 +115,6 @@ class Dialogue(NamedTuple):
         for conversation in unfinished:
             is_last = conversation.turns + 1 == self.max_turns
             conversation.answer(list(islice(results, len(conversation.calls))), is_last)
-        return unfinished
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
         """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""

@@ -55,7 +55,6 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     """
     text, native_calls = _parts(reply)
     calls, rest = read_calls(text, tools)
-    content: str | None
     if native_calls:
         calls, fields = [], []
         for native_call in native_calls:
@@ -78,13 +77,12 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
 def _parts(reply: str) -> tuple[str, list[Any]]:
     """Return the text and the native calls that :func:`as_one_text` has joined, or the reply and no calls."""
     text, start, calls = reply.rpartition(_START)
-    if not (start and calls.endswith(_END)):
-        return reply, []
-    try:
-        decoded = json.loads(calls.removesuffix(_END))
-    except (ValueError, RecursionError):  # the model wrote these tags itself
-        return reply, []
-    return (text, decoded) if isinstance(decoded, list) else (reply, [])
+    if start and calls.endswith(_END):
+        with suppress(ValueError, RecursionError):  # the model may have written these tags itself
+            decoded = json.loads(calls.removesuffix(_END))
+            if isinstance(decoded, list):
+                return text, decoded
+    return reply, []
 
 
 def _native(native_call: Any, tools: Tools) -> tuple[Call, JsonObject]:

@@ -1,7 +1,6 @@
 """Define the Python tool, which runs code in :mod:`medtasks_utils.sandbox`."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from .tool import CallResult, Tool
 
@@ -18,7 +17,7 @@ class PythonTool(Tool):
     aliases = ("code_interpreter",)
     languages = ("python", "python3", "py", "tool_code")
     argument = "code"
-    description: ClassVar[str] = (
+    description = (
         "runs Python code and returns what it prints and the value of its last expression. The standard library, "
         "numpy, scipy, pandas and dateutil can be imported; files and the network cannot be reached. "
         "Variables are kept from one call to the next."
