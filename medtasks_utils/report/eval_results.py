@@ -41,8 +41,8 @@ def contents(run: Run, allow_partial: bool) -> dict[str, str]:
     """Return the contents of a run's files by path in the model's repository; see :func:`publishable`."""
     by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for headline in publishable(run, allow_partial):
-        data_set = str(headline.result.tasks[0].config.get("dataset_path"))
-        by_data_set[data_set].append(_entry(run, headline))
+        entry = _entry(run, headline)
+        by_data_set[entry["dataset"]["id"]].append(entry)
     files = {}
     for data_set, entries in by_data_set.items():
         path = f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml"
@@ -108,7 +108,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
 
 def source_of_task(task: TaskRun) -> str:
     """Return the source of a task's rows: ``hub``, ``sample`` or a directory."""
-    return str(task.config.get("metadata", {}).get("data_source", "hub"))
+    return str(task.metadata.get("data_source", "hub"))
 
 
 def _entry(run: Run, headline: Headline) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
     for (name, filter_name), value in headline.result.metrics.items():
         metric = task.metric(name)
         low, high = metric.range
-        if filter_name != headline.filter or None in (low, high, value.value):
+        if filter_name != headline.filter or None in (low, high):
             continue
         score: dict[str, Any] = {"score": value.value, "details": details}
         if value.stderr is not None:

@@ -60,8 +60,8 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     has the meanings of outcomes, and ``ends`` how the examples of each topic ended in each run (:func:`_ends`).
     """
     names = [run.name for run in runs]
-    shown = [topic for topic in topics if topic.headline and topic.headline != ["bypass"]]
-    ranks_by_topic = ranks(shown) if len(names) > 1 else {}
+    shown = [topic for topic in topics if topic.headline]
+    ranks_by_topic = ranks(shown)
     columns = {filter_name: [_column(topic, filter_name, ranks_by_topic) for topic in shown] for filter_name in filters}
     return {
         "columns": columns,
@@ -99,8 +99,7 @@ def _chance(topic: Topic, metric: str) -> float | None:
     benchmark = topic.benchmark
     if benchmark is None or not metric.endswith("acc"):
         return None
-    abstaining = {UNANSWERED, benchmark.abstention.answer} if benchmark.abstention else {UNANSWERED}
-    choices = set(benchmark.answers) - abstaining
+    choices = benchmark.answers.keys() - {UNANSWERED, benchmark.abstention and benchmark.abstention.answer}
     return 100 / len(choices) if choices else None
 
 
@@ -120,9 +119,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
     strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
     cut = result.scores(STRICT, "cut").values
     tokens = [
-        sum(count or 0 for count in sample.tokens)
-        for sample in result.samples
-        if sample.tokens and None not in sample.tokens
+        sum(filter(None, sample.tokens)) for sample in result.samples if sample.tokens and None not in sample.tokens
     ]
     look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
     return {

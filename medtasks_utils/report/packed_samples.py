@@ -99,7 +99,7 @@ def _record(entry: _Entry, run: int) -> Row:
         "right": {name: sample.scores_of(name, "acc") for name in sample.metrics},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
-        "details": {name: value for name, value in logged if name != "found_by" and value not in (None, "")},
+        "details": {name: value for name, value in logged if value not in (None, "")},
         "notes": list(dict.fromkeys(entry.disputed.get(run, ()))),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}

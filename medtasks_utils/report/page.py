@@ -105,7 +105,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
         MedtasksError: if no run has a score that is a share or in points.
     """
     runs = [run for run in runs if run.has_scores]
-    columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER] if runs else []
+    columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER]
     drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
     if not drawn:
         raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")

@@ -63,13 +63,11 @@ def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric)
         scores_by_task.append(
             [task.scores(filter_name, metric.name)[common] for task, common in zip(tasks, places, strict=True)]
         )
-    is_group = len(scores_by_task) > 1
-    by_run = [concatenate(parts, tasks_are_strata=is_group) for parts in zip(*scores_by_task, strict=True)]
-    known = np.array([scores.applies for scores in by_run])
-    index = np.flatnonzero(known.any(axis=0) if metric.aggregation.over_decided else known.all(axis=0))
-    first = by_run[0][index]
-    shared = (replace(s[index], clusters=first.clusters, strata=first.strata, applies=index >= 0) for s in by_run)
-    return [metric.aggregation.ratio(scores, over_strata=is_group) for scores in shared]
+    by_run = [concatenate(parts, tasks_are_strata=topic.is_group) for parts in zip(*scores_by_task, strict=True)]
+    is_shared = np.any if metric.aggregation.over_decided else np.all
+    first, applies = by_run[0], is_shared([scores.applies for scores in by_run], axis=0)
+    shared = (replace(s, clusters=first.clusters, strata=first.strata, applies=applies) for s in by_run)
+    return [metric.aggregation.ratio(scores, over_strata=topic.is_group) for scores in shared]
 
 
 # ---- a single ranking

@@ -57,11 +57,9 @@ def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str
     tasks_of_b = {task.task: task for task in b}
     if {task.task for task in a} != set(tasks_of_b):
         return "other tasks"
-    for task in a:
-        reason = comparability(task, tasks_of_b[task.task], filter_name, of_explanations=of_explanations).reason
-        if reason:
-            return reason
-    return ""
+    pairs = ((task, tasks_of_b[task.task]) for task in a)
+    reasons = (comparability(*pair, filter_name, of_explanations=of_explanations).reason for pair in pairs)
+    return next(filter(None, reasons), "")
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ The harness writes one line per example and filter. Truncated and otherwise unre
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ Message = dict[str, str]
 
 _HARNESS_KEYS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash", "cluster", "stratum", "scores"),
+    *("doc_hash", "prompt_hash", "target_hash", "cluster", "stratum", "scores", "found_by"),
 }
 
 
@@ -51,7 +51,7 @@ class Sample:
         stratum: the part of the examples whose average counts by itself in macro averages; None if there are no parts.
         answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
         metrics: by filter and metric, the mean over the generations; None if the metric does not apply.
-        details: by filter, further logged fields, such as ``found_by``, ``judge`` and ``transcript``.
+        details: by filter, further logged fields, such as ``judge`` and ``transcript``.
         found_by: by filter, how each answer was found; empty if the run did not log it.
         scores: by filter and metric, the scores of the generations, unless the number in ``metrics`` is sufficient.
     """
@@ -91,13 +91,13 @@ class Sample:
     @property
     def endings(self) -> list[str]:
         """How each reply ended, in the words of :data:`ENDINGS`; empty if the run did not log it."""
-        refusals = self._of_replies("refusal")
+        refusals = self._of_replies("refusal") or repeat(None)
         return [
             "refused for length"
-            if place < len(refusals) and refusals[place]
+            if refusal
             else {"length": "cut", "filter": "filtered"}.get(end)
             or ("empty" if not text.strip() else "finished" if end == "stop" else "unknown")
-            for place, (end, text) in enumerate(zip(self.ended, self.responses, strict=False))
+            for end, text, refusal in zip(self.ended, self.responses, refusals, strict=False)
         ]
 
     @property
