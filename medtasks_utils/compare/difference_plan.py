@@ -71,11 +71,9 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
     """Return the number of clusters in the whole benchmark, extrapolated from a run; None if it is unknown."""
-    tasks = run.groups[name].tasks if name in run.groups else [name]
-    if not run.counts.keys() >= {*tasks}:
-        return None
-    original, asked = (sum(run.counts[task][key] for task in tasks) for key in ("original", "effective"))
-    return round(clusters * original / asked) if asked else None
+    tasks = run.tasks_of(name)
+    asked = sum(task.asked for task in tasks)
+    return round(clusters * sum(task.available for task in tasks) / asked) if asked else None
 
 
 def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:

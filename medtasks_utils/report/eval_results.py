@@ -98,9 +98,8 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
     for task in headline.result.tasks:
         if source_of_task(task) != "hub":
             yield _IS_SAMPLE if source_of_task(task) == "sample" else "the rows come from local files, not the hub"
-        count = run.counts.get(task.task, {})
-        if limit is None and count.get("effective") != count.get("original"):
-            yield f"{count.get('effective')} of {count.get('original')} examples"
+        if limit is None and task.asked != task.available:
+            yield f"{task.asked} of {task.available} examples"
         selection = parse(task.signatures.get(headline.filter, "")).get("select", NO_VALUE)
         if selection != NO_VALUE:
             yield f"a part of the rows ({selection})"

@@ -1,6 +1,6 @@
 """Summarise a run in a few lines of text or as JSON, as ``medtasks eval`` prints it at the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -25,7 +25,7 @@ class ScoreLine:
     Attributes:
         topic: the task or group.
         metric: the metric's name.
-        n: the number of examples.
+        n: the number of evaluated examples in the tasks that report the metric, or in all if it has no value.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
         without_question: the best score without the question; None if it was not measured on these rows.
@@ -80,11 +80,11 @@ def lines_of(run: Run) -> list[ScoreLine]:
         headline = topic.benchmark.headline_metrics if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
-        lines += [_line(topic, metric, run, reported) for metric in metrics if metric != "bypass"]  # of --predict_only
+        lines += [_line(topic, metric, run) for metric in metrics if metric != "bypass"]  # of --predict_only
     return lines
 
 
-def _line(topic: Topic, metric: str, run: Run, reported: Mapping[str, Any]) -> ScoreLine:
+def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
     """Return the line of a metric in a run, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
 
@@ -94,12 +94,12 @@ def _line(topic: Topic, metric: str, run: Run, reported: Mapping[str, Any]) -> S
     def value_of(of_metric: str) -> float | None:
         return next((result.value for result in estimates(of_metric).values()), None)
 
-    counts = mapping(reported.get("sample_count")).items()
-    counted = [n for key, n in counts if key.partition(",")[0] == metric]  # in the tasks that report it
+    tasks = topic.results[run.name].tasks
+    reporting = [task for task in tasks if any(name == metric for name, _ in task.metrics)]
     return ScoreLine(
         topic,
         metric,
-        counted[0] if counted else topic.results[run.name].asked,
+        sum(task.asked for task in reporting or tasks),
         estimates(metric),
         estimates("answered"),
         topic.without_question(metric),

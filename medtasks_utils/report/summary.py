@@ -33,9 +33,9 @@ def partial_runs(runs: Sequence[Run]) -> list[str]:
     sentences = []
     for run in runs:
         parts = [
-            f"{n['effective']:,} of {n['original']:,} of {task}"
-            for task, n in run.counts.items()
-            if n["effective"] < n["original"]
+            f"{task.asked:,} of {task.available:,} of {task.task}"
+            for task in run.tasks.values()
+            if task.asked < task.available
         ]
         if parts:
             sentences.append(f"{run.name}: {', '.join(parts)}")
@@ -58,9 +58,8 @@ def problems(runs: Sequence[Run]) -> list[str]:
 def problems_of(run: Run, task: TaskRun) -> list[str]:
     """Return the warnings about a task of a run: its problems and remarks, missing samples, contradictory values."""
     warnings = [*task.problems, *(f"{task.task}: {text}" for text in (*task.remarks, *_contradictions(task)))]
-    count = run.counts.get(task.task, {}).get("effective")
-    if count and task.samples_path and len(task.samples) < count:
-        warnings.append(f"{task.task}: its log has only {len(task.samples):,} of {count:,} samples")
+    if task.samples_path and len(task.samples) < task.asked:
+        warnings.append(f"{task.task}: its log has only {len(task.samples):,} of {task.asked:,} samples")
     return [f"{run.name}: {warning}" for warning in warnings]
 
 

@@ -26,12 +26,10 @@ class RunResult:
     Attributes:
         tasks: the task, or those tasks of the group that the run has.
         metrics: the values that the harness reported for the topic.
-        asked: the number of evaluated examples; 0 if unknown.
     """
 
     tasks: list[TaskRun]
     metrics: Metrics
-    asked: int = 0
 
     @cached_property
     def samples(self) -> list[Sample]:
@@ -164,7 +162,9 @@ class Topic:
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
         is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
-        n = 0 if is_clustered or self.is_group else result.asked  # how many of them are independent is not known
+        n = (
+            0 if is_clustered or self.is_group else result.tasks[0].asked
+        )  # how many of them are independent is not known
         return estimate_from_results(metric, *reported, n)
 
     def without_question(self, metric: str) -> Reached | None:
@@ -216,8 +216,7 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
             is_group = name in run.groups
             if is_group and benchmark_name:
                 grouped.update(task.task for task in tasks)
-            asked = sum(run.counts.get(task.task, {}).get("effective", 0) for task in tasks)
             topic = topics.setdefault(name, Topic(name, benchmark_name, is_group, run_names))
-            topic.results[run.name] = RunResult(tasks, part.metrics, asked)
+            topic.results[run.name] = RunResult(tasks, part.metrics)
     order = [*benchmarks(), None]
     return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))

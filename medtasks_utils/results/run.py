@@ -41,6 +41,8 @@ class TaskRun:
         metrics: the values that the harness reported.
         config: the task's configuration, with its options under ``dataset_kwargs`` and further facts in ``metadata``.
         samples_path: the sample log; None if none was written.
+        asked: the number of evaluated examples; 0 if unknown.
+        available: the number of all examples, of which a run with ``--limit`` evaluates a part; 0 if unknown.
     """
 
     task: str
@@ -48,6 +50,8 @@ class TaskRun:
     metrics: Metrics
     config: dict[str, Any]
     samples_path: Path | None = None
+    asked: int = 0
+    available: int = 0
     _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict)
 
     @cached_property
@@ -225,10 +229,3 @@ class Run:
         """True if the run has scores; with ``--predict_only``, it has only responses and the metric ``bypass``."""
         metrics = {metric for task in self.tasks.values() for metric, _ in task.metrics}
         return bool(self.tasks) and metrics != {"bypass"}
-
-    @property
-    def counts(self) -> dict[str, dict[str, int]]:
-        """By task, the numbers of all (``original``) and of evaluated examples (``effective``), if both are saved."""
-        counts = mapping(self.results.get("n-samples")).items()
-        names = "original", "effective"
-        return {task: n for task, n in counts if all(isinstance(mapping(n).get(name), int) for name in names)}

@@ -6,7 +6,7 @@ named after the model. Files of one folder with one date are one run. Samples ar
 
 import json
 import re
-from collections import ChainMap, Counter, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -95,12 +95,14 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
     groups = {
         name: GroupRun(subtasks.get(name, []), _metrics(group)) for name, group in results.get("groups", {}).items()
     }
+    counts = mapping(results.get("n-samples"))
     # The harness lists groups without their own metrics among the tasks, but only tasks have a configuration.
     tasks = {}
     for name in dict.fromkeys([*(name for name in values if name in configs), *logs]):
-        config = configs.get(name, {})
+        config, count = configs.get(name, {}), mapping(counts.get(name))
         reported = _metrics(values.get(name, {}))
-        tasks[name] = TaskRun(name, benchmark_of(name, config), reported, config, logs.get(name))
+        asked, available = (int(number(count.get(key)) or 0) for key in ("effective", "original"))
+        tasks[name] = TaskRun(name, benchmark_of(name, config), reported, config, logs.get(name), asked, available)
     return Run(
         name="",
         model=str(results.get("model_name") or (path.parent if results else path).name),
@@ -167,12 +169,11 @@ def _setup(run: Run) -> str:
 
 
 def _union(runs: Sequence[Run]) -> Run:
-    """Return a copy of the first run with the tasks, counts, durations, tokens and costs of all runs."""
+    """Return a copy of the first run with the tasks, durations, tokens and costs of all runs."""
     spent = {name: sum((Counter(run.spent(name)) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
     results = {
         **runs[0].results,
-        "n-samples": dict(ChainMap(*(run.counts for run in runs))),
         seconds: sum(float(run.results.get(seconds) or 0) for run in runs),
         "medtasks": spent,
     }

@@ -90,13 +90,13 @@ def test_repeated_generations_are_compared(tmp_path):
 def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
     save_two(tmp_path, tasks="medmcqa_openmed", limit=12)
     one, other = one_run(tmp_path / "a"), one_run(tmp_path / "b")
-    one.results["n-samples"]["medmcqa_openmed"] = {"original": 4000, "effective": 12}
+    one.tasks["medmcqa_openmed"].available = 4000
     found = compare_runs(one, other, metrics=["acc"])
     (need,) = plan(found, 10)
     assert (need["n"], need["of"]) == (12, 4000)
     deviation = (found.differences[0].contrast.stderr or 0) * math.sqrt(12)
     assert need["until_decided"] == round(expected_clusters(0.1, deviation, 4000, 0.02)) < 4000
-    one.results["n-samples"].clear()
+    one.tasks["medmcqa_openmed"].asked = 0
     (need,) = plan(compare_runs(one, other, metrics=["acc"]), 10)
     assert need["of"] is need["until_decided"] is None
 

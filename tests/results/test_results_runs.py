@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from given import GENERATION_TASKS, TASK_OF, Row, json_lines, table
@@ -46,7 +47,7 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
     assert {name: group.tasks for name, group in run.groups.items()} == {"medtasks": list(GENERATION_TASKS)}
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
-        assert len(task.samples) == run.counts[task.task]["effective"]
+        assert len(task.samples) == task.asked == task.available
     alike: list[Row] = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
     assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"])] == [0, 1, 2, 3]
 
@@ -103,7 +104,7 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
         run.results["medtasks"] = {"tokens": {"prompt": 3}}
     both, other = merged(runs)
     assert both.spent("tokens") == {"prompt": 6}
-    assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and both.counts.keys() == both.tasks.keys()
+    assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and all(task.asked == 2 for task in both.tasks.values())
     assert both.path == runs[0].path and other is runs[2]
     for setting, value in (("gen_kwargs", {"temperature": 1}), ("model", "other engine")):
         apart = read_runs([tmp_path / name for name in "ab"])
@@ -193,6 +194,7 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
 @pytest.mark.parametrize("counts", ['{"medhallu": "many"}', '{"medhallu": null}', "[1]"])
 def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
-    path.write_text(f'{{"results": {{}}, "configs": {{}}, "n-samples": {counts}}}')
+    path.write_text(f'{{"results": {{"medhallu": {{}}}}, "configs": {{"medhallu": {{}}}}, "n-samples": {counts}}}')
     (run,) = read_runs(path)
-    assert (run.counts, run.problems, run.has_scores) == ({}, [], False)
+    assert (run.tasks["medhallu"].asked, run.problems) == (0, [])
+    assert not replace(run, tasks={}).has_scores
