@@ -38,7 +38,7 @@ metric.score(["a b"], [["a b"]])
 print(*{"torch", "transformers", "nltk", "rouge_score", "bert_score"} & {*sys.modules})
 from medtasks_utils.harness.deferred_imports import DEFERRED
 from medtasks_utils.harness.lm_eval_names import ConfigurableTask
-print(*DEFERRED.keys() & {*sys.modules})
+print(*{*DEFERRED} & {*sys.modules})
 from lm_eval.api import task
 print(task.datasets.Dataset.__module__)
 import importlib, pkgutil

@@ -1,6 +1,6 @@
 """Import lm_eval without the libraries that it imports immediately but that our runs rarely need.
 
-Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes a third of the time until the first request. It is
+Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes half of the time until the first request. It is
 imported when it is first used instead.
 """
 
@@ -9,26 +9,22 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-DEFERRED = {"datasets": "load_dataset", "datasets.utils.metadata": "MetadataConfigs", "pandas": "DataFrame"}
-"""The deferred modules, each with the name that lm_eval imports from it by ``from … import``."""
+DEFERRED = ("datasets", "datasets.utils.metadata", "pandas")
+"""The deferred modules."""
 
 
 class _DeferredModule(ModuleType):
-    """A stand-in for a module that imports the real one when an attribute is accessed.
+    """A stand-in for the module of the same name, which is imported when an attribute is accessed.
 
-    Args:
-        name: the name of the real module.
-        attribute: a function or class that can be imported from the stand-in; calling it imports the real module.
+    While the stand-in is in place, an attribute (``from … import``) is a function that imports the module when it is
+    called.
     """
 
-    __path__: list[str] = []  # noqa: RUF012  # allows importing submodules
-
-    def __init__(self, name: str, attribute: str) -> None:
-        super().__init__(name)
-        setattr(self, attribute, lambda *args, **kwargs: self.__getattr__(attribute)(*args, **kwargs))
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        module = import_module(self.__name__)
+        if module is self:
+            return lambda *args, **kwargs: getattr(self, name)(*args, **kwargs)
+        return getattr(module, name)
 
 
 def import_lm_eval() -> None:
@@ -36,8 +32,8 @@ def import_lm_eval() -> None:
 
     Later imports of a deferred module get the real one. If a deferred module is already imported, do nothing.
     """
-    if not DEFERRED.keys() & sys.modules.keys():
-        sys.modules |= {name: _DeferredModule(name, attribute) for name, attribute in DEFERRED.items()}
+    if sys.modules.keys().isdisjoint(DEFERRED):
+        sys.modules |= {name: _DeferredModule(name) for name in DEFERRED}
         try:
             for importer in ("lm_eval.api.task", "lm_eval.loggers"):
                 import_module(importer)

@@ -6,7 +6,6 @@ each text, the hook attaches what the generated tokens show.
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -14,22 +13,15 @@ from typing import Any
 from .replies import Reply
 
 
-@contextmanager
-def knowing_ends(model: Any) -> Iterator[None]:
-    """Return a context in which a transformers or vLLM model returns :class:`.replies.Reply` objects.
+def learn_ends(model: Any) -> None:
+    """Replace ``generate_until`` of a transformers or vLLM model, so that it returns :class:`.replies.Reply` objects.
 
     Other models remain as they are.
     """
     kinds = {kind.__name__ for kind in type(model).__mro__}
-    read = _facts_of_transformers if "HFLM" in kinds else _facts_of_vllm if "VLLM" in kinds else None
-    if read is None:
-        yield
-        return
-    model.generate_until = partial(_replies_with_ends, model, read, model.generate_until)
-    try:
-        yield
-    finally:
-        vars(model).pop("generate_until", None)
+    for kind, read in (("HFLM", _facts_of_transformers), ("VLLM", _facts_of_vllm)):
+        if kind in kinds:
+            model.generate_until = partial(_replies_with_ends, model, read, model.generate_until)
 
 
 def _replies_with_ends(

@@ -315,7 +315,10 @@ class ReplyStore:
 
     @contextmanager
     def stored_for(self, model: Any) -> Iterator[None]:
-        """Return a context in which the model gets only requests without stored replies, and new replies are stored."""
+        """Return a context in which the model gets only requests without stored replies, and new replies are stored.
+
+        The model's methods stay replaced.
+        """
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
         hook = model.cache_hook
@@ -336,8 +339,6 @@ class ReplyStore:
         try:
             yield
         finally:
-            for method in _METHODS:
-                vars(model).pop(method, None)
             model.set_cache_hook(hook)
             if self._has_several_processes:  # the first process ends the run for all
                 self.close()

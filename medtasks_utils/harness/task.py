@@ -533,11 +533,10 @@ def _details(answers: Sequence[Answer]) -> dict[str, Any]:
     With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
     out if no reply has them.
     """
-    details = {}
-    for name, first in answers[0].details.items():
+    details: dict[str, Any] = {}
+    for name in answers[0].details:
         values = [answer.details[name] for answer in answers]
-        if name in OF_EACH_REPLY or (name in IF_ANY and any(values)):
-            details[name] = values
-        elif name not in IF_ANY:
-            details[name] = values if len(values) > 1 else first
+        if name not in IF_ANY or any(values):
+            is_list = len(values) > 1 or name in (*OF_EACH_REPLY, *IF_ANY)
+            details[name] = values if is_list else values[0]
     return details

@@ -32,15 +32,14 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
-    for name in metadata.keys() - known:
-        if name in kind.model_fields and name not in _SHARED_WITH_MODEL_ARGUMENTS:
+    for name in metadata.keys() - {*known, *_SHARED_WITH_MODEL_ARGUMENTS}:
+        written = name.lower().replace("-", "_")
+        if did_you_mean(written, kind.model_fields, 0.85):  # api_key is like judge_api_key_env
             raise UsageError(
                 f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        written = name.lower().replace("-", "_")
-        options = [] if name in _SHARED_WITH_MODEL_ARGUMENTS else kind.model_fields  # api_key is like judge_api_key_env
-        suggestion = did_you_mean(written, known, 0.6) or did_you_mean(written, options, 0.85)
+        suggestion = did_you_mean(written, known)
         if suggestion:
             raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)

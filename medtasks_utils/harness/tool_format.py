@@ -1,12 +1,15 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
+import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.tools.calls import MAX_CALLS, Call, read_calls
-from medtasks_utils.tools.tool import Tool
+from medtasks_utils.tools.calls import MAX_CALLS, read_calls
+from medtasks_utils.tools.loop import Conversation
+from medtasks_utils.tools.native import understand
+from medtasks_utils.tools.tool import CallResult, Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
 from .model_server import ServerUnavailable
@@ -77,20 +80,16 @@ class ToolFormat:
             tool: the tool.
             number: the number of calls in the trial reply.
         """
-        trial_calls = [Call(tool.name, f'"{index}"\n + 1.5') for index in range(number)]
-        calls: list[dict[str, Any]] = []
-        results: list[dict[str, Any]] = []
-        for index, call in enumerate(trial_calls):
-            function = {"name": tool.name, "arguments": {tool.argument: call.argument}}
-            identifier = f"call0000{index}"
-            calls.append({"id": identifier, "type": "function", "function": function})
-            results.append({"role": "tool", "tool_call_id": identifier, "name": tool.name, "content": "2.25"})
         question = {"role": "user", "content": "Hi"}
+        calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
+        parsed = understand(json.dumps(calls), self._tools, number, 0)
+        trial = Conversation("", [question, parsed.message], calls=parsed.calls)
+        trial.answer([CallResult("2.25", failed=False)] * number, is_last=False)
         apply = self._model.apply_chat_template
         try:
             with tools_in_template(self._model, self.schemas):
                 first = str(apply([question], add_generation_prompt=False))
-                text = str(apply([question, {"role": "assistant", "content": "", "tool_calls": calls}, *results]))
+                text = str(apply(trial.chat))
         except Exception:  # templates raise all kinds of errors for messages that they do not support
             return False
         if tool.name not in first or "2.25" not in text:
@@ -98,7 +97,7 @@ class ToolFormat:
         reply = text.removeprefix(first).partition("2.25")[0]
         if hasattr(self._model, "tok_decode"):  # some models drop special tokens from replies
             reply = str(self._model.tok_decode(self._model.tok_encode(reply, add_special_tokens=False)))
-        return read_calls(reply, self._tools)[0] == trial_calls
+        return read_calls(reply, self._tools)[0] == parsed.calls
 
     def _refusal_of_server(self, settings: Mapping[str, Any]) -> str:
         """Return the reason why a server does not support tools; an empty string if it does.

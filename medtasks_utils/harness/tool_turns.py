@@ -88,7 +88,7 @@ class ToolTurns:
 
     def add_messages(self, request: Instance) -> None:
         """Attach the messages of the last prompt to a request, so that the request cache stores them too."""
-        request.chat = [dict(message) for message in self._rendered]
+        request.chat = self._rendered
 
     def requests_are_built(self) -> None:
         """Begin a conversation for each request; for an API model, register this object with the batch."""

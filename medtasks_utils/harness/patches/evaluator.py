@@ -12,7 +12,7 @@ from typing import Any
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.api_batch import ApiBatch
-from medtasks_utils.harness.in_process import knowing_ends
+from medtasks_utils.harness.in_process import learn_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.models import (
     asking_what_fits,
@@ -44,16 +44,16 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
             stack.callback(api_batch.reset, api_batch.set(batch))
             stack.enter_context(explaining_failures(model))
+            for method in ("generate_until", "loglikelihood"):
+                stack.callback(vars(model).pop, method, None)
             learn_context(model)
-            stack.enter_context(knowing_ends(model))
+            learn_ends(model)
             if store:
                 stack.enter_context(store.stored_for(model))
             tasks = task_dict.get("tasks", task_dict)
             ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
             model.generate_until = batch.generate_until if batch else asking_what_fits(model, "generate_until", tasks)
             model.loglikelihood = asking_what_fits(model, "loglikelihood", ours)
-            for method in ("generate_until", "loglikelihood"):
-                stack.callback(vars(model).pop, method, None)
             if evaluation and evaluation.saved_run:
                 if model.world_size > 1:
                     raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
