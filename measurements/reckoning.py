@@ -55,10 +55,10 @@ def counter(path: Path | None) -> Callable[[str], float]:
 
 def prompt_tokens(task_name: str, count: Callable[[str], float]) -> float:
     """The mean over the rows at hand, system message included, without the marks of a chat template."""
-    from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.harness.catalog import manager_for
 
     name = ROWS_OF.get(task_name, task_name)
-    task: Any = our_manager({"medexqa": {"use_explanations": False}}).load([name])["tasks"][name]
+    task: Any = manager_for(metadata={"medexqa": {"use_explanations": False}}).load([name])["tasks"][name]
     task.build_all_requests(apply_chat_template=True, chat_template=lambda chat, **_: json.dumps(chat))
     chats = [json.loads(instance.args[0]) for instance in task.instances]
     return sum(count(message["content"]) for chat in chats for message in chat) / len(chats)

@@ -52,11 +52,11 @@ def prompt_key(messages: Any) -> str:
 
 def replies(data: str, limit: int) -> dict[str, dict[str, str]]:
     """By run and prompt: right, random, unreadable or unsure, as the prompt has it."""
-    from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.harness.catalog import manager_for
     from medtasks_utils.selfcheck.known_answers import BEHAVIOURS, known_answer
 
     found: dict[str, dict[str, str]] = {}
-    manager = our_manager({"medtasks_data": data, **OPTIONS})
+    manager = manager_for(metadata={"medtasks_data": data, **OPTIONS})
     for run, name in RUNS.items():
         task: Any = manager.load([name])["tasks"][name]
         task.build_all_requests(limit=limit, apply_chat_template=True, chat_template=lambda chat, **_: json.dumps(chat))

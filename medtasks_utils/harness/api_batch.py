@@ -45,7 +45,7 @@ class ApiBatch:
     def __init__(self, model: Any, store: ReplyStore | None) -> None:
         self._model = model
         self._store = store
-        self._cache_hook = model.cache_hook  # the hook of --use_cache
+        self._add_to_cache = model.cache_hook.add_partial  # the cache of --use_cache
         self._conversations: dict[str, Any] = {}
         self._answered = 0
 
@@ -130,7 +130,7 @@ class ApiBatch:
             logger.info("%s: %s", request.task_name, refusal)
             return [Reply(refusal=refusal)] * settings.get("n", 1)
         if len(replies) == 1:
-            self._cache_hook.add_partial("generate_until", arguments, replies[0])
+            self._add_to_cache("generate_until", arguments, replies[0])
         if self._store is not None:
             self._store.put("generate_until", arguments, replies)
         return replies

@@ -11,6 +11,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError
 
 from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, model_registry
+from .models import NO_LIMIT
 from .replies import Reply
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
@@ -18,8 +19,6 @@ Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
 
 answering: ContextVar[Answering] = ContextVar("answering")
 """The function that answers the requests of the current run."""
-
-_NO_LIMIT = 1 << 40  # tokens; only the server knows the length of its context
 
 
 class _ReachedByFiles:
@@ -45,7 +44,7 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
 
     def __init__(self, tokenizer: str | None = None, **arguments: Any) -> None:
         backend = "huggingface" if tokenizer else None
-        settings = {"tokenizer_backend": backend, "tokenized_requests": False, "max_length": _NO_LIMIT, **arguments}
+        settings = {"tokenizer_backend": backend, "tokenized_requests": False, "max_length": NO_LIMIT, **arguments}
         super().__init__(tokenizer=tokenizer, **settings)
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:

@@ -23,15 +23,12 @@ _MISSPELT = 0.8
 """Minimum similarity, 0 to 1, at which a name counts as a misspelling of ours; lm_eval's names stay below 0.75."""
 
 
-def our_manager(metadata: Mapping[str, Any] | None = None) -> TaskManager:
-    """Return a task manager that knows only the tasks of this package and of benchmarks in other distributions."""
-    return manager_for((), metadata=metadata)
-
-
 def manager_for(
-    names: Sequence[str], include_path: str | None = None, metadata: Mapping[str, Any] | None = None
+    names: Sequence[str] = (), include_path: str | None = None, metadata: Mapping[str, Any] | None = None
 ) -> TaskManager:
     """Return a task manager that knows our tasks, those in ``include_path`` and, if necessary, lm_eval's own.
+
+    Our tasks are those of this package and of benchmarks in other distributions.
 
     lm_eval's 16,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
     ``med*`` that matches some of our tasks stands for our tasks only.
@@ -57,7 +54,7 @@ def manager_for(
     if include_path:
         _check_files(Path(include_path), [*names, *tasks])
         # A variant inherits the tag of the task that it includes, but the tag still stands for our tasks only.
-        ours = our_manager().task_index
+        ours = manager_for().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
     unknown = [name for name in names if not _is_known(manager, name)]
     meant = {"all": "medtasks", **{benchmark.name: benchmark.default_task for benchmark in benchmarks().usable()}}

@@ -7,7 +7,6 @@ each text, the hook attaches what the generated tokens show.
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 from .replies import Reply
@@ -39,6 +38,7 @@ def _replies_with_ends(
     generated: deque[dict[str, Any]] = deque()
     known: dict[tuple[str, str], list[Reply]] = defaultdict(list)
     generate, hook = model._model_generate, model.cache_hook
+    add_to_cache = hook.add_partial
 
     def model_generate(*arguments: Any, **of_batch: Any) -> Any:
         output = generate(*arguments, **of_batch)
@@ -49,15 +49,15 @@ def _replies_with_ends(
         if generated:
             reply = Reply(reply, **generated.popleft())
             known[request[0], reply].append(reply)
-        hook.add_partial(method, request, reply)
+        add_to_cache(method, request, reply)
 
     model._model_generate = model_generate
-    model.set_cache_hook(SimpleNamespace(add_partial=add_partial, dbdict=hook.dbdict))
+    hook.add_partial = add_partial
     try:
         texts = ask(requests, **settings)
     finally:
         del model._model_generate
-        model.set_cache_hook(hook)
+        hook.add_partial = add_to_cache
     pairs = ((known.get((request.args[0], text)), text) for request, text in zip(requests, texts, strict=True))
     return [replies.pop(0) if replies else text for replies, text in pairs]
 

@@ -8,7 +8,7 @@ import requests
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
-from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError, logger
+from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
 
 from .replies import Completion, NoReplyError, read_completion, words_of
 
@@ -95,13 +95,6 @@ def pause_before(attempt: int, error: ServerUnavailable) -> float:
         attempt: the number of the next attempt, from 2.
         error: the error of the previous attempt.
     """
-    if error.retry_after > LONGEST_PAUSE:
-        logger.warning(
-            "%s; it asks clients to wait %.0f s, but this one retries after %d s",
-            error,
-            error.retry_after,
-            LONGEST_PAUSE,
-        )
     return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
 
 

@@ -169,7 +169,8 @@ def without_thoughts(model: Any, reply: Reply) -> Reply:
 
 
 _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
-_NO_LIMIT = 1 << 40
+NO_LIMIT = 1 << 40
+"""The context length, in tokens, of an API model if only its server knows it."""
 
 
 def is_api(kind: type) -> bool:
@@ -239,7 +240,7 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
 def learn_context(model: Any) -> None:
     """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
-        model.max_length = context_of(model) or _NO_LIMIT
+        model.max_length = context_of(model) or NO_LIMIT
 
 
 def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:

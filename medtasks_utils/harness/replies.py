@@ -242,7 +242,7 @@ def _first_count(usage: _Json, names: Iterable[str]) -> int | None:
     """Return the first number of tokens under any of the names, or None."""
     value: Any
     for value in map(usage.get, names):
-        if type(value) in (int, float) and 0 <= value < 1 << 40 and value == int(value):
+        if type(value) in (int, float) and 0 <= value < 1 << 40:
             return int(value)
     return None
 

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from types import SimpleNamespace
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
@@ -321,10 +320,10 @@ class ReplyStore:
         """
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
-        hook = model.cache_hook
+        add_to_cache = model.cache_hook.add_partial
 
         def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
-            hook.add_partial(method, request, reply)
+            add_to_cache(method, request, reply)
             if method in _METHODS:
                 self.put(method, request, [reply])
 
@@ -335,11 +334,11 @@ class ReplyStore:
         for method in _METHODS:
             setattr(model, method, self._answering(model, method, calls_hook))
         if calls_hook:
-            model.set_cache_hook(SimpleNamespace(add_partial=add_partial, dbdict=hook.dbdict))
+            model.cache_hook.add_partial = add_partial
         try:
             yield
         finally:
-            model.set_cache_hook(hook)
+            model.cache_hook.add_partial = add_to_cache
             if self._has_several_processes:  # the first process ends the run for all
                 self.close()
 

@@ -31,13 +31,13 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
         folder: the folder of the runs, one for each behaviour; runs of an earlier check are deleted.
     """
     start = time.perf_counter()
-    from medtasks_utils.harness.catalog import our_manager
+    from medtasks_utils.harness.catalog import manager_for
     from medtasks_utils.harness.task_options import DATA_KEY
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     usable = benchmarks().usable()
     without_costly = {benchmark.name: benchmark.options.without_costly() for benchmark in usable}
-    manager = our_manager({DATA_KEY: data, **without_costly})
+    manager = manager_for(metadata={DATA_KEY: data, **without_costly})
     problems = list(benchmarks().problems)
     names = list(itertools.chain.from_iterable(benchmark.checked_tasks for benchmark in usable))
     loaded = manager.load(names)

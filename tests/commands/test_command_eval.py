@@ -197,7 +197,7 @@ def test_values_are_json_or_text(setting, value):
 def test_help_names_every_task_option_and_flag(capsys):
     assert exit_code(["eval", "--help"]) == 0
     shown = capsys.readouterr().out
-    for name in catalog.our_manager().all_tasks:
+    for name in catalog.manager_for().all_tasks:
         assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in benchmarks().values():

@@ -62,12 +62,10 @@ def test_a_refusal_is_of_the_prompt_the_request_or_the_moment(status, body, kind
     assert getattr(found, "retry_after", 7) == (0 if body == "{}" else 7)
 
 
-def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes(caplog):
+def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes():
     pauses = [pause_before(attempt, ServerUnavailable("")) for attempt in range(2, 8)]
     assert pauses == [1, 2, 4, 8, 10, 10]
-    assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120)] == [7, 120]
-    assert caplog.text == ""
-    assert pause_before(2, ServerUnavailable("", retry_after=120.5)) == 120 and "retries after 120 s" in caplog.text
+    assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120, 120.5)] == [7, 120, 120]
 
 
 # ---- models in this process

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commanding import exit_code
 from given import TASKS, medmcqa_rows, table, write_rows
+from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
@@ -197,7 +198,8 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     )
     assert Counter((*sample["ended"], *sample["tokens"]) for sample in found) == expected
     assert expected["stop", 3] >= 3
-    assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
+    assert not {"generate_until", "_model_generate"} & vars(model).keys()
+    assert model.cache_hook.add_partial.__func__ is CacheHook.add_partial
 
 
 def scored_letters(body: Request) -> Answer:
@@ -287,7 +289,8 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
     assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
     assert "more than the model's context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
-    assert not {"generate_until", "_model_generate", "set_cache_hook"} & vars(model).keys()
+    assert not {"generate_until", "_model_generate"} & vars(model).keys()
+    assert model.cache_hook.add_partial.__func__ is CacheHook.add_partial
 
 
 # ---- before a run

@@ -363,10 +363,7 @@ class InProcess:
         self.batches.append([request.args[0] for request in requests])
         return [request.args[0].upper() for request in requests]
 
-    def set_cache_hook(self, hook: Any) -> None:
-        pass
-
-    loglikelihood, cache_hook = generate_until, None
+    loglikelihood, cache_hook = generate_until, SimpleNamespace(add_partial=None)
 
 
 def test_pieces_take_two_minutes(monkeypatch):

@@ -31,7 +31,7 @@ that create the replacement from the original. The comments say what would fail 
 # The following are replaced too, but only on the model of a run (:mod:`.models`, :class:`.ReplyStore`).
 # TemplateAPI.generate_until: every conversation waits for the slowest one; one prompt that is too long ends the run.
 # TemplateLM.loglikelihood: a prompt that exceeds the context is cut at the beginning.
-# LM.set_cache_hook: a run that crashes has stored no replies.
+# CacheHook.add_partial: a run that crashes has stored no replies.
 # HFLM.rank: on several machines with fewer than two GPUs each, every machine scores the same documents.
 
 IN_THE_COMMAND = {
