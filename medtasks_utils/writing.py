@@ -9,7 +9,7 @@ import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 
@@ -20,30 +20,15 @@ _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 
 
-class CommandResult(Protocol):
-    """The result of a command, which the command line prints as text or, with ``--json``, as JSON."""
-
-    @property
-    def failed(self) -> bool:
-        """True if the command did not achieve its purpose; the exit code is then 1."""
-
-    def to_text(self) -> str:
-        """Return the result as text; if it is empty, nothing is printed."""
-
-    def to_data(self) -> Any:
-        """Return the result as lists, dicts and scalars for ``json.dumps``."""
-
-
-def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file atomically: write a temporary file in the same folder, and rename it.
 
-    The temporary file is removed if that fails. Symbolic links are followed, the permissions of an existing file are
-    kept, and devices and pipes are written to directly.
+    The temporary file is removed if that fails. A missing folder is created. Symbolic links are followed, the
+    permissions of an existing file are kept, and devices and pipes are written to directly.
 
     Args:
         path: the file.
         content: a text, which is encoded as UTF-8, or bytes.
-        make_folder: True to create the folder if it does not exist.
 
     Raises:
         MedtasksError: if the file cannot be written, with the reason.
@@ -52,8 +37,7 @@ def write_whole(path: Path, content: str | bytes, make_folder: bool = False) -> 
     target = path.resolve()
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        if make_folder:
-            target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file():
             target.write_bytes(data)
             return

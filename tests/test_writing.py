@@ -36,12 +36,12 @@ def test_what_is_no_file_is_written_to():
     assert not Path(os.devnull).is_file()
 
 
-def test_a_file_in_no_folder(tmp_path):
-    path = tmp_path / "new" / "file.txt"
-    with pytest.raises(MedtasksError, match="No such file or directory"):
-        write_whole(path, "text")
-    write_whole(path, b"bytes\r\n", make_folder=True)
+def test_a_folder_that_is_not_there_is_made(tmp_path):
+    path = tmp_path / "new" / "folder" / "file.txt"
+    write_whole(path, b"bytes\r\n")
     assert path.read_bytes() == b"bytes\r\n"
+    with pytest.raises(MedtasksError, match="Not a directory"):
+        write_whole(Path(os.devnull) / "folder" / "file.txt", "text")
 
 
 def test_a_secret_that_begins_another_leaves_nothing_of_it():

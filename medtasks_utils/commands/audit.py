@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from .flags import JudgeCommand, Printout
+from .flags import CommandResult, JudgeCommand
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Audit(JudgeCommand):
     doubtful: PositiveInt = 1000
     marks: Path | None = None
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
         from medtasks_utils.audit.audit_summary import summary_lines
         from medtasks_utils.audit.auditing import audit
@@ -46,4 +46,4 @@ class Audit(JudgeCommand):
         audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, marks)
         strata = chain.from_iterable(audited["strata"].values() for audited in audits)
         has_failed = not any(stratum["read"] for stratum in strata)
-        return Printout("\n".join(summary_lines(audits)), audits, failed=has_failed)
+        return CommandResult(summary_lines(audits), audits, failed=has_failed)

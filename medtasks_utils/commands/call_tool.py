@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 @dataclass
@@ -27,7 +27,7 @@ class CallTool(Command):
     timeout: Annotated[float, Field(ge=0.1, le=86_400)] = 10.0
     layers: bool = False
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Run the call, and return its result or, with ``--layers``, the layers of the sandbox.
 
         If the call fails, print its error on standard error, except with ``--json``.
@@ -45,10 +45,11 @@ class CallTool(Command):
                 layers, zygote = sandbox.layers, sandbox.started()
             lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
             data = {"layers": layers, "missing": zygote.missing}
-            return Printout("\n".join([*lines, zygote.description]), data, failed=bool(zygote.missing))
+            return CommandResult([*lines, zygote.description], data, failed=bool(zygote.missing))
         argument = printable(sys.stdin.read())
         with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
             (result,) = tool.run([("", argument)])
         if result.failed and not self.json:
             print(result.text, file=sys.stderr)
-        return Printout("" if result.failed else result.text, result._asdict(), result.failed)
+        lines = [result.text] if result.text and not result.failed else []
+        return CommandResult(lines, result._asdict(), result.failed)

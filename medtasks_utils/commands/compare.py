@@ -7,9 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.writing import CommandResult
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Compare(Command):
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
             verdicts = compare_verdicts(a, self.filter or DEFAULT_FILTER, self.metric)
-            return Printout("\n".join(verdict_lines(verdicts)), verdicts)
+            return CommandResult(verdict_lines(verdicts), verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(
@@ -73,7 +72,7 @@ class Compare(Command):
             force=self.force,
         )
         if self.plan is None:
-            return Printout("\n".join(comparison_lines(comparison)), comparison_data(comparison))
+            return CommandResult(comparison_lines(comparison), comparison_data(comparison))
         needs = list(plan(comparison, self.plan))
         data = {"version": 1, "points": self.plan, "needs": needs}
-        return Printout("\n".join(lines_of(self.plan, needs)), data)
+        return CommandResult(lines_of(self.plan, needs), data)

@@ -5,9 +5,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
-from medtasks_utils.writing import CommandResult, csv_of, write_whole
+from medtasks_utils.writing import csv_of, write_whole
 
-from .flags import Command, Printout, warn
+from .flags import Command, CommandResult, warn
 
 
 @dataclass
@@ -39,9 +39,9 @@ class Doubt(Command):
             if count > 1:
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
         doubted, items = doubts(runs, self.filter)
-        write_whole(self.output, csv_of(DoubtedItem._fields, doubted), make_folder=True)
+        write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
         data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
         text = (
             f"{len(doubted):,} of {items:,} examples have one answer from most runs, but another label: {self.output}"
         )
-        return Printout(text, data)
+        return CommandResult([text], data)

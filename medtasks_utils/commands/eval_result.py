@@ -9,12 +9,12 @@ from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.report.score_table import lines_of, score_data, score_table
 from medtasks_utils.results import as_run, read_runs
 
-from .flags import Printout, print_error
+from .flags import CommandResult, print_error
 
 _NO_SCORES = "no scores (--predict_only keeps responses without scoring them)"
 
 
-def result_of(evaluation: Evaluation) -> Printout | None:
+def result_of(evaluation: Evaluation) -> CommandResult | None:
     """Return the result of an evaluation, marked as failed if it was not saved; None in all processes but the first."""
     results, path = evaluation.results, evaluation.path
     if results is None:
@@ -38,7 +38,7 @@ def result_of(evaluation: Evaluation) -> Printout | None:
     remarks = [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
     shares = _shares(results, evaluation.config.limit) if evaluation.config.limit else []
     text = [score_table(lines) or _NO_SCORES, *remarks, *shares, "", _spent(evaluation), _next(evaluation)]
-    return Printout("\n".join(text), data, failed=bool(evaluation.problem))
+    return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
 def _shares(results: dict[str, Any], limit: float) -> list[str]:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from medtasks_utils.errors import UsageError
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
@@ -80,7 +80,7 @@ class Eval(HarnessCommand):
     against: str | None = None
     within: Annotated[float, Field(ge=0, le=100)] | None = None
 
-    def run(self) -> Printout | None:
+    def run(self) -> CommandResult | None:
         """Run the harness, and return its scores; None in all processes but the first."""
         from medtasks_utils.harness.evaluation import Evaluation
 

@@ -4,7 +4,7 @@ import sys
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from .flags import Command, Printout, warn
+from .flags import Command, CommandResult, warn
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Extract(Command):
     explain: bool = False
     kind: str | None = None
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Return what the filters read in a response, or in all responses of the runs, with the right answers."""
         from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
@@ -46,4 +46,4 @@ class Extract(Command):
             lines += scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain)
         elif not lines:
             raise UsageError(f"no run has samples of {self.task}; add --log_samples to a run to save them")
-        return Printout("\n".join(lines), lines)
+        return CommandResult(lines, lines)

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 @dataclass(kw_only=True)
@@ -23,7 +23,7 @@ class Fetch(Command):
     only: str | None = None
     check: bool = False
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Fetch or check, and return the list, marked as failed if anything is missing."""
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's client reads it once, when it is imported
@@ -48,4 +48,4 @@ class Fetch(Command):
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         there = sum(entry["missing"] is None for entry in data)
-        return Printout(f"{table(rows, left=3)}\n{there} of {len(data)} there", data, failed=there < len(data))
+        return CommandResult([table(rows, left=3), f"{there} of {len(data)} there"], data, failed=there < len(data))

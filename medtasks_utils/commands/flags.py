@@ -5,14 +5,14 @@ import json
 import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from inspect import getdoc
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
-from medtasks_utils.writing import SECRETS, CommandResult
+from medtasks_utils.writing import SECRETS
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
 _NARGS: dict[Any, Any] = {tuple: "+", Sequence: 1}
 """By type of argument, the number of words that each occurrence takes, in argparse's notation."""
 _FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """The result of a command.
+
+    Attributes:
+        lines: the text to print; an item may have several lines.
+        data: lists, dicts and scalars, which are printed as JSON with ``--json``.
+        failed: True if the command did not achieve its purpose; the exit code is then 1.
+    """
+
+    lines: list[str] | Iterator[str]
+    data: Any
+    failed: bool = False
 
 
 @dataclass(kw_only=True)
@@ -35,7 +50,7 @@ class Command(ABC):
     """
 
     json: bool = False
-    arguments: argparse.Namespace = field(init=False, repr=False)
+    arguments: argparse.Namespace = field(init=False)
     """The parsed arguments that are not fields, such as the flags of ``lm_eval run``."""
 
     @classmethod
@@ -86,26 +101,9 @@ class Command(ABC):
         result = self.run()
         if result is None:
             return 0
-        output = json.dumps(result.to_data(), indent=2) if self.json else result.to_text()
-        print(output, end="\n" if output else "", flush=True)
+        for line in [json.dumps(result.data, indent=2)] if self.json else result.lines:
+            print(line)
         return int(result.failed)
-
-
-@dataclass(frozen=True)
-class Printout:
-    """A plain :class:`~medtasks_utils.writing.CommandResult`: a text, data, and whether the command failed."""
-
-    text: str
-    data: Any
-    failed: bool = False
-
-    def to_text(self) -> str:
-        """Return the text to print without ``--json``."""
-        return self.text
-
-    def to_data(self) -> Any:
-        """Return the JSON-compatible data to print with ``--json``."""
-        return self.data
 
 
 def _reader_of(kind: Any) -> Callable[[str], Any]:

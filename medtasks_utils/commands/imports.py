@@ -5,9 +5,8 @@ from itertools import chain
 from pathlib import Path
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.writing import CommandResult
 
-from .flags import Command, Printout, warn
+from .flags import Command, CommandResult, warn
 
 _RUNS = ("results.jsonl", "*.eval", "scenario_state.json")
 
@@ -74,4 +73,4 @@ class Import(Command):
             written, problems = import_run(path, self.output, self.task, self.data, id_fields, self.response)
             warn(*problems)
             data.append({"run": str(path), "written": str(written), "problems": problems})
-        return Printout("\n".join(str(entry["written"]) for entry in data), data)
+        return CommandResult([str(entry["written"]) for entry in data], data)

@@ -2,12 +2,12 @@
 
 from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 class TasksPath(Command):
     """Print the tasks folder, for lm_eval --include_path "$(medtasks path)"."""
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Return the folder."""
-        return Printout(str(tasks_path()), {"tasks": str(tasks_path())})
+        return CommandResult([str(tasks_path())], {"tasks": str(tasks_path())})

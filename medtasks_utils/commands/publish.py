@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Publish(Command):
     format: Literal["hub", "every_eval_ever"] = "hub"
     allow_partial: bool = False
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Write the files, and return their paths and the next command or step."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report import eval_results, every_eval_ever
@@ -47,6 +47,6 @@ class Publish(Command):
             way_on = "next: name your organization in source_metadata (docs/elsewhere.md)"
         paths = []
         for name, text in files.items():
-            write_whole(output / name, text, make_folder=True)
+            write_whole(output / name, text)
             paths.append(str(output / name))
-        return Printout("\n".join([*paths, way_on]), {"files": paths})
+        return CommandResult([*paths, way_on], {"files": paths})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from medtasks_utils.errors import UsageError
 
-from .flags import Command, Printout, warn
+from .flags import Command, CommandResult, warn
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Report(Command):
     baseline: str | None = None
     compare: tuple[str, ...] = ()
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
@@ -63,4 +63,4 @@ class Report(Command):
         path = str(output.resolve())
         budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}
         data = {"path": path, "runs": len(runs), "problems": warnings, "token_budgets": budgets}
-        return Printout(f"{path}: {counted(len(runs), 'run')}", data)
+        return CommandResult([f"{path}: {counted(len(runs), 'run')}"], data)

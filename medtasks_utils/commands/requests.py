@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from medtasks_utils.errors import UsageError
 
 from .evaluate import HarnessCommand
-from .flags import Printout
+from .flags import CommandResult
 
 
 @dataclass(kw_only=True)
@@ -33,7 +33,7 @@ class Requests(HarnessCommand):
     form: Literal["chat", "completions"] = "chat"
     max_requests: PositiveInt = 50_000
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Write the files, and return their paths."""
         from medtasks_utils.elsewhere.batch import write_requests
 
@@ -47,4 +47,4 @@ class Requests(HarnessCommand):
         config.model_args["model"] = self.model_name
         files = write_requests(config, self.set, Path(file), form=self.form, max_requests=self.max_requests)
         paths = list(map(str, files))
-        return Printout("\n".join(paths), {"files": paths})
+        return CommandResult(paths, {"files": paths})

@@ -8,9 +8,8 @@ from typing import Literal
 from pydantic import NonNegativeInt
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
-from medtasks_utils.writing import CommandResult
 
-from .flags import JudgeCommand, warn
+from .flags import CommandResult, JudgeCommand, warn
 
 
 @dataclass(kw_only=True)
@@ -53,4 +52,5 @@ class Rescore(JudgeCommand):
         settings = self.settings(pause=self.sleep_ms / 1000)
         warn(*responses.problems)
         log = partial(tqdm.write, file=sys.stderr)
-        return rescore(responses.found, judges, settings, self.out_csv_prefix, log, self.verbose)
+        result = rescore(responses.found, judges, settings, self.out_csv_prefix, log, self.verbose)
+        return CommandResult([result.to_text()], result.to_data(), result.failed)

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt
 
-from medtasks_utils.writing import CommandResult
-
-from .flags import Command
+from .flags import Command, CommandResult
 
 
 @dataclass(kw_only=True)
@@ -44,4 +42,4 @@ class Selfcheck(Command):
         result = check.run(self.data, self.limit, self.output / "runs")
         result.every_score = self.table
         write_whole(result.page, build_page(read_runs([result.runs])))
-        return result
+        return CommandResult([result.to_text()], result.to_data(), result.failed)

@@ -8,7 +8,7 @@ from pydantic import PositiveInt
 
 from medtasks_utils.writing import table
 
-from .flags import Command, Printout
+from .flags import Command, CommandResult
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Sweep(Command):
 
         return f"{super().help()}\n\n{EXAMPLE}"
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Run the jobs that are not done; return the report's path and the jobs' records, marked as failed if one did.
 
         With ``--status`` or ``--dry_run``, run nothing, and return the records.
@@ -57,7 +57,7 @@ class Sweep(Command):
             records = job_records(plan)
             columns = ["name", "state", "answers", "requests"]
             rows = list(map(itemgetter(*columns), records))
-            return Printout(table(rows, columns, left=2), records)
+            return CommandResult([table(rows, columns, left=2)], records)
         failures = sweep(plan, self.cpus, self.ray)
         page = report(plan, failures)
-        return Printout(str(page or "no report: no job is done"), job_records(plan), failed=bool(failures))
+        return CommandResult([str(page or "no report: no job is done")], job_records(plan), failed=bool(failures))

@@ -74,7 +74,7 @@ def write_requests(
     if len(parts) > 1:
         paths = [file.with_name(f"{file.stem}_{number}{file.suffix}") for number, _ in enumerate(parts, start=1)]
     for path, part in zip(paths, parts, strict=True):
-        write_whole(path, json_lines(part), make_folder=True)
+        write_whole(path, json_lines(part))
     write_whole(_run_file(file), json.dumps({"flags": SECRETS.scrub(asdict(config))}, indent=2, default=str))
     return [*paths, _run_file(file)]
 
@@ -154,7 +154,7 @@ def import_responses(
     responses = BatchResponses(paths)
     evaluation = _run(config, (), responses.answer)
     if missing and responses.unanswered:
-        write_whole(missing, json_lines(responses.unanswered.values()), make_folder=True)
+        write_whole(missing, json_lines(responses.unanswered.values()))
     if evaluation is None and is_partial:
         chosen = {}
         for task, places in responses.keep_answered().items():
@@ -163,13 +163,10 @@ def import_responses(
         config.limit, config.samples, config.tasks = None, chosen, list(chosen)
         evaluation = _run(config, (), responses.answer) if chosen else None
     if evaluation is None:
-        problems = "; ".join(responses.problems())
-        way_on = "--missing FILE writes the requests without a reply"
-        if missing:
-            way_on = f"the requests without a reply are in {missing}"
-        if is_partial:
-            raise MedtasksError(f"{problems}; no example has all of its replies, so nothing can be scored; {way_on}")
-        raise MedtasksError(f"{problems}; {way_on}; --partial scores the examples that have all of their replies")
+        raise MedtasksError(
+            f"{'; '.join(responses.problems())}; --missing FILE writes the requests without a reply; --partial scores "
+            "the examples that have all of their replies, if there are any"
+        )
     return evaluation, responses.problems()
 
 
@@ -195,7 +192,6 @@ class BatchResponses:
         self._repeated: dict[str, None] = {}
         self._requests: list[Instance] = []
         self._ids: dict[str, str] = {}  # by _place of the request
-        self._incomplete: set[tuple[Any, Any]] = set()  # examples, by task and number
         for path in paths:
             if not path.is_file():
                 raise MedtasksError(f"there is no file {path}")
@@ -225,7 +221,6 @@ class BatchResponses:
             reply = self._reply(model, custom_id, body)
             if reply is None:
                 self.unanswered[custom_id] = line
-                self._incomplete.add((request.task_name, request.doc_id))
             else:
                 replies.append(reply)
         if len(replies) < len(requests):
@@ -252,7 +247,12 @@ class BatchResponses:
 
     def keep_answered(self) -> dict[str, list[int]]:
         """Drop examples with a generation that has no reply; return the indices of the remaining examples by task."""
-        self._requests = [each for each in self._requests if (each.task_name, each.doc_id) not in self._incomplete]
+        incomplete = {
+            (request.task_name, request.doc_id)
+            for request in self._requests
+            if self._ids[_place(request)] in self.unanswered
+        }
+        self._requests = [each for each in self._requests if (each.task_name, each.doc_id) not in incomplete]
         places: dict[str, set[int]] = defaultdict(set)
         for request in self._requests:
             places[request.task_name].add(request.doc_id)

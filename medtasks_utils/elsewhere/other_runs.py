@@ -31,8 +31,17 @@ from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
 
 _NO_SCORES = {
-    *("id", "example_id", "rollout_id", "generation_ms", "scoring_ms", "total_ms", "average_reward", "avg_reward"),
-    *("num_turns", "input_tokens", "output_tokens"),
+    "id",
+    "example_id",
+    "rollout_id",
+    "generation_ms",
+    "scoring_ms",
+    "total_ms",
+    "average_reward",
+    "avg_reward",
+    "num_turns",
+    "input_tokens",
+    "output_tokens",
 }
 """Numeric fields of ``results.jsonl`` that are not scores."""
 _NO_SCORES_OF_HELM = (

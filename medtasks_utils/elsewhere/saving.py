@@ -143,7 +143,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), name: value}
-    write_whole(target.with_name(f"samples_{name}_{run.date}.jsonl"), json_lines(samples), make_folder=True)
+    write_whole(target.with_name(f"samples_{name}_{run.date}.jsonl"), json_lines(samples))
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
     return target
 

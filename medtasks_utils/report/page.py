@@ -160,4 +160,4 @@ def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
         path.unlink()
     for name in ("documents", "samples"):
         for number, chunk in enumerate(stores.pop(name, ())):
-            write_whole(folder / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n', make_folder=True)
+            write_whole(folder / f"{name}-{number}.js", f'part("{name}",{number},"{chunk}")\n')

@@ -90,7 +90,7 @@ def rescore(
     """
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
-        write_whole(path, path.read_bytes() if path.exists() else b"", make_folder=True)
+        write_whole(path, path.read_bytes() if path.exists() else b"")
     for judge, path in zip(judges, result.paths, strict=True):
         judged = list(zip(responses, _judged(responses, judge, settings), strict=True))
         for response, judgement in judged:

@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import psutil
@@ -29,6 +29,7 @@ from medtasks_utils.writing import JsonObject, write_whole
 from .child_process import end_group, start, stop
 from .plan import Allocation, Job
 
+POLL_INTERVAL = 0.5  # seconds between looks at the processes
 _PROBE_TIMEOUT = 5.0  # seconds
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _KEPT = "*/answers_*.jsonl.gz"  # the replies that a job has kept, in its folder
@@ -43,10 +44,17 @@ def run_allocation(allocation: Allocation, environment: Mapping[str, str]) -> Ge
         allocation: the jobs.
         environment: environment variables in addition to those of this process.
     """
-    jobs = [job for job in allocation if exit_code(job.folder) is None]
+    jobs = [job for job in allocation if exit_code(job) is None]
     with ExitStack() as stack:
         if jobs:
             yield from _Attempt(jobs, environment, stack).steps()
+
+
+def run_to_the_end(allocation: Allocation, environment: Mapping[str, str]) -> None:
+    """Run the jobs of an allocation that have no exit code yet, and wait until they end."""
+    with closing(run_allocation(allocation, environment)) as steps:
+        for _ in steps:
+            time.sleep(POLL_INTERVAL)
 
 
 class _Attempt:
@@ -66,27 +74,29 @@ class _Attempt:
         self.gpus = variables.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
         self.running: dict[Job, tuple[subprocess.Popen[bytes], int]] = {}
         self.servers: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
-        self.charged_at = time.monotonic()
+        self.began = self.charged_at = time.monotonic()
 
     def steps(self) -> Iterator[None]:
         """Run the jobs, and yield while there is nothing to do."""
         if self.model.server:
             self._start_servers()
         self.stack.callback(self._stop)
-        problem = yield from self._wait_for_servers()
+        problem, unready = "", list(self.servers)
         while not problem and (self.waiting or self.running):
-            self._start_jobs()
+            unready = [port for port in unready if not is_up(_models_at(port))]
+            if not unready:
+                self._start_jobs()
             yield
             self._charge(_WRITE_INTERVAL)
             self._note_ended()
-            problem = self._problem_of_servers()
+            problem = self._problem_of_servers(unready)
         self._stop(problem, 1)
 
     def _stop(self, state: str = "stopped", code: int | None = None) -> None:
         """Record the state of the remaining jobs, and drop them."""
         self._charge()
         for job in (*self.running, *self.waiting):
-            note(job.folder, code, state)
+            note(job, code, state)
         self.running, self.waiting = {}, []
 
     def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
@@ -113,28 +123,23 @@ class _Attempt:
             write_whole(mark, json.dumps(_identity(process.pid)))
             self.servers[port] = process, log
         for job in self.waiting:
-            note(job.folder, None, "waiting for its server")
+            note(job, None, "waiting for its server")
 
-    def _problem_of_servers(self) -> str:
-        """Return a line about a server that has ended; an empty string if all are running."""
-        for process, log in self.servers.values():
+    def _problem_of_servers(self, unready: Sequence[int]) -> str:
+        """Return a line about a server that has ended, or does not respond in time; an empty string if there is none.
+
+        Args:
+            unready: the ports of servers that have not responded yet.
+        """
+        timeout = self.model.ready_timeout
+        for port, (process, log) in self.servers.items():
+            problem = ""
             if process.poll() is not None:
-                return f"its server ended with exit code {process.returncode}: {_end_of(log)}"
-        return ""
-
-    def _wait_for_servers(self) -> Generator[None, None, str]:
-        """Wait until all servers respond; return the problem if one does not respond in time, else an empty string."""
-        end = time.monotonic() + self.model.ready_timeout
-        for port, (_, log) in self.servers.items():
-            address = f"http://127.0.0.1:{port}/v1/models"
-            while not is_up(address):
-                problem = self._problem_of_servers()
-                if not problem and time.monotonic() > end:
-                    problem = f"no response at {address} within {self.model.ready_timeout:g} s: {_end_of(log)}"
-                if problem:
-                    return problem
-                yield
-                self._charge(_WRITE_INTERVAL)
+                problem = f"its server ended with exit code {process.returncode}"
+            elif port in unready and time.monotonic() > self.began + timeout:
+                problem = f"no response at {_models_at(port)} within {timeout:g} s"
+            if problem:
+                return f"{problem}: {last_lines(log, 1)} ({log})"
         return ""
 
     # ---- jobs
@@ -150,7 +155,7 @@ class _Attempt:
             for path in job.smaller.folder.glob(_KEPT) if job.smaller else ():
                 copy = job.folder / path.parent.name / path.name
                 if not copy.exists():  # it has replies of its own from an earlier attempt
-                    write_whole(copy, path.read_bytes(), make_folder=True)
+                    write_whole(copy, path.read_bytes())
             has_answers = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
             in_use = [port for _, port in self.running.values()]
             port = min(self.servers or [0], key=in_use.count)
@@ -158,7 +163,7 @@ class _Attempt:
             command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
             process = self._start(command, job.folder / "log.txt", **{SERVED_BY: self.model.server})
             self.running[job] = process, port
-            note(job.folder, None, "running")
+            note(job, None, "running")
 
     def _note_ended(self) -> None:
         """Record the exit codes of the jobs that have ended."""
@@ -167,7 +172,7 @@ class _Attempt:
             if code is not None:
                 self._charge()
                 del self.running[job]
-                note(job.folder, code, f"failed with exit code {code}" if code else "done")
+                note(job, code, f"failed with exit code {code}" if code else "done")
 
     # ---- cost
 
@@ -189,7 +194,7 @@ class _Attempt:
             path = job.folder / "cost.json"
             cost = Counter(read_json(path))
             cost.update({name: value / len(jobs) for name, value in spent.items() if value})
-            write_whole(path, json.dumps(cost), make_folder=True)
+            write_whole(path, json.dumps(cost))
         self.charged_at += seconds
 
 
@@ -200,9 +205,9 @@ def is_up(address: str) -> bool:
     return False
 
 
-def _end_of(log: Path) -> str:
-    """Return the last line of a server's log, and the log's path."""
-    return f"{last_lines(log, 1)} ({log})"
+def _models_at(port: int) -> str:
+    """Return the address at which a server lists its models."""
+    return f"http://127.0.0.1:{port}/v1/models"
 
 
 def _free_port() -> int:
@@ -235,14 +240,14 @@ def read_json(path: Path) -> JsonObject:
     return {}
 
 
-def note(folder: Path, code: int | None, state: str) -> None:
+def note(job: Job, code: int | None, state: str) -> None:
     """Record the state of a job in its folder, with its exit code if it is over."""
-    write_whole(folder / "job.json", json.dumps({"code": code, "state": state}), make_folder=True)
+    write_whole(job.folder / "job.json", json.dumps({"code": code, "state": state}))
 
 
-def exit_code(folder: Path) -> int | None:
+def exit_code(job: Job) -> int | None:
     """Return a job's exit code; None if it is not over."""
-    return read_json(folder / "job.json").get("code")
+    return read_json(job.folder / "job.json").get("code")
 
 
 def last_lines(log: Path, count: int) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
-from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.harness.catalog import make_tasks, manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
 from medtasks_utils.harness.lm_eval_names import get_sample_size
@@ -31,7 +31,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
     try:
         parser = _Flags(add_help=False, allow_abbrev=False)
         add_flags_of_run(parser)
-        known = {word.removeprefix("--") for action in parser._actions for word in action.option_strings} - RESERVED
+        known = {action.dest for action in parser._actions} - RESERVED
         for name in {*job.model.flags, *job.run.flags} - known:  # argparse may take it for the value of another flag
             if name in RESERVED:
                 raise UsageError(f"flags: {name} cannot be set here, since the sweep decides it; remove it")
@@ -53,9 +53,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
 @cache
 def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
     """Load the tasks of a run, once for all models that share the run."""
-    manager = manager_for(names, include_path, json.loads(metadata))
-    tasks: dict[str, Any] = manager.load(manager.match_tasks(list(names)))["tasks"]
-    return tasks
+    return make_tasks(manager_for(names, include_path, json.loads(metadata)), names)
 
 
 class _Flags(argparse.ArgumentParser):

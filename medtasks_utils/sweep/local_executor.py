@@ -9,10 +9,8 @@ from contextlib import suppress
 
 from medtasks_utils.errors import UsageError
 
-from .allocation import run_allocation
+from .allocation import POLL_INTERVAL, run_allocation
 from .plan import Allocation, Plan
-
-_POLL_INTERVAL = 0.5  # seconds
 
 
 def visible_gpus() -> list[str]:
@@ -64,7 +62,7 @@ class LocalExecutor:
 
     def ended(self) -> list[Allocation]:
         """Let the allocations run for half a second, and return the allocations that have ended."""
-        time.sleep(_POLL_INTERVAL)
+        time.sleep(POLL_INTERVAL)
         ended_ones = [allocation for allocation, (steps, _) in self.running.items() if next(steps, True)]
         for allocation in ended_ones:
             self._free_gpus += self.running.pop(allocation)[1]

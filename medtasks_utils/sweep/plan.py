@@ -16,7 +16,7 @@ from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.writing import JsonObject
+from medtasks_utils.writing import JsonObject, one_line
 
 EXAMPLE = """\
 example of a plan:
@@ -168,8 +168,14 @@ class Plan(_Part):
     output: Annotated[Path, AfterValidator(Path.resolve)]
     data: str = Field(default_factory=lambda: source_of({}))
     env: tuple[str, ...] = (
-        *("OPENAI_*", "AZURE_OPENAI_*", "ANTHROPIC_*", "HF_TOKEN", "HF_ENDPOINT", "HF_*OFFLINE"),
-        *("*_proxy", "*_PROXY"),
+        "OPENAI_*",
+        "AZURE_OPENAI_*",
+        "ANTHROPIC_*",
+        "HF_TOKEN",
+        "HF_ENDPOINT",
+        "HF_*OFFLINE",
+        "*_proxy",
+        "*_PROXY",
     )
     slurm: JsonObject | None = None
     models: list[ModelPart] = Field(min_length=1)
@@ -297,7 +303,7 @@ def read_plan(path: Path) -> Plan:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+        raise UsageError(f"{path} cannot be read: {one_line(str(error))}") from None
     try:
         return Plan.model_validate(content)
     except ValidationError as error:

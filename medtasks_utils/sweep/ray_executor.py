@@ -7,19 +7,15 @@ values to logs on every node (as of Ray 2.60).
 """
 
 import os
-import time
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 
-from .allocation import note, run_allocation
+from .allocation import note, run_to_the_end
 from .plan import LOCK, Allocation, Plan
-
-_POLL_INTERVAL = 0.5  # seconds
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -27,9 +23,7 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
     output = allocation[0].plan.output
     if not (output / LOCK).exists():
         raise MedtasksError(f"{output} is not a folder of a file system that all nodes see")
-    with closing(run_allocation(allocation, environment)) as steps:
-        for _ in steps:
-            time.sleep(_POLL_INTERVAL)
+    run_to_the_end(allocation, environment)
 
 
 def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
@@ -84,7 +78,7 @@ class RayExecutor:
                 self._ray.get(self.running.pop(allocation))
             except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
                 for job in allocation:
-                    note(job.folder, 1, f"could not start: {error.cause}")
+                    note(job, 1, f"could not start: {error.cause}")
             except self._ray.exceptions.RayError:
                 continue  # its node is gone
         return ended_ones

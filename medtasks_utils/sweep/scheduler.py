@@ -44,7 +44,7 @@ def job_records(plan: Plan) -> list[JsonObject]:
 
 def is_done(job: Job) -> bool:
     """Return True if the last process of a job ended with exit code 0, and its results are there."""
-    return exit_code(job.folder) == 0 and any(job.folder.glob("*/results_*.json"))
+    return exit_code(job) == 0 and any(job.folder.glob("*/results_*.json"))
 
 
 def _answers(job: Job) -> int:
@@ -58,7 +58,7 @@ def _state(job: Job) -> str:
     return str(read_json(job.folder / "job.json").get("state", NOT_STARTED))
 
 
-def sweep(plan: Plan, cpus: int | None = None, address: str | None = None) -> list[Job]:
+def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
     """Run the jobs that are not done, and return those that failed.
 
     Args:
@@ -78,7 +78,7 @@ def sweep(plan: Plan, cpus: int | None = None, address: str | None = None) -> li
     try:
         with FileLock(plan.output / LOCK, timeout=0):  # released when the process ends or crashes
             for job in jobs:
-                if exit_code(job.folder) is not None and not is_done(job):  # it failed, or its results were deleted
+                if exit_code(job) is not None and not is_done(job):  # it failed, or its results were deleted
                     (job.folder / "job.json").unlink()
             allocations = allocations_of(jobs, is_slurm)
             if address:
@@ -99,12 +99,12 @@ def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExec
             waiting = [allocation for allocation in waiting if not executor.start(allocation)]
             for allocation in executor.ended():
                 attempts[allocation] += 1
-                codes = {job: exit_code(job.folder) for job in allocation}
                 is_retried = attempts[allocation] < _MOST_ATTEMPTS
-                left = [job for job, code in codes.items() if code not in (0, _USAGE_ERROR)]
+                left = [job for job in allocation if exit_code(job) not in (0, _USAGE_ERROR)]
                 for job in left:
-                    state = "lost its node, or its Slurm job" if codes[job] is None else _state(job)
-                    note(job.folder, None if is_retried else codes[job] or 1, state + ", retrying" * is_retried)
+                    code = exit_code(job)
+                    state = "lost its node, or its Slurm job" if code is None else _state(job)
+                    note(job, None if is_retried else code or 1, state + ", retrying" * is_retried)
                 waiting += [allocation] if left and is_retried else []
             for job in chain.from_iterable(allocations):
                 state = _state(job)

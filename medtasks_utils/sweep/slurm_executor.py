@@ -8,17 +8,16 @@ import math
 import shutil
 import subprocess
 import time
-from contextlib import closing
 from importlib.util import find_spec
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import one_line, write_whole
 
-from .allocation import run_allocation
+from .allocation import run_to_the_end
 from .plan import Allocation, Plan
 
-_POLL_INTERVAL = 2.0  # seconds
+_POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
 _MINUTES = 1440  # the default time limit of a Slurm job
 
@@ -28,9 +27,7 @@ class _Task:
 
     def __call__(self, allocation: Allocation) -> None:
         """Run an allocation on this node."""
-        with closing(run_allocation(allocation, {})) as steps:
-            for _ in steps:
-                time.sleep(_POLL_INTERVAL)
+        run_to_the_end(allocation, {})
 
     def checkpoint(self, *arguments: Any) -> Any:
         """Return the same function for submitit to run again after a time limit or preemption."""
@@ -65,7 +62,7 @@ class SlurmExecutor:
         number = path.read_text() if path.exists() else ""
         if number not in self._queued():
             number = self._submit(allocation)
-            write_whole(path, number, make_folder=True)
+            write_whole(path, number)
         self.running[allocation] = number
         return True
 

@@ -102,10 +102,10 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_pat
     large = {"name": "m", "model": "dummy", "resources": {"cpus": 9}}
     path = plan(tmp_path, server, models=[large], runs=runs)
     twice, share, _ = read_plan(path).jobs()
-    note(twice.folder, None, "running")
-    write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n", make_folder=True)
-    note(share.folder, 0, "done")
-    write_whole(share.folder / "m" / "results_1.json", "{}", make_folder=True)
+    note(twice, None, "running")
+    write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
+    note(share, 0, "done")
+    write_whole(share.folder / "m" / "results_1.json", "{}")
     write_whole(share.folder / "cost.json", '{"seconds": 2}')
     assert main(["sweep", str(path), "--status"]) == 0
     assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
@@ -143,11 +143,11 @@ def test_processors_and_gpus_are_shared_out(tmp_path, server, monkeypatch, gpus,
     def run(allocation, environment):
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
         yield
-        note(allocation[0].folder, 0, "done")
-        write_whole(allocation[0].folder / "m" / "results_1.json", "{}", make_folder=True)
+        note(allocation[0], 0, "done")
+        write_whole(allocation[0].folder / "m" / "results_1.json", "{}")
 
     monkeypatch.setattr(local_executor, "run_allocation", run)
-    monkeypatch.setattr(local_executor, "_POLL_INTERVAL", 0)
+    monkeypatch.setattr(local_executor, "POLL_INTERVAL", 0)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
     place = LocalExecutor(sweep_plan, 3)
     assert run_all(allocations_of(sweep_plan.jobs(), False), place) == []
@@ -169,9 +169,9 @@ class Scripted:
 
     def ended(self) -> list[Allocation]:
         (allocation,), code = self.running, self.codes.pop(0)
-        note(allocation[0].folder, code, "running" if code is None else f"failed with exit code {code}")
+        note(allocation[0], code, "running" if code is None else f"failed with exit code {code}")
         if code == 0:
-            write_whole(allocation[0].folder / "m" / "results_1.json", "{}", make_folder=True)
+            write_whole(allocation[0].folder / "m" / "results_1.json", "{}")
         self.running = []
         return [allocation]
 
@@ -185,7 +185,7 @@ def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
-    assert exit_code(job.folder) == last
+    assert exit_code(job) == last
 
 
 def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, capsys, monkeypatch):
@@ -209,7 +209,7 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     (job,) = read_plan(path).jobs()
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
         save_run(job.folder, tasks=task, limit=4)
-    note(job.folder, 0, "done")
+    note(job, 0, "done")
     write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
     assert main(["sweep", str(path)]) == 0
     page = tmp_path / "sweep" / "report.html"

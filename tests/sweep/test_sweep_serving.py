@@ -174,7 +174,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     assert (small.name, large.name) == ("m/a,max_gen_toks=20", "m/a,max_gen_toks=40")
     for job, names in ((small, "12"), (large, "1")):
         for name in names:
-            write_whole(job.folder / "m" / f"answers_{name}.jsonl.gz", job.name, make_folder=True)
+            write_whole(job.folder / "m" / f"answers_{name}.jsonl.gz", job.name)
     for _ in steps(content):
         assert [job["state"] for job in states(tmp_path)].count("running") <= 1
     kept = [(large.folder / "m" / f"answers_{name}.jsonl.gz").read_text() for name in "12"]

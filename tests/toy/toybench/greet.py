@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from medtasks_utils.commands.flags import Command, Printout
+from medtasks_utils.commands.flags import Command, CommandResult
 
 
 @dataclass
@@ -15,6 +15,6 @@ class Greet(Command):
 
     name: str
 
-    def run(self) -> Printout:
+    def run(self) -> CommandResult:
         """Greet."""
-        return Printout(f"hello {self.name}", {"hello": self.name})
+        return CommandResult([f"hello {self.name}"], {"hello": self.name})
