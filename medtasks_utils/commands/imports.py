@@ -48,13 +48,20 @@ class Import(Command):
 
     def run(self) -> CommandResult | None:
         """Score the responses, and return the paths of the results files or, with --requests, the run's result."""
+        files: list[Path] = []
+        for path in self.paths:
+            if not path.exists():
+                raise MedtasksError(f"there is no file {path}")
+            files += sorted(chain.from_iterable(map(path.rglob, _RUNS))) if path.is_dir() else [path]
+        if not files:
+            raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         if self.requests is not None:
             from medtasks_utils.elsewhere.batch import import_responses
 
             from .eval_result import result_of
 
             evaluation, problems = import_responses(
-                self.paths, self.requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
+                files, self.requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
             )
             warn(*problems)
             return result_of(evaluation)
@@ -62,11 +69,6 @@ class Import(Command):
             raise UsageError("--id, --response and --task must be given together, to import another format")
         from medtasks_utils.elsewhere.saving import import_run
 
-        files: list[Path] = []
-        for path in self.paths:
-            files += sorted(chain.from_iterable(map(path.rglob, _RUNS))) if path.is_dir() else [path]
-        if not files:
-            raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:

@@ -65,7 +65,7 @@ def write_requests(
     lines: list[Row] = []
 
     def record(model: Any, requests: Sequence[Instance]) -> list[Reply]:
-        lines.extend(_line(model, request, request_body(model, *request.args) or {}) for request in requests)
+        lines.extend(_line(model, request) for request in requests)
         raise StoppedBeforeReplies
 
     _run(config, settings, record)
@@ -85,28 +85,21 @@ def _run_file(requests: Path) -> Path:
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
     """Run lm_eval with the replies that ``answer`` returns; return the evaluation, or None if ``answer`` stopped it."""
-    token = answering.set(answer)
+    answering.set(answer)
+    evaluation = Evaluation(config, settings, keep=False)
     try:
-        evaluation = Evaluation(config, settings, keep=False)
         evaluation.run(Run._execute)
-        return evaluation
     except StoppedBeforeReplies:
         return None
-    finally:
-        answering.reset(token)
+    return evaluation
 
 
 # ---- requests
 
 
-def _line(model: Any, request: Instance, body: Row) -> Row:
-    """Return a request as an object for a line of a batch file.
-
-    Args:
-        model: the model of the run.
-        request: the request.
-        body: the body that a server would receive.
-    """
+def _line(model: Any, request: Instance) -> Row:
+    """Return a request as an object for a line of a batch file, with the body that a server would receive."""
+    body = request_body(model, *request.args) or {}
     return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
 
 
@@ -142,8 +135,8 @@ def import_responses(
         The evaluation, and the lines of :meth:`BatchResponses.problems`.
 
     Raises:
-        MedtasksError: if ``<name>.run.json`` or a file with responses is missing; if a request has no reply, or, with
-            ``is_partial``, if no example has replies to all of its requests.
+        MedtasksError: if ``<name>.run.json`` is missing; if a request has no reply, or, with ``is_partial``, if no
+            example has replies to all of its requests.
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
@@ -179,9 +172,6 @@ class BatchResponses:
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
-
-    Raises:
-        MedtasksError: if a file does not exist.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -193,8 +183,6 @@ class BatchResponses:
         self._requests: list[Instance] = []
         self._ids: dict[str, str] = {}  # by _place of the request
         for path in paths:
-            if not path.is_file():
-                raise MedtasksError(f"there is no file {path}")
             for number, line in numbered_lines(path):
                 try:
                     values = from_json(line)
@@ -215,26 +203,26 @@ class BatchResponses:
         replies = []
         for request, first in zip(requests, self._requests, strict=True):
             request.arguments = first.args
-            body = request_body(model, *request.args) or {}
-            line = _line(model, first, body)
-            custom_id = self._ids[_place(first)] = line["custom_id"]
-            reply = self._reply(model, custom_id, body)
+            line = _line(model, first)
+            self._ids[_place(first)] = line["custom_id"]
+            reply = self._reply(model, line)
             if reply is None:
-                self.unanswered[custom_id] = line
+                self.unanswered[line["custom_id"]] = line
             else:
                 replies.append(reply)
         if len(replies) < len(requests):
             raise StoppedBeforeReplies
         return replies
 
-    def _reply(self, model: Any, custom_id: str, body: Row) -> Reply | None:
+    def _reply(self, model: Any, request: Row) -> Reply | None:
         """Parse the responses to a request as if a server had sent them; return the first reply, None without one."""
+        custom_id = request["custom_id"]
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
             response = mapping(line.get("response"))
             sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
             try:
-                reply, *_ = read_replies(model, custom_id, int(response.get("status_code", 200)), sent, body)
+                reply, *_ = read_replies(model, custom_id, int(response.get("status_code", 200)), sent, request["body"])
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
             except (MedtasksError, TypeError, ValueError) as error:

@@ -138,10 +138,8 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
         response_field: the field with the response; empty for the known file formats.
 
     Raises:
-        MedtasksError: if there is no such file, or it contains no response.
+        MedtasksError: if the file contains no response.
     """
-    if not path.is_file():
-        raise MedtasksError(f"there is no file {path}")
     if id_fields:
         return _run_of_lines(path, id_fields, response_field)
     try:
@@ -264,8 +262,8 @@ def _environment_run(path: Path) -> OtherRun:
     """Read a run from a ``results.jsonl`` and the ``metadata.json`` next to it."""
     metadata_path = path.parent / "metadata.json"
     metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
-    environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
-    model, names = str(metadata.get("model") or of_folder), str(metadata.get("env_id") or environment)
+    folder = path.resolve().parent.parent.name
+    model, names = str(metadata.get("model") or folder), str(metadata.get("env_id") or folder)
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:

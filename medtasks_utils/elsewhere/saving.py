@@ -46,8 +46,8 @@ def import_run(
         with several responses (with the place of the second response to each).
 
     Raises:
-        MedtasksError: if there is no such file, it has no response that can be read, the benchmark cannot be inferred,
-            or no response belongs to a document of the task.
+        MedtasksError: if the file has no response that can be read, the benchmark cannot be inferred, or no response
+            belongs to a document of the task.
         UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """

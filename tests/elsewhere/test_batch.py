@@ -141,5 +141,6 @@ def test_a_chat_template_renders_prompts(tiny_model, tmp_path):
 def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
     assert says in one_line(capsys.readouterr().err)
-    assert exit_code(["import", "x", "--requests", str(tmp_path / "r.jsonl")]) == 1
+    assert imported(tmp_path, "x") == 1 and "there is no file x" in capsys.readouterr().err
+    assert imported(tmp_path, __file__) == 1
     assert "is missing: medtasks requests writes both" in capsys.readouterr().err
