@@ -40,18 +40,11 @@ INTERRUPTED = 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of a command's arguments that prints errors on one line, and creates the help text only on request."""
-
-    command: type[Command]
+    """A parser of a command's arguments that prints errors on one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit with code 2."""
         self.exit(2, f"medtasks: error: {message}; see {self.prog} --help\n")
-
-    def format_help(self) -> str:
-        """Return the help text, with the command's own text as the description."""
-        self.description = self.command.help()
-        return super().format_help()
 
 
 def _parse(words: Sequence[str]) -> Command:
@@ -61,15 +54,17 @@ def _parse(words: Sequence[str]) -> Command:
     if name not in COMMANDS:
         parser.prog = "medtasks"
         parser.error(f"there is no command {name}{did_you_mean(name, COMMANDS)}")
-    parser.command = COMMANDS[name]
-    parser.command.add_arguments(parser)
+    command: type[Command] = COMMANDS[name]
+    if not {"-h", "--help"}.isdisjoint(others):  # the text may take a second to create
+        parser.description = command.help()
+    command.add_arguments(parser)
     arguments, unknown = parser.parse_known_args(others)
     if unknown:
         flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]
         what = "there is no flag" if flag.startswith("-") else "unexpected argument:"
         parser.error(f"{what} {flag}{did_you_mean(flag, flags)}")
-    return parser.command.from_arguments(arguments)
+    return command.from_arguments(arguments)
 
 
 def overview() -> str:

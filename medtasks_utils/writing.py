@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +147,8 @@ class Secrets:
             for name, value in mapping.items():
                 secrets = _SECRET_IN_QUERY.findall(str(value)) if name == "base_url" else []
                 if _SECRET_NAME.fullmatch(str(name).lower()):
-                    secrets = [text.strip() for text in _texts(value)]
+                    items = value.values() if isinstance(value, Mapping) else [value]
+                    secrets = [str(item).strip() for item in items]
                 self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
 
     def scrub(self, value: Any) -> Any:
@@ -159,15 +160,6 @@ class Secrets:
         if isinstance(value, dict):
             return {name: self.scrub(item) for name, item in value.items()}
         return [self.scrub(item) for item in value] if isinstance(value, list) else value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings in a value and in the mappings that it contains."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
 
 
 SECRETS = Secrets()

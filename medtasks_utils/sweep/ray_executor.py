@@ -9,7 +9,6 @@ values to logs on every node (as of Ray 2.60).
 import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
-from importlib.util import find_spec
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
@@ -46,12 +45,12 @@ class RayExecutor:
     """
 
     def __init__(self, address: str, plan: Plan) -> None:
-        if find_spec("ray") is None:
-            raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'")
-        import ray
-
         try:
+            import ray
+
             ray.init(address=address, log_to_driver=False, logging_level="error")
+        except ImportError:
+            raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'") from None
         except ConnectionError:
             raise MedtasksError(
                 f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"

@@ -4,7 +4,6 @@ The jobs continue if the sweep ends, and the next sweep finds them by their numb
 folders. A job that reaches its time limit or is preempted requeues itself, and continues with its kept replies.
 """
 
-import math
 import shutil
 import subprocess
 import time
@@ -75,13 +74,13 @@ class SlurmExecutor:
         import submitit
 
         model = allocation[0].model
-        cpus = max(1, math.ceil(model.resources.cpus))
+        cpus = max(1, model.resources.cpus)
         options = {
             "job_name": model.name,
             "cpus_per_task": cpus,
             "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
             "time": _MINUTES,
-            **({"gpus_per_node": model.gpus} if model.gpus else {}),
+            "gpus_per_node": model.gpus or None,
             **(allocation[0].plan.slurm or {}),
             **model.slurm,
         }

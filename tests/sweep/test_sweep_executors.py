@@ -67,7 +67,6 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.wait.side_effect = lambda references, **_: (references[:1], references[1:])
     ray.get.side_effect = [None, RayTaskError(), RayError()]
     monkeypatch.setitem(sys.modules, "ray", ray)
-    monkeypatch.setattr("medtasks_utils.sweep.ray_executor.find_spec", lambda name: name)
     plan = Plan(**served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2), env=("HOME",))
     executor, allocation = RayExecutor("auto", plan), tuple(plan.jobs())
     lost = {"code": 1, "state": "could not start: no medtasks"}
@@ -81,4 +80,7 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.shutdown.assert_called_once_with()
     ray.init.side_effect = ConnectionError
     with pytest.raises(MedtasksError, match="no Ray cluster responds at auto"):
+        RayExecutor("auto", plan)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MedtasksError, match="needs Ray"):
         RayExecutor("auto", plan)
