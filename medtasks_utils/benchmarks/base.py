@@ -203,15 +203,13 @@ class Answer(str):
         words: str = "",
     ) -> "Answer":
         """Create an answer that samples show as ``shown``; by default, as its value."""
-        self = super().__new__(cls, UNANSWERED if value is None else str(value) if shown is None else shown)
+        if value is None:
+            shown, found_by, certainty, words = UNANSWERED, "none", 0.0, ""
+        self = super().__new__(cls, shown or str(value))
         self.value = value
         self.response = response
         self.scores = {}
-        self.details = {
-            "found_by": "none" if value is None else found_by,
-            "certainty": 0.0 if value is None else round(certainty, 3),
-            "words": "" if value is None else printable(words),
-        }
+        self.details = {"found_by": found_by, "certainty": round(certainty, 3), "words": printable(words)}
         return self
 
 
@@ -428,11 +426,16 @@ class Benchmark(ABC):
         """Read the answer by the benchmark's published rule; by default, it is the content of the last box."""
         return self.content(last_box(final_text(text)) or "", example, options, text, "box")
 
+    def shown(self, value: Any, example: Example) -> str:
+        """Return an answer's value as samples show it."""
+        return str(value)
+
     def content(
         self, content: str, example: Example, options: Any, response: str = "", found_by: str = "filter"
     ) -> Answer:
         """Create an answer from the content of a box or tag, or from the output of a variant's filter."""
-        return Answer(self.value(content, example, options), response, found_by=found_by)
+        value = self.value(content, example, options)
+        return Answer(value, response, self.shown(value, example), found_by)
 
     def flexible(self, text: str, example: Example, options: Any) -> Answer:
         """Read the answer that the response states, in a box or in any other form."""
@@ -545,13 +548,16 @@ class ChoiceBenchmark(Benchmark):
     stated_by = "letter"
     answers: Mapping[str, str] = {**dict(zip(LETTERS, LETTERS, strict=True)), UNANSWERED: "no answer"}
 
-    @abstractmethod
     def first_order(self, example: Example) -> str:
-        """Return the letters in the order in which the prompt of the first generation shows them."""
+        """Return the letters in the order in which the prompt of the first generation shows them; A to D by default."""
+        return LETTERS
 
-    @abstractmethod
     def in_order(self, example: Example, order: str) -> Example:
-        """Return the example with its choices in the given order of letters, for the prompt template."""
+        """Return the example with its choices in the given order of letters, for the prompt template.
+
+        By default, the order is the field ``order``.
+        """
+        return {**example, "order": order}
 
     def blank_example(self, kind: str) -> Example:
         """Return an example whose choices have no text."""

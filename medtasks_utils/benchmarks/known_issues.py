@@ -7,6 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from medtasks_utils.writing import one_line
+
 CONTRADICTED = "asked twice with different keys"
 ALIKE = "two options alike"
 NO_IMAGE = "refers to a missing image"
@@ -37,7 +39,7 @@ def has_options_alike(options: Sequence[str]) -> bool:
     >>> [has_options_alike(options) for options in (("12 h", "12  h.", "24 h"), ("Le", "le", "-5", "5"))]
     [True, False]
     """
-    return len({" ".join(option.split()).strip(" .") for option in options}) < len(options)
+    return len({one_line(option).strip(" .") for option in options}) < len(options)
 
 
 def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:

@@ -74,7 +74,7 @@ class Benchmarks(Registry):
     @property
     def problems(self) -> list[str]:
         """One line for each benchmark that cannot be used, with the reason."""
-        return [problem for name in self if (problem := self.problem(name))]
+        return list(filter(None, map(self.problem, self)))
 
     def usable(self, leave_out: Collection[str] = ()) -> list[Benchmark]:
         """Return the benchmarks that can be used, except those in ``leave_out``, which are not imported."""

@@ -205,8 +205,17 @@ class MedCalcBench(Benchmark):
     # ---- reading
 
     def value(self, content: str, example: Example, options: MedCalcBenchOptions) -> Any:
-        """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
+        """Return the value that the authors' scorer reads in the content of a tag or box, or None.
+
+        For corrected rows, ``N/A`` is a value too.
+        """
+        if options.is_corrected and states_not_available(content):
+            return NOT_AVAILABLE
         return KINDS[example["judgement"]].strict(content)
+
+    def shown(self, value: Any, example: Example) -> str:
+        """Return a value in the form of its kind."""
+        return str(value) if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
 
     def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
         """Read the answer by the authors' rule in the requested form: the answer tag or the box."""
@@ -225,20 +234,7 @@ class MedCalcBench(Benchmark):
             value, found_by, certainty = self.value(content, example, options), form, 0.5
         if options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
             value, found_by, certainty = NOT_AVAILABLE, form, 1.0
-        return _answer(value, example, text, found_by, certainty, reading.words)
-
-    def content(
-        self,
-        content: str,
-        example: Example,
-        options: MedCalcBenchOptions,
-        response: str = "",
-        found_by: str = "filter",
-    ) -> Answer:
-        """Create an answer from the content of a tag or box, by the authors' rule."""
-        abstains = options.is_corrected and states_not_available(content)
-        value = NOT_AVAILABLE if abstains else self.value(content, example, options)
-        return _answer(value, example, response, found_by)
+        return Answer(value, text, self.shown(value, example), found_by, certainty, reading.words)
 
     def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
         """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
@@ -248,7 +244,13 @@ class MedCalcBench(Benchmark):
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else answer_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
-        return KINDS[example["judgement"]].flexible(partial(read_value, weighed))
+        kind = example["judgement"]
+        if kind != "days":
+            return read_value(weighed, kind)
+        age = read_value(weighed, "weeks_days")
+        if age.value is None:
+            return read_value(weighed, "decimal")
+        return age._replace(value=7 * age.value[0] + age.value[1])
 
     def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
         """Return True if a reply has, in the requested form, a text with a digit or, for corrected rows, ``N/A``."""
@@ -320,12 +322,6 @@ def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | 
     box = last_box(final_text(text))
     contents = [("tag", answer_tag(text)), ("box", None if box is None else unwrap(box))]
     return contents[::-1] if options.answer_format == "boxed" else contents
-
-
-def _answer(value: Any, example: Example, response: str, *reading: Any) -> Answer:
-    """Create an answer that samples show in the form of its kind."""
-    shown = None if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
-    return Answer(value, response, shown, *reading)
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -15,7 +15,6 @@ from medtasks_utils.extraction import numbers
 from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
 from medtasks_utils.extraction.quantities import Percentage
-from medtasks_utils.extraction.weighing import Reading
 
 NOT_AVAILABLE = "N/A"
 """The label of rows whose note lacks the data that the calculation needs."""
@@ -77,14 +76,6 @@ class Kind:
         """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
-    def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Read the value that a text states.
-
-        Args:
-            read: a function that reads a value of a given kind in the text.
-        """
-        return read(self.name)
-
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
         """Return True if a value equals the example's label."""
         return bool(value == self.strict(example["ground_truth"]))
@@ -119,11 +110,6 @@ class Days(Kind):
     def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
         """Return the answer as a whole number of days."""
         return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
-
-    def flexible(self, read: Callable[[Any], Reading]) -> Reading:
-        """Read weeks and days and convert them to days; if there are none, read a number."""
-        age = read("weeks_days")
-        return read("decimal") if age.value is None else age._replace(value=7 * age.value[0] + age.value[1])
 
 
 def days_in(text: str) -> float | None:

@@ -9,6 +9,7 @@ from itertools import islice, zip_longest
 from medtasks_utils.benchmarks.base import Example
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.errors import DataError
+from medtasks_utils.writing import one_line
 
 from .kinds import CALCULATORS, KINDS, NOT_AVAILABLE, Truth, is_right
 
@@ -65,11 +66,11 @@ def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
     """
 
     def rank(place: int) -> bytes:
-        return hashlib.sha256(f"medcalc_bench:{examples[place].get('row_number')}".encode()).digest()
+        return hashlib.sha256(f"medcalc_bench:{examples[place]['row_number']}".encode()).digest()
 
     by_calculator: dict[int, list[int]] = defaultdict(list)
     for place in sorted(range(len(examples)), key=rank):
-        by_calculator[examples[place].get("calculator_id", 0)].append(place)
+        by_calculator[examples[place]["calculator_id"]].append(place)
     turns = zip_longest(*(places for _, places in sorted(by_calculator.items())))
     return [place for turn in islice(turns, most) for place in turn if place is not None]
 
@@ -114,4 +115,4 @@ def add_other_labels(examples: Iterable[Example], table: Table) -> None:
 
 def _question_of(example: Example) -> tuple[int, str, str]:
     """Return a key that identifies an example across data sets: its calculator, note and question."""
-    return example["calculator_id"], " ".join(example["note"].split()), " ".join(example["question"].split())
+    return example["calculator_id"], one_line(example["note"]), one_line(example["question"])

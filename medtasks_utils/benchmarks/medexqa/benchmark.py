@@ -151,16 +151,6 @@ class MedExQA(ChoiceBenchmark):
             for index, example in enumerate(table.made(_example))
         ]
 
-    # ---- orders
-
-    def first_order(self, example: Example) -> str:
-        """Return the authors' order, A to D."""
-        return LETTERS
-
-    def in_order(self, example: Example, order: str) -> Example:
-        """Add the order in which the template lists the choices."""
-        return {**example, "order": order}
-
     # ---- reading
 
     def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:

@@ -3,13 +3,12 @@
 The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the judge's score.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from medtasks_utils.benchmarks.base import Answer, Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judgement, JudgeSettings, check, judge_all, make_judge
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
 
 from .metrics import make_metrics
@@ -31,10 +30,13 @@ def references(example: Example) -> list[str]:
 
 def scored(options: MedExQAOptions) -> list[str]:
     """Return the names of the metrics of explanations that the options ask for."""
-    names = [*options.lexical_metrics, "explanation", "combined"]
-    if options.judges:
-        names += [*make_judge(options.judge_mode or "", use_coverage=options.use_coverage).rates, "judge_failures"]
-    return names
+    judge = _judge(options)
+    return [*options.lexical_metrics, "explanation", "combined", *((*judge.rates, "judge_failures") if judge else ())]
+
+
+def _judge(options: MedExQAOptions) -> Judge | None:
+    """Return the judge that the options ask for; None if they ask for none."""
+    return make_judge(str(options.judge_mode), use_coverage=options.use_coverage) if options.judges else None
 
 
 class Explanations:
@@ -65,10 +67,9 @@ class Explanations:
             raise MedtasksError(f"{error}. {_WAYS_OUT}") from None
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
         self._names = scored(options)
-        self._judge: Any = None
+        self._judge = _judge(options)
         self.failure: str | None = None
-        if options.judges:
-            self._judge = make_judge(options.judge_mode or "", use_coverage=options.use_coverage)
+        if self._judge:
             self._settings = JudgeSettings.from_environment(
                 model=options.judge_model,
                 base_url=options.judge_base_url,
@@ -91,38 +92,21 @@ class Explanations:
             for doc, answer in answers
         ]
         distinct = list(dict.fromkeys(filter(None, cases)))  # both filters usually read the same answer
-        texts = [case.explanation for case in distinct]
-        references_by_case = [case.references for case in distinct]
-        lexical = {
-            metric.name: dict(zip(distinct, metric.score(texts, references_by_case), strict=True))
-            for metric in self._metrics
+        judged = judge_all(self._judge, self._settings, distinct) if self._judge else []
+        judgements: dict[Case | None, Judgement] = dict(zip(distinct, judged, strict=False))
+        texts, references_by_case = [case.explanation for case in distinct], [case.references for case in distinct]
+        lexical = [metric.score(texts, references_by_case) for metric in self._metrics]
+        scores = {
+            case: self._scores_of_right(own, judgements.get(case))
+            for case, *own in zip(distinct, *lexical, strict=True)
         }
-        judgements: dict[Case | None, Judgement] = {}
-        if self._judge is not None:
-            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
-            judgement = judgements.get(case)
-            values: dict[str, float | None] = dict.fromkeys(self._names, 0.0 if references(doc) else None)
-            if case is not None:
-                own = [scores[case] for scores in lexical.values()]
-                values |= zip(lexical, own, strict=True)
-                values["explanation"] = sum(own) / max(1, len(own))
-            if judgement is not None:
-                for rate in self._judge.rates:
-                    values[rate] = None if judgement.failure else judgement.output[rate]
-                # Metrics of an example are means over its k generations, but this is a count: a failure scores k, so
-                # that the sum over examples is the number of failures.
-                values["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
-                values["explanation"] = judgement.score
-            explanation = values["explanation"]
-            if explanation is None or case is None:
-                values["combined"] = explanation
-            else:
-                values["combined"] = self._options.mcq_weight * 100 + self._options.explanation_weight * explanation
+            values = scores[case] if case else dict.fromkeys(self._names, 0.0 if references(doc) else None)
             for name, value in values.items():
                 is_judged = name in JUDGED and references(doc)
                 answer.scores[name] = JudgedScore(case is not None, value) if is_judged else value
+            judgement = judgements.get(case)
             if self._judge is not None:
                 answer.details["judge"] = judgement and {
                     "score": judgement.score,
@@ -133,18 +117,43 @@ class Explanations:
             if judgement and judgement.failure:
                 failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
-            ids, first = ", ".join(failed), next(iter(failed.values()))
-            logger.warning(
-                "%s: the judge failed on %s; each counts as the mean of the judged right answers (first failure: %s)",
-                self._task,
-                ids,
-                first,
+            self._report(failed, judged)
+
+    def _scores_of_right(self, lexical: Sequence[float], judgement: Judgement | None) -> dict[str, float | None]:
+        """Return the scores of a right answer, from those of the lexical metrics and the judge."""
+        values: dict[str, float | None] = dict.fromkeys(self._names)
+        values |= zip(self._options.lexical_metrics, lexical, strict=True)
+        explanation: float | None = sum(lexical) / max(1, len(lexical))
+        if self._judge and judgement:
+            explanation = judgement.score
+            for rate in self._judge.rates:
+                values[rate] = None if judgement.failure else judgement.output[rate]
+            # Metrics of an example are means over its k generations, but this is a count: a failure scores k, so that
+            # the sum over examples is the number of failures.
+            values["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
+        values["explanation"] = explanation
+        if explanation is not None:
+            values["combined"] = self._options.mcq_weight * 100 + self._options.explanation_weight * explanation
+        return values
+
+    def _report(self, failed: Mapping[str, str], judged: Sequence[Judgement]) -> None:
+        """Log on which examples the judge failed, and set ``failure`` if it judged nothing.
+
+        Args:
+            failed: the failures, by the ids of the examples.
+            judged: all judgements.
+        """
+        first = next(iter(failed.values()))
+        logger.warning(
+            "%s: the judge failed on %s; each counts as the mean of the judged right answers (first failure: %s)",
+            self._task,
+            ", ".join(failed),
+            first,
+        )
+        if all(judgement.failure for judgement in judged):
+            self.failure = (
+                f"the judge judged none of the explanations ({len(judged)} in all; {first}), so there is no score"
             )
-            if all(judged.failure for judged in judgements.values()):
-                self.failure = (
-                    f"the judge judged none of the explanations ({len(judgements)} in all; {first}), "
-                    "so there is no score"
-                )
 
 
 def case_of(example: Example, response: str) -> Case:
