@@ -18,7 +18,9 @@ _TOKEN = later(
 _WITHIN = later(r"(?:^|[\s\"'“*:])(?:n\s?/\s?a|N\.A\.)(?!\w)(?!\s(?:is|if|for|would|points|only|[→(-]))", re.I)
 _NUMBER_FIRST = later(r"[^\w]*(?:(?:about|approximately|roughly)\s)?\d", re.I)
 _SHORT = 100  # maximum characters of a number with its caveat
-_NAMES = later(r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE)
+_NAMES = later(  # common names that contain digits
+    r"\b(?:CHA2DS2[-‑]?VASc|CURB[-‑]?65|FIB[-‑]?4|HCO3|PaO2|PaCO2|FiO2|SpO2|CO2|O2|T4|B12)\b", re.IGNORECASE
+)
 
 
 def states_not_available(text: str) -> bool:
@@ -32,7 +34,7 @@ def states_not_available(text: str) -> bool:
     >>> states_not_available("The score is 4, although the ECG is missing.")
     False
     """
-    text = _plain(text)
+    text = _NAMES.sub("it", unformatted(tidied(text))).strip()
     if _TOKEN.match(text):
         return True
     if _NUMBER_FIRST.match(text) and len(text) < _SHORT:
@@ -46,8 +48,3 @@ def states_not_available(text: str) -> bool:
         return last >= 0 or nothing.lacks(symbols)
     stated = [candidate.start for candidate in reading.candidates if candidate.value == reading.value]
     return last > max(stated, default=0) or nothing.lacks(symbols, after=max(stated, default=0))
-
-
-def _plain(text: str) -> str:
-    """Return the text without formatting, and with "it" instead of common names that contain digits."""
-    return _NAMES.sub("it", unformatted(tidied(text))).strip()

@@ -8,7 +8,6 @@ from .words import Mention, numbers_by_word, word_pattern
 
 _MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
-_MONTHS = tuple(range(1, 13))
 
 
 def strict_date(text: str) -> datetime.date | None:
@@ -17,7 +16,7 @@ def strict_date(text: str) -> datetime.date | None:
     return _date(match[3], match[1], match[2]) if match else None
 
 
-_MONTH = "|".join(f"<<month{number}>>" for number in _MONTHS)
+_MONTH = "|".join(f"<<month{number}>>" for number in range(1, 13))
 # A written date; its groups y1, m1 and d1 to y5, m5 and d5 are year, month and day.
 _WRITTEN = (
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
@@ -41,7 +40,7 @@ def written_dates(text: str) -> Iterator[Mention]:
     matches = list(word_pattern(_WRITTEN).finditer(text.translate(_MARKS)))
     day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
-        form = next(form for form in "12345" if match[f"y{form}"])
+        form = str(match.lastgroup)[-1]
         date = _date(match[f"y{form}"], match[f"m{form}"], match[f"d{form}"])
         if match["y2"] and (day_first or "." in match[0]):
             date = _date(match["y2"], match["d2"], match["m2"]) or date
@@ -52,7 +51,7 @@ def written_dates(text: str) -> Iterator[Mention]:
 def _date(year: str, month: str, day: str) -> datetime.date | None:
     """Return the date of a year, month and day in words or digits; None if it is not valid. ``YY`` means ``20YY``."""
     try:
-        number = int(month) if month.isdecimal() else numbers_by_word("month", _MONTHS).get(month.lower(), 0)
+        number = int(month) if month.isdecimal() else numbers_by_word("month").get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))
     except ValueError:
         return None

@@ -151,8 +151,7 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
     This is the clause after the last "the answer is" or, without these words, the first clause of the text.
     """
     ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
-    places = [*symbols.places, len(plain)]
-    clause = _CLAUSE.match(plain, places[ends[-1]] if ends else 0)
+    clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
     return similar_text(clause[0], options) if clause else None
 
 

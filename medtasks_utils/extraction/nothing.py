@@ -131,7 +131,7 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     such as "for comparison" to the end of the line.
     """
     spans: list[tuple[int, int]] = []
-    text, places = symbols.symbols, [*symbols.places, len(symbols.text)]
+    text, places = symbols.symbols, symbols.places
     for match in pattern(f"(?:^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (?:colon|line|stop)").finditer(text):
         end = pattern(f"line {_LEAD} (?:answer|final|result)|(?:line|stop) {_LEAD} so").search(text, match.end())
         spans.append((match.end(), end.start() if end else len(text)))

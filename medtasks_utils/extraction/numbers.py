@@ -2,7 +2,7 @@
 
 These functions give the same results as the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
 ``evaluation/``), which passes numbers to Python's ``eval``. Hence ``007`` is not an answer, since it is not a Python
-literal. Here nothing is evaluated as Python; simpleeval evaluates expressions.
+literal. Here only single numbers are read as Python; simpleeval evaluates expressions.
 """
 
 import ast
@@ -31,15 +31,19 @@ def python_literal(digits: str) -> Number | None:
 
     Return None for what is not a valid literal, such as ``007`` and Arabic digits, and for more than 4,300 digits.
     """
-    if not digits.isascii() or len(digits) > _MAX_LITERAL:
+    if len(digits) > _MAX_LITERAL:
         return None
-    if "." in digits:
-        value = float(digits)
-        return value if math.isfinite(value) else None
-    unsigned = digits.removeprefix("-")
-    if len(unsigned) > 1 and unsigned[0] == "0" and unsigned.strip("0"):
+    try:
+        value: Number = ast.literal_eval(digits)
+    except SyntaxError:
         return None
-    return int(digits)
+    return value if abs(value) < math.inf else None
+
+
+def _last_number(text: str) -> Number | None:
+    """Return the last number in a text; None if it is not a valid literal, or there is none."""
+    numbers = _NUMBER.findall(text)
+    return python_literal(numbers[-1]) if numbers else None
 
 
 def strict_integer(text: str) -> Number | None:
@@ -52,8 +56,7 @@ def strict_integer(text: str) -> Number | None:
         return python_literal(match[1])
     if match := _LIST.search(text):
         return match[0].count(",") + 1
-    numbers = _NUMBER.findall(text)
-    return python_literal(numbers[-1]) if numbers else None
+    return _last_number(text)
 
 
 def strict_decimal(text: str) -> Number | None:
@@ -71,8 +74,7 @@ def strict_decimal(text: str) -> Number | None:
     if percentages := _PERCENT.findall(text):
         value = python_literal(percentages[-1])
         return None if value is None else value / 100
-    numbers = _NUMBER.findall(text)
-    return python_literal(numbers[-1]) if numbers else None
+    return _last_number(text)
 
 
 # The replacements of the authors' scorer, in the same order. As there, removing "g" breaks "log".
@@ -150,7 +152,7 @@ def evaluate(expression: str) -> Number | None:
         value = evaluator.eval(expression)
     except (InvalidExpression, ArithmeticError, ValueError, TypeError, SyntaxError, LookupError, AttributeError):
         return None
-    except (RecursionError, MemoryError):
+    except (RecursionError, MemoryError):  # the expression is nested too deeply
         return None
     return value if isinstance(value, int | float) and abs(value) <= sys.float_info.max else None
 

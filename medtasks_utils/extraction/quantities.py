@@ -114,9 +114,9 @@ def fraction_value(text: str) -> float | None:
     return float(match[1] or 0) + float(match[2]) / float(match[3])
 
 
-def numbers(text: str) -> Iterator[Mention]:
-    """Yield the numbers of a prepared text in order, in digits and in words, without those too large for a float."""
-    yield from sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
+def numbers(text: str) -> list[Mention]:
+    """Return the numbers of a prepared text in order, in digits and in words, without those too large for a float."""
+    return sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
 
 
 def _in_digits(text: str) -> Iterator[Mention]:
@@ -130,12 +130,11 @@ def _in_digits(text: str) -> Iterator[Mention]:
 
 
 _WORD = later(r"[^\W\d_]+")
-_IN_WORDS = (*range(21), *range(30, 100, 10))
 
 
 def in_words(text: str) -> list[Mention]:
     """Return the numbers from 0 to 99 that are written as words, such as "twenty-three", as weak mentions."""
-    values, mentions = numbers_by_word("n", _IN_WORDS), list[Mention]()
+    values, mentions = numbers_by_word("n"), list[Mention]()
     for match in _WORD.finditer(text):
         value = values.get(match[0].lower())
         if value is None:

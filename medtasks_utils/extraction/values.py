@@ -114,13 +114,12 @@ def _rounded(reading: Reading) -> Reading:
     """Replace the value of a reading with its rounded form, if the text states that too."""
     if not isinstance(reading.value, float):
         return reading
-    stated = [candidate for candidate in reading.candidates if candidate.value == reading.value]
-    best = max(stated, key=lambda candidate: (candidate.weight, candidate.start))
+    value = reading.value
     for candidate in reading.candidates:
         is_stated = candidate.weight >= _STATED and candidate.cue in _STATEMENTS
-        if is_stated and _rounds(best.value, candidate.value):
-            reading = reading._replace(value=candidate.value)
-    return reading
+        if is_stated and _rounds(reading.value, candidate.value):
+            value = candidate.value
+    return reading._replace(value=value)
 
 
 def _rounds(value: float, to: float) -> bool:
@@ -160,11 +159,10 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     """
     symbols, candidates = _candidates(text, kind)
     asides = nothing.asides(symbols)
+    least = _STATED + 1 if nothing.cannot(symbols) else 0.0
     for candidate in candidates:
         if any(start <= candidate.start < end for start, end in asides):
             candidate.evidence["in an aside"] = -35
-    least = _STATED + 1 if nothing.cannot(symbols) else 0.0
-    for candidate in candidates:
         if candidate.support < least or candidate.weight < _LEAST:
             candidate.discard("hardly stated")
     last = max((candidate.start for candidate in candidates if candidate.weight >= 30), default=-1)

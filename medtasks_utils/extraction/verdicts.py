@@ -160,11 +160,10 @@ def _mentions(text: str) -> list[Mention]:
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:
     """Yield the words that name or imply a class, as mentions grouped by notion."""
-    places = [*symbols.places, len(symbols.text)]
     for notion, value in _VALUES.items():
         for match in pattern(notion).finditer(symbols.symbols):
-            start = places[match.start()]
-            phrase = symbols.text[start : places[match.end()]].rstrip()
+            start = symbols.places[match.start()]
+            phrase = symbols.text[start : symbols.places[match.end()]].rstrip()
             yield Mention(value, start, start + len(phrase), "text" if notion in _STRONG else "weak")
 
 

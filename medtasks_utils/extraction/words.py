@@ -48,7 +48,7 @@ class Symbols(NamedTuple):
     Attributes:
         text: the text.
         symbols: its symbols, one character each.
-        places: for each symbol, its position in the text.
+        places: for each symbol, its position in the text; then the text's length.
         mentions: the mentions, by the index of their symbol.
     """
 
@@ -102,9 +102,10 @@ def words_of(notion: str) -> list[str]:
 
 
 @lru_cache(maxsize=2)
-def numbers_by_word(prefix: str, numbers: tuple[int, ...]) -> dict[str, int]:
-    """Return, by word, the number in the name of its notion, such as 12 for words of ``month12``."""
-    return {word: number for number in numbers for word in words_of(f"{prefix}{number}")}
+def numbers_by_word(prefix: str) -> dict[str, int]:
+    """Return, by word, the number after a prefix in the name of its notion, such as 12 for words of ``month12``."""
+    numbers = [notion.removeprefix(prefix) for notion in _vocabulary().listed]
+    return {word: int(number) for number in numbers if number.isdecimal() for word in words_of(prefix + number)}
 
 
 @lru_cache(maxsize=8)
@@ -123,8 +124,10 @@ def _symbol(word: str) -> str:
     vocabulary = _vocabulary()
     if word in vocabulary.words:
         return vocabulary.words[word]
-    if word[0] == "\n" or word[0].isdigit():
-        return _LINE if word[0] == "\n" else _DIGITS
+    if word[0] == "\n":
+        return _LINE
+    if word[0].isdigit():
+        return _DIGITS
     for end in range(len(word), 2, -1):
         if word[:end] in vocabulary.stems:
             return vocabulary.stems[word[:end]]
@@ -197,4 +200,4 @@ def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
                 break
         written.append(symbol or _symbol(word))
         places.append(start)
-    return Symbols(text, "".join(written), places, at_symbol)
+    return Symbols(text, "".join(written), [*places, len(text)], at_symbol)

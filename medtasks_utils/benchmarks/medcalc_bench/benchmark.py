@@ -242,7 +242,7 @@ class MedCalcBench(Benchmark):
         If think tags do not pair up, only the content of the last answer tag is read, if there is one.
         """
         text = without_continuation(text)
-        tag = None if think_tags_pair_up(text) else answer_tag(text)
+        tag = None if think_tags_pair_up(text) else last_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
         kind = example["judgement"]
         if kind != "days":
@@ -308,19 +308,15 @@ class MedCalcBench(Benchmark):
 BENCHMARK = MedCalcBench()
 
 
-def answer_tag(text: str) -> str | None:
-    """Return the content of the last closed answer tag after the reasoning, or None.
-
-    If think tags do not pair up, the last closed answer tag of the whole text counts, as in the parser of the defining
-    environment.
-    """
-    return last_tag(final_text(text) if think_tags_pair_up(text) else text)
-
-
 def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | None]]:
-    """Return the contents of the last tag and the last box, the requested form first; None for a missing one."""
-    box = last_box(final_text(text))
-    contents = [("tag", answer_tag(text)), ("box", None if box is None else unwrap(box))]
+    """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
+
+    Both follow the reasoning. If think tags do not pair up, the last closed answer tag of the whole text counts, as in
+    the parser of the defining environment.
+    """
+    final = final_text(text)
+    tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)
+    contents = [("tag", tag), ("box", None if box is None else unwrap(box))]
     return contents[::-1] if options.answer_format == "boxed" else contents
 
 

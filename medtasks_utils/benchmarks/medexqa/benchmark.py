@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.base import (
 )
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError, UsageError
-from medtasks_utils.extraction.letters import LETTERS
+from medtasks_utils.extraction.letters import LETTERS, letter_of
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.aggregation import MACRO, TOTAL
@@ -214,8 +214,8 @@ def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
 def _example(row: Row) -> Example:
     """Convert a row to an example; raise ValueError if its answer is not A to D."""
     cells = {column: text_of(row[column]) for column in COLUMNS}
-    answer = cells["answer"].strip().upper()
-    if len(answer) != 1 or answer not in LETTERS:
+    answer = letter_of(cells["answer"])
+    if answer is None:
         raise ValueError(f"the answer is {row['answer']!r}, not A, B, C or D")
     return {
         "question": cells["question"],
