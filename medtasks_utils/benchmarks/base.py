@@ -244,13 +244,13 @@ class LoadReport:
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
 
-    def with_text(self, examples: Sequence[Example], *fields: str) -> list[Example]:
+    def with_text(self, examples: list[Example], *fields: str) -> list[Example]:
         """Return the examples with text in all ``fields``, and count the others as left out."""
         for name in fields:
             with_text = [example for example in examples if example[name].strip()]
             self.left_out += Counter({f"no {name}": len(examples) - len(with_text)})
             examples = with_text
-        return list(examples)
+        return examples
 
 
 class BatchScorer(Protocol):
@@ -278,8 +278,6 @@ class Benchmark(ABC):
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
         default_task: the task or group to run when only the benchmark's name is given.
         whole_task: the task over all rows, if ``default_task`` is a group; None if it is ``default_task`` itself.
-        environments: substrings by which the names of environments that run the benchmark are recognised, in
-            lower-case letters and digits; if empty, the benchmark's own name.
         shown_fields: fields of an example that every prompt shows; they identify the example of a prompt.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         kinds: the kinds of answer that examples ask for, the most common first; empty if there is only one.
@@ -314,7 +312,6 @@ class Benchmark(ABC):
     written: str = "\\boxed{%s}"
     default_task: str
     whole_task: str | None = None
-    environments: tuple[str, ...] = ()
     shown_fields: tuple[str, ...] = ("question",)
     told_apart_by: str | None = None
     kinds: tuple[str, ...] = ()

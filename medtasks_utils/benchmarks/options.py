@@ -145,7 +145,7 @@ def default_text(value: object) -> str:
     """Format the value of an option for messages and help texts."""
     if isinstance(value, tuple):
         return "+".join(map(str, value))
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
 
 
 def _explain(problem: ErrorDetails, kind: type[Options]) -> str:

@@ -1,10 +1,10 @@
 """Find the document of a task to which each imported response belongs."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from medtasks_utils.benchmarks.known_issues import words_of
 from medtasks_utils.results.samples import Row
 
 from .other_runs import Response
@@ -20,13 +20,13 @@ def by_prompt(
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
     the one with the longest text or, on a tie, to the first of these.
     """
-    shown = [list(filter(None, map(_plain, _texts(doc, fields)))) for doc in documents]
+    shown = [list(filter(None, map(words_of, _texts(doc, fields)))) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
     matched: dict[int, list[Response]] = defaultdict(list)
     for response in responses:
-        text = f" {_plain(' '.join(message['content'] for message in response.prompt))} "
+        text = f" {words_of(' '.join(message['content'] for message in response.prompt))} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
         places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
         longest = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
@@ -58,8 +58,3 @@ def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
     """Yield the text of each named field of a document; each item of a list is a separate text."""
     for value in map(doc.get, fields):
         yield from map(str, value if isinstance(value, list) else [value or ""])
-
-
-def _plain(text: str) -> str:
-    """Return the words and numbers of a text in lower case, separated by single spaces, without punctuation."""
-    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -89,20 +89,19 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 
 
 def _task_of(run: OtherRun) -> str:
-    """Return the main task of the benchmark whose name occurs in the run's names; the longest such name decides.
+    """Return the main task of the benchmark whose name, without underscores, occurs in the run's names.
+
+    The longest such name decides.
 
     Raises:
         MedtasksError: if no benchmark's name occurs in them.
     """
     plain = re.sub(r"[\W_]", "", run.names.lower())
-    tasks = {}
-    for benchmark in benchmarks().usable():
-        for name in benchmark.environments or (benchmark.name.replace("_", ""),):
-            if name in plain:
-                tasks[name] = benchmark.whole_task or benchmark.default_task
-    if not tasks:
+    named = [benchmark for benchmark in benchmarks().usable() if benchmark.name.replace("_", "") in plain]
+    if not named:
         raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
-    return tasks[max(tasks, key=len)]
+    benchmark = max(named, key=lambda benchmark: len(benchmark.name))
+    return benchmark.whole_task or benchmark.default_task
 
 
 # ---- scores and files

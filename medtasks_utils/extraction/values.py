@@ -1,7 +1,7 @@
 """Read the number, date or age that a text states as its answer."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from . import nothing
@@ -73,6 +73,7 @@ _FINDERS: dict[str, Callable[[str], Iterable[Mention]]] = {
     "date": written_dates,
     "weeks_days": written_ages,
 }
+_KEYS = ("answer", "result", "value", "final", "score", "total", "date")
 _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
@@ -80,26 +81,25 @@ _SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a valu
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
-def read_value(text: str, kind: Kind, keys: Sequence[str] = ("answer", "result", "value", "final")) -> Reading:
+def read_value(text: str, kind: Kind) -> Reading:
     """Read the value that a text states as its result.
 
     Args:
         text: the final text of a response.
         kind: the kind of value: decimals and integers are read as floats, dates as ``datetime.date``, and ages
             (``weeks_days``) as pairs (weeks, days).
-        keys: words; a JSON key whose name contains one of them holds the answer.
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
-    return first_reading(text, lambda part: _read_part(part, kind, keys))
+    return first_reading(text, lambda part: _read_part(part, kind))
 
 
-def _read_part(text: str, kind: Kind, keys: Sequence[str]) -> Reading:
+def _read_part(text: str, kind: Kind) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
     inside: list[Candidate] = []
     denied_by_key = False
-    for container in containers_of(text, (*keys, "score", "total", "date")):
+    for container in containers_of(text, _KEYS):
         candidate = container.candidate(content_value(container.content, kind).value, text)
         if candidate:
             inside.append(candidate)

@@ -101,7 +101,6 @@ class MedCalcBench(Benchmark):
     truth = "shown_truth"
     written = "<answer>%s</answer>"
     default_task = "medcalc_bench"
-    environments = ("medcalc",)
     shown_fields = ("note", "question")
     kinds = ("decimal", "integer", "date", "weeks_days")
     checked_tasks = ("medcalc_bench", "medcalc_bench_corrected")
