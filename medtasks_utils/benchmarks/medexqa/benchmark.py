@@ -193,14 +193,16 @@ class MedExQA(ChoiceBenchmark):
             DataError: if a judge is asked for, but no example has a reference.
             MedtasksError: if a metric or the judge cannot be used.
         """
-        has_references = examples is None or any(map(references, examples))
-        scores = has_references and _scores_explanations(options, task)
-        if task.generates and options.judges and not has_references:
+        if not _scores_explanations(options, task):
+            return None
+        if examples is None or any(map(references, examples)):
+            return Explanations(options, task.name, processes)
+        if options.judges:
             raise DataError(
                 f"{task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "
                 "use_judge out, or use rows with explanations"
             )
-        return Explanations(options, task.name, processes) if scores else None
+        return None
 
 
 BENCHMARK = MedExQA()
