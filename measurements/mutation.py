@@ -183,21 +183,30 @@ class Executing:
             self.seconds = test_seconds(out)
 
     def tests(self, fault: Fault) -> list[str]:
-        """The tests that execute the statement of a fault, quick ones first; empty if it runs on import."""
+        """The tests that execute the statement of a fault, quick ones first; empty if it runs on import.
+
+        Where a fixture executes it, these are all tests of the file, since coverage names only the first that asks.
+        """
         by_line = self.data.contexts_by_lineno(str(ROOT / fault.module)) if self.data else {}
         before = [line for line in by_line if line <= fault.line]
-        contexts = by_line[max(before)] if before else []
-        tests = sorted({context.partition("|")[0] for context in contexts if context}, key=self._seconds_of)
-        ends = accumulate(map(self._seconds_of, tests))
-        return [test for test, end in zip(tests, ends, strict=True) if test == tests[0] or end < MOST_SECONDS]
+        tests = set()
+        for context in by_line[max(before)] if before else ():
+            test, _, phase = context.partition("|")
+            tests.add(test.partition("::")[0] if phase == "setup" else test)
+        in_order = sorted(tests - {""}, key=self._seconds_of)
+        ends = accumulate(map(self._seconds_of, in_order))
+        return [test for test, end in zip(in_order, ends, strict=True) if test == in_order[0] or end < MOST_SECONDS]
 
     def _seconds_of(self, test: str) -> float:
         file, _, name = test.partition("::")
-        return self.seconds.get(f"{file.removesuffix('.py').replace('/', '.')}::{name}", 60.0)
+        module = file.removesuffix(".py").replace("/", ".")
+        if not name:
+            return sum(seconds for case, seconds in self.seconds.items() if case.startswith(f"{module}::"))
+        return self.seconds.get(f"{module}::{name}", 60.0)
 
 
 def related(fault: Fault, tree: Path) -> list[str]:
-    """The test files that name the faulty module, then those of its room; smaller ones first."""
+    """The test files that name the faulty module, then those of its room, smaller ones first; all if there are none."""
     name = fault.module.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
     parent, _, last = name.rpartition(".")
     files = sorted((tree / "tests").rglob("test_*.py"), key=lambda path: path.stat().st_size)
@@ -205,7 +214,7 @@ def related(fault: Fault, tree: Path) -> list[str]:
     words = (name, f"from {parent} import {last}", *([f'"{last}"'] if fault.room == "commands" else []))
     naming = [path for path, text in texts.items() if any(word in text for word in words)]
     own = [path for path in files if fault.room in (path.parent.name, path.stem.removeprefix("test_"))]
-    return [str(path.relative_to(tree)) for path in dict.fromkeys([*naming, *own])]
+    return [str(path.relative_to(tree)) for path in dict.fromkeys([*naming, *own])] or ["tests"]
 
 
 class Chosen:

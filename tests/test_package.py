@@ -58,6 +58,10 @@ def test_importing_loads_nothing_heavy_and_changes_nothing():
     assert [line.split() for line in done.stdout.splitlines()] == expected
 
 
+def test_the_names_of_the_package_itself():
+    assert medtasks_utils.__all__ == ["Scorer", "load_runs", "reward", "score"]
+
+
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
 def test_examples_in_docstrings(name):
     result = doctest.testmod(importlib.import_module(name))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import Secrets, counted, csv_of, plain, printable, shortened, write_whole
+from medtasks_utils.writing import Secrets, counted, csv_of, plain, printable, shortened, table, write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -65,6 +65,10 @@ def test_texts_of_one_line():
     assert [counted(1, "run"), counted(1200, "run"), counted(2, "try", "tries")] == ["1 run", "1,200 runs", "2 tries"]
     assert [shortened(text, 5) for text in ("abcde", "abc defg", "abcdefg")] == ["abcde", "abc…", "abcd…"]
     assert printable("a\ud83d\ude00\ud800") == "a😀\ufffd"
+
+
+def test_the_first_column_of_a_table_is_aligned_to_the_left():
+    assert table([["a", 1], ["bb", 10]]).splitlines() == ["a    1", "bb  10"]
 
 
 def test_what_is_learned_as_a_secret():

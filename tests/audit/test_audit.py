@@ -191,6 +191,7 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys
     rows = ["run,task,id,length,mark,states,note"]
     for sample, reading in zip(samples, readings, strict=False):
         rows.append(f"model,medmcqa_openmed,{sample.doc_id},{len(sample.responses[0])},reading wrong,{reading},")
+    rows.append(rows[1].replace("medmcqa_openmed", "medhallu").replace(stated, "none"))
     (tmp_path / "marks.csv").write_text("\ufeff" + "\r\n".join(rows))
     with LocalServer(reads) as server:
         assert audit(server.url, tmp_path / "run", "--marks", tmp_path / "marks.csv") == 0

@@ -10,7 +10,8 @@ from given import table
 from running import manager
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import UsageError, show_errors_as_one_line
+from medtasks_utils.benchmarks.yaml_tasks import tasks_path
+from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 
 # ---- names
 
@@ -39,6 +40,13 @@ def test_an_error_of_ours_is_shown_as_one_line(monkeypatch, capsys):
     assert "medtasks: error" not in capsys.readouterr().err, "a traceback as Python prints it"
 
 
+def test_the_reason_of_an_error_is_its_first_line_or_what_stands_under_a_heading():
+    text = "1 validation error for Plan\n models\n\n  Field required\n see there"
+    assert reason_of(ValueError(text)) == "1 validation error for Plan models Field required"
+    assert reason_of(ValueError("first\nsecond")) == "first" and reason_of(KeyError()) == "KeyError"
+    assert reason_of(ValueError("a" * 1001)) == "a" * 1000
+
+
 # ---- medtasks
 
 
@@ -53,6 +61,11 @@ def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
 def test_bare_it_lists_the_commands(capsys):
     assert cli.main([]) == 0
     assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+
+
+def test_it_says_where_the_tasks_are(capsys):
+    assert cli.main(["path"]) == 0
+    assert capsys.readouterr().out == f"{tasks_path()}\n"
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch, capsys):

@@ -293,9 +293,11 @@ def test_weak_where_the_kernel_offers_nothing(weak):
     assert started.missing == ["landlock", "limits", "namespaces", "seccomp"]
     assert "WEAK" in started.description
     assert "not a security boundary (only for models you trust), confined by nothing" in started.description
-    more = "import statistics\nfrom datetime import date\nstatistics.mean([1, 3]), date(2024, 1, 2).year, v['x']"
+    more = "import statistics, decimal\nfrom datetime import date\nfrom fractions import Fraction\n"
+    more += "statistics.mean([1, 3]), decimal.Decimal(9).sqrt(), Fraction(2, 4), date(2024, 1, 2).year, v['x'], math.pi"
     results = weak.run([("w", WEAKLY), ("w", more)])
-    assert results == [ExecutionResult("1\n2\n25.25\n{'x': 4}", False), ExecutionResult("(2, 2024, 4)", False)]
+    last = "(2, Decimal('3'), Fraction(1, 2), 2024, 4, 3.141592653589793)"
+    assert results == [ExecutionResult("1\n2\n25.25\n{'x': 4}", False), ExecutionResult(last, False)]
 
 
 def test_weak_calls_end_without_a_process_descriptor(weak):
