@@ -430,7 +430,7 @@ def stopped(first: MetricScores, second: MetricScores, metric: Metric, within: f
     whole = contrast(first, second, metric)
     assert whole is not None
     truth = whole.difference
-    for size, level in zip(sizes, levels(tuple(sizes)), strict=True):
+    for size, level in zip(sizes, levels(sizes), strict=True):
         places = sorted(chain.from_iterable(order[:size]))
         found = contrast(first[places], second[places], metric) if size < sizes[-1] else whole
         if found is None or found.sensitivity is None:

@@ -131,13 +131,13 @@ class TaskAgainst:
             if sample["filter"] == self._filter:
                 value = sample.get(self.metric.name)
                 self._scores[sample["doc_id"]] = getattr(value, "scores", (value,))
-        places = [place for place, number in enumerate(self._numbers) if number in self._scores]
-        saved = self._saved_scores[places]
-        rows = [self._scores[self._numbers[place]] for place in places]
+        saved = self._saved_scores
+        rows = [self._scores.get(number, ()) for number in self._numbers]
         result = contrast(saved, MetricScores.of(rows, saved.clusters, saved.strata), self.metric)
-        self.standing = Standing("undecided", len(places), len(self._numbers), result.difference if result else None)
+        asked = len(self._scores)
+        self.standing = Standing("undecided", asked, len(self._numbers), result.difference if result else None)
         if result and result.sensitivity:
-            size, level = self._sizes[self._look - 1], levels(tuple(self._sizes))[self._look - 1]
+            size, level = self._sizes[self._look - 1], levels(self._sizes)[self._look - 1]
             interval = repeated_interval(result.difference, result.sensitivity, size / self._sizes[-1], level)
             self.standing = self.standing._replace(decision=decision(interval, self._within), **interval._asdict())
 

@@ -69,7 +69,7 @@ def compare_runs(
     for run in (a, b):
         for problem in run.problems:
             notes[problem].append(run.name)
-    if a.path.exists() and a.path.samefile(b.path):
+    if a.path.resolve() == b.path.resolve():
         notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
@@ -149,13 +149,13 @@ def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str])
         metrics: the metrics to compare; if empty, those that the benchmarks of the tasks name.
     """
     for name, group in a.groups.items():
-        members = [pairs[task] for task in group.tasks if task in pairs]
         of_b = b.groups.get(name)
-        if not members or len(members) < len(group.tasks) or of_b is None or of_b.tasks != group.tasks:
+        if not group.tasks or of_b is None or of_b.tasks != group.tasks or not pairs.keys() >= {*group.tasks}:
             continue
+        members = [pairs[task] for task in group.tasks]
         filter_name = members[0].filter
         for metric_name in metrics or dict.fromkeys(chain.from_iterable(pair.benchmark_metrics for pair in members)):
-            if all((metric_name, filter_name) in run.groups[name].metrics for run in (a, b)):
+            if (metric_name, filter_name) in group.metrics.keys() & of_b.metrics.keys():
                 sides = zip(*(member.scores(metric_name) for member in members), strict=True)
                 scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
                 metric = members[0].a.metric(metric_name).over_strata()

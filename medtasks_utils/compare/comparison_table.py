@@ -18,6 +18,7 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from medtasks_utils.results import Run
@@ -31,6 +32,10 @@ from .task_pair import TaskPair
 
 _MAX_GROUPS = 10  # maximum number of groups of a breakdown
 _LABEL_WIDTH = 26
+_NUMBERS = (
+    *("n", "clusters", "a", "b", "difference", "stderr", "low", "high"),
+    *("p", "test", "detectable", "left_out", "note", "few"),
+)
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
@@ -53,10 +58,10 @@ def _run_data(run: Run) -> dict[str, Any]:
 
 
 def _difference_data(difference: MetricDifference) -> dict[str, Any]:
-    """Convert a difference to a JSON-compatible dict."""
-    names = ("task", "filter", "breakdown", "group", "p_adjusted")
-    of_difference = {name: getattr(difference, name) for name in names}
-    return {**of_difference, "metric": difference.metric.name, **difference.contrast.to_data()}
+    """Convert a difference to a JSON-compatible dict, with the interval as ``low`` and ``high``."""
+    facts = {name: getattr(difference, name) for name in ("task", "filter", "breakdown", "group", "p_adjusted")}
+    numbers = {name: getattr(difference.contrast, name) for name in _NUMBERS}
+    return {**facts, "metric": difference.metric.name, **numbers}
 
 
 # ---- table
@@ -66,10 +71,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     """Yield the runs, a table for each task and filter, notes on the columns, and warnings; shares are in per cent."""
     runs = ("A", comparison.a), ("B", comparison.b)
     yield table([(letter, run.name, run.date[:19], run.path) for letter, run in runs], left=4)
-    tables: dict[str, list[MetricDifference]] = {}
-    for difference in comparison.differences:
-        tables.setdefault(difference.task, []).append(difference)
-    for task, differences in tables.items():
+    for task, of_task in groupby(comparison.differences, lambda difference: difference.task):
+        differences = list(of_task)
         yield f"\n{plain(task)}  ({differences[0].filter})"
         head = ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", "")
         yield table(list(_rows(differences)), head)
@@ -92,15 +95,12 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 def _rows(differences: Sequence[MetricDifference]) -> Iterator[Sequence[object]]:
     """Yield a row for each metric of a whole task, then, for each breakdown, the groups with the smallest p-values."""
-    breakdowns: dict[str, list[MetricDifference]] = {}
-    for difference in differences:
-        if difference.breakdown is None:
-            yield _row(difference, difference.metric.name)
-        else:
-            breakdowns.setdefault(difference.breakdown, []).append(difference)
-    for name, of_groups in breakdowns.items():
-        yield [f"{of_groups[0].metric.name} by {name}"]
-        by_p = sorted(of_groups, key=lambda group: 2.0 if group.contrast.p is None else group.contrast.p)
+    for breakdown, parts in groupby(differences, lambda difference: difference.breakdown):
+        if breakdown is None:
+            yield from (_row(difference, difference.metric.name) for difference in parts)
+            continue
+        by_p = sorted(parts, key=lambda group: 2.0 if group.contrast.p is None else group.contrast.p)
+        yield [f"{by_p[0].metric.name} by {breakdown}"]
         yield from (_row(difference, f"· {difference.group}") for difference in by_p[:_MAX_GROUPS])
         if len(by_p) > _MAX_GROUPS:
             yield [f"… {len(by_p) - _MAX_GROUPS} more (--json)"]

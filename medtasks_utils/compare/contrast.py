@@ -19,7 +19,6 @@ Price, so that a difference of 0 in 20 examples does not seem certain.
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy
@@ -80,11 +79,6 @@ class Contrast(ResultWithInterval):
     def detectable(self) -> float | None:
         """The smallest true difference that a test at 5 % detects with a power of 80 %; None if it is unknown."""
         return self.sensitivity and self.sensitivity.detectable
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the contrast as a JSON-compatible dict, with the interval as ``low`` and ``high``."""
-        names = ("n", "clusters", "a", "b", "difference", "stderr", "low", "high", "p", "test", "detectable")
-        return {name: getattr(self, name) for name in (*names, "left_out", "note", "few")}
 
 
 def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
@@ -190,7 +184,7 @@ def mcnemar(lost: int, gained: int) -> float:
         lost: the number of examples that only the first run has right.
         gained: the number of examples that only the second run has right.
     """
-    return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5))) if lost + gained else 1.0
+    return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5)))
 
 
 def bonett_price(lost: int, gained: int, n: int) -> Interval:

@@ -138,7 +138,7 @@ class Total(Mean):
 
     def value(self, scores: "MetricScores") -> float | None:  # noqa: D102
         values = scores.values
-        return math.fsum(values[values == values].tolist())
+        return math.fsum(values[values == values])
 
 
 class OverStrata(Aggregation):

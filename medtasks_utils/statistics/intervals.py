@@ -219,7 +219,7 @@ def confidence_interval(
     lowest, highest = metric.range
     error = stderr or 0.0
     freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
-    if lowest is None or highest is None or not lowest <= value <= highest:
+    if highest is None or not 0 <= value <= highest:
         reach = error * student(freedom)
         if not reach:  # equal values without a range say nothing about how much others may differ
             return None
@@ -227,8 +227,7 @@ def confidence_interval(
     share, share_stderr = aggregation.to_share(value / highest, error / highest)
     is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.averages_parts)
     size = effective_sample_size(share, share_stderr, clusters, examples, freedom, is_of_counts)
-    low, high = share_interval(share, size)
-    return Interval(highest * aggregation.from_share(low), highest * aggregation.from_share(high))
+    return Interval(*(highest * aggregation.from_share(end) for end in share_interval(share, size)))
 
 
 def effective_sample_size(

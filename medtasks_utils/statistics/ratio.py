@@ -58,7 +58,7 @@ class Ratio:
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
-        numerators: shape ``(n,)``, ``(n, k)`` or ``(n, k, C)``; each generation and class has its own ratio.
+        numerators: shape ``(n, k, C)``; each generation and class has its own ratio.
         denominators: the same shape; 0 if nothing is counted. A ratio in which nothing is counted is left out.
         clusters: shape ``(n,)``, equal for examples that are not independent; None if all are independent.
         strata: shape ``(n,)``; the value is the unweighted mean over the strata. Examples of different strata are in
@@ -74,7 +74,8 @@ class Ratio:
         strata: Codes | None = None,
         empty_value: float | None = None,
     ) -> None:
-        self.numerators, self.denominators = (x.reshape((*x.shape, 1, 1)[:3]) for x in (numerators, denominators))
+        self.numerators = numerators
+        self.denominators = denominators
         self.empty_value = empty_value
         examples = np.arange(len(numerators))
         self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
@@ -87,13 +88,10 @@ class Ratio:
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
         """Sums of numerators and denominators, shape ``(S, k, C)``; exact, so independent of the order of examples."""
-        n, *columns = self.numerators.shape
 
         def sums(values: Array) -> Array:
             """Return the sums over the examples of each stratum."""
-            flat = values.reshape(n, math.prod(columns))
-            of_strata = [list(map(math.fsum, flat[mask].T.tolist())) for mask in self._masks]
-            return np.array(of_strata).reshape(-1, *columns)
+            return np.array([np.apply_along_axis(math.fsum, 0, values[mask]) for mask in self._masks])
 
         return sums(self.numerators), sums(self.denominators)
 
@@ -149,14 +147,14 @@ class Ratio:
         counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._masks))
         if (counts < 2).any():
             return None
-        return np.asarray(self.influence * np.sqrt(counts / (counts - 1))[self._stratum_of])
+        return self.influence * np.sqrt(counts / (counts - 1))[self._stratum_of]
 
     @property
     def stderr(self) -> float | None:
         """The standard error of the value; None if a stratum has fewer than two clusters that count."""
         if self.scaled_influence is None:
             return None
-        return math.sqrt(math.fsum(np.square(self.scaled_influence).tolist()))
+        return math.sqrt(math.fsum(np.square(self.scaled_influence)))
 
     @property
     def informative_clusters(self) -> float:

@@ -85,7 +85,7 @@ class MetricScores:
     @property
     def failed(self) -> Mask:
         """True for each generation on which a judge failed; shape ``(n, k)``."""
-        return np.asarray((self.right > 0) & ~self.counted)
+        return (self.right > 0) & ~self.counted
 
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
         """Return the scores of the examples to which the metric applies, with failures of judges filled in.
@@ -136,7 +136,7 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
     for code in np.unique(classes[failed]):
         members = classes == code
         remaining = members & ~failed
-        mean = math.fsum(values[remaining].tolist()) / remaining.sum() if remaining.any() else math.nan
+        mean = math.fsum(values[remaining]) / remaining.sum() if remaining.any() else math.nan
         result[members] = mean
         result[remaining] += members.sum() / max(1, remaining.sum()) * (values[remaining] - mean)
     return result

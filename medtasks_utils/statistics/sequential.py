@@ -30,7 +30,7 @@ _SMALLEST_STRATUM = 8  # mean number of clusters per stratum at the first look
 _DRAWS = 100_000
 
 
-def look_sizes(clusters: int, strata: int = 1) -> list[int]:
+def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
     """Return the number of clusters that are evaluated before each look, in ascending order; all before the last.
 
     Args:
@@ -39,13 +39,8 @@ def look_sizes(clusters: int, strata: int = 1) -> list[int]:
     """
     smallest = max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata)
     sizes = [math.ceil(clusters * (look / _LOOKS) ** _GROWTH) for look in range(1, _LOOKS)]
-    return sorted(
-        {
-            min(clusters, max(smallest, sizes[0])),
-            *(size for size in sizes if _SMALLEST_STEP * smallest < size < clusters),
-            clusters,
-        }
-    )
+    between = {size for size in sizes if _SMALLEST_STEP * smallest < size < clusters}
+    return tuple(sorted({min(clusters, max(smallest, sizes[0])), *between, clusters}))
 
 
 @lru_cache(maxsize=8)
@@ -57,7 +52,7 @@ def _paths(sizes: tuple[int, ...]) -> Array:
     shares = np.array(sizes[:-1]) / sizes[-1]
     information = shares / (1 - shares)
     steps = np.random.default_rng(0).standard_normal((_DRAWS, len(shares))) * np.sqrt(np.diff(information, prepend=0.0))
-    return np.asarray(steps.cumsum(axis=1) / np.sqrt(information))
+    return steps.cumsum(axis=1) / np.sqrt(information)
 
 
 @cache
@@ -137,10 +132,11 @@ def expected_clusters(difference: float, deviation: float, clusters: int, within
         clusters: the number of clusters in the whole benchmark.
         within: the largest difference that does not matter, in the same unit.
     """
-    sizes = np.array(look_sizes(clusters))
+    looks = look_sizes(clusters)
+    sizes = np.array(looks)
     stderr = deviation * np.sqrt((1 - sizes / clusters) / sizes)  # 0 at the last look
-    reach = stderr * scipy.special.ndtri(1 - np.array(levels(tuple(sizes.tolist()))) / 2)
-    paths = np.pad(_paths(tuple(sizes.tolist())), ((0, 0), (0, 1)))
+    reach = stderr * scipy.special.ndtri(1 - np.array(levels(looks)) / 2)
+    paths = np.pad(_paths(looks), ((0, 0), (0, 1)))
     seen = np.abs(difference + stderr * paths)
     is_decided = (seen > reach) | (seen + reach <= within)
     return float(sizes[is_decided.argmax(axis=1)].mean())

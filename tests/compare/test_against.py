@@ -118,9 +118,9 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(("clusters", "strata"), [(10, 1), (100, 1), (940, 5), (4183, 1)])
 def test_looks_grow_and_spend_five_per_cent(clusters, strata):
     sizes = look_sizes(clusters, strata)
-    assert sizes == sorted(set(sizes))
+    assert list(sizes) == sorted(set(sizes))
     assert (sizes[-1], len(sizes) <= 16) == (clusters, True)
-    *of_looks, last = levels(tuple(sizes))
+    *of_looks, last = levels(sizes)
     assert (len(of_looks), last) == (len(sizes) - 1, 1)
     if of_looks:
         assert max(of_looks) <= 0.05 <= sum(of_looks) < 0.2, "5 % in all, as looks are correlated"

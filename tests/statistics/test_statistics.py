@@ -26,7 +26,7 @@ from medtasks_utils.statistics.intervals import (
 )
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
-from medtasks_utils.statistics.ratio import Ratio, holm, informative_clusters
+from medtasks_utils.statistics.ratio import holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore, Score
 
@@ -71,7 +71,7 @@ def test_values_and_errors_are_the_libraries(seed):
     if len(set(clusters.tolist())) < 2:
         return
     values = rng.random(n).round(2)
-    found = Ratio(values, np.ones(n), clusters)
+    found = MEAN.ratio(scores(values, clusters.tolist()))
     groups = len(set(clusters.tolist()))
     fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
     assert found.value == pytest.approx(values.mean(), rel=1e-12)
