@@ -4,19 +4,18 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, FLEXIBLE
-from medtasks_utils.judging import JudgeSettings, judge_all
+from medtasks_utils.judging import Judgement, JudgeSettings, judge_all
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import JsonObject, write_whole
 
 from .auditor import DOUBTFUL, OTHERS, Auditor, Item
-from .estimate import Counts, changed, share
+from .estimate import Counts, estimated
 from .person_marks import Marks, mark_of
 
 _END = 300  # number of characters of a response that are written, from its end
@@ -69,7 +68,7 @@ def _items(task: TaskRun) -> Iterator[Item]:
     for sample in task.samples:
         count = len(sample.responses)
         if all(len(sample.scores_of(name, "acc")) == count for name in FILTERS):
-            yield from map(partial(Item, task.benchmark, sample), range(count))
+            yield from (Item(task.benchmark, sample, generation) for generation in range(count))
 
 
 def _audit_task(
@@ -87,46 +86,33 @@ def _audit_task(
     strata: dict[str, Counter[str]] = {}
     for name, limit in limits.items():
         members = [item for item in items if item.stratum == name]
-        drawn += generator.sample(members, min(limit, len(members)))
-        strata[name] = Counter(responses=len(members), drawn=min(limit, len(members)), read=0)
-    auditor = Auditor()
-    judgements = judge_all(auditor, settings, drawn, check_first=True)
-    readings: list[JsonObject] = []
+        of_stratum = generator.sample(members, min(limit, len(members)))
+        drawn += of_stratum
+        strata[name] = Counter(responses=len(members), drawn=len(of_stratum), read=0)
+    judgements = judge_all(Auditor(), settings, drawn, check_first=True)
+    readings = []
     for item, judgement in zip(drawn, judgements, strict=True):
-        stated = judgement.output.get("stated")  # missing if the LLM failed
-        facts = _facts(item, stated)
-        strata[item.stratum]["read"] += stated is not None
+        facts = _facts(item, judgement.output.get("stated"))
         strata[item.stratum].update(facts)
-        person = mark_of(marks, run, task, item.sample)
-        readings.append(
-            {
-                "doc_id": item.sample.doc_id,
-                "generation": item.generation,
-                "stratum": item.stratum,
-                **{filter_name: item.read(filter_name) for filter_name in FILTERS},
-                "stated": stated,
-                "person": person,
-                "person_agrees": None if person is None or stated is None else item.is_same(person, stated),
-                "differs": any(fact.endswith(FILTERS) for fact in facts),
-                "failure": judgement.failure,
-                "end": item.sample.responses[item.generation][-_END:],
-            }
-        )
+        readings.append(_record(item, judgement, facts, mark_of(marks, run, task, item.sample)))
 
     def counts(fact: str) -> list[Counts]:
         return [Counts(of[fact], of["read"], of["responses"]) for of in strata.values()]
 
     filters: dict[str, JsonObject] = {}
     for name in FILTERS:
-        filters[name] = {"accuracy": sum(item.is_scored_right(name) for item in items) / len(items)}
-        filters[name] |= {kind: share(counts(f"{kind} {name}")) for kind in ("misread", "missed")}
+        filters[name] = {
+            "accuracy": sum(item.is_scored_right(name) for item in items) / len(items),
+            "misread": estimated(counts(f"misread {name}")),
+            "missed": estimated(counts(f"missed {name}")),
+        }
     result = {
         "run": run.name,
         "task": task.task,
-        "signature": f"{auditor.signature}|model:{settings.model}",
+        "signature": f"{Auditor.signature}|model:{settings.model}",
         "responses": len(items),
         "filters": filters,
-        "accuracy_as_read": changed(filters[FLEXIBLE]["accuracy"], counts("gained"), counts("lost")),
+        "accuracy_as_read": estimated(counts("gained"), counts("lost"), filters[FLEXIBLE]["accuracy"]),
         "strata": strata,
         "readings": readings,
     }
@@ -135,17 +121,41 @@ def _audit_task(
     return result | {"path": str(path)}
 
 
+def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str | None) -> JsonObject:
+    """Return what the audit's file says about a drawn response.
+
+    Args:
+        item: the response.
+        judgement: the auditor's result.
+        facts: how the answers that were read differ (:func:`_facts`).
+        person: the answer that a person read; None if there is none.
+    """
+    stated = judgement.output.get("stated")
+    return {
+        "doc_id": item.sample.doc_id,
+        "generation": item.generation,
+        "stratum": item.stratum,
+        **{name: item.read(name) for name in FILTERS},
+        "stated": stated,
+        "person": person,
+        "person_agrees": None if person is None or stated is None else item.is_same(person, stated),
+        "differs": any(fact.endswith(FILTERS) for fact in facts),
+        "failure": judgement.failure,
+        "end": item.sample.responses[item.generation][-_END:],
+    }
+
+
 def _facts(item: Item, stated: str | None) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        For each filter whose answer differs from the LLM's, ``missed`` (no answer) or ``misread`` (another answer) with
-        its name; ``gained`` if the LLM's answer is right and the flexible filter's is not, ``lost`` for the reverse. An
-        empty list if the LLM failed.
+        ``read``; for each filter whose answer differs from the LLM's, ``missed`` (no answer) or ``misread`` (another
+        answer) with its name; ``gained`` if the LLM's answer is right and the flexible filter's is not, ``lost`` for
+        the reverse. An empty list if the LLM failed.
     """
-    facts: list[str] = []
     if stated is None:
-        return facts
+        return []
+    facts = ["read"]
     for name in FILTERS:
         answer = item.read(name)
         if not item.is_same(answer, stated):

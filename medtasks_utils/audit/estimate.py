@@ -8,18 +8,10 @@ Biopharmaceutical Research* 2010). A stratum that was read completely does not w
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from medtasks_utils.statistics.intervals import share_interval
 from medtasks_utils.statistics.ratio import Z
-
-
-class EstimatedShare(TypedDict):
-    """A share and the ends of its 95 % interval, each from 0 to 1."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Counts(NamedTuple):
@@ -30,20 +22,22 @@ class Counts(NamedTuple):
     responses: int
 
 
-def share(strata: Sequence[Counts]) -> EstimatedShare | None:
-    """Estimate the share of responses with a property; None if no response was read.
+def estimated(gains: Sequence[Counts], losses: Sequence[Counts] = (), base: float = 0.0) -> dict[str, float] | None:
+    """Estimate the share of responses with a property, or a known share to which some responses add or remove.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
     read, the interval of its share is 0 to 1.
-    """
-    return changed(0.0, strata)
 
+    Args:
+        gains: the counts of the responses with the property, or of those that add to the known share, by stratum.
+        losses: the counts of the responses that remove from it, in the same strata. A response cannot be both, so the
+            shares g and l in n responses of a stratum have the covariance ``−g l / n``, which increases the variance of
+            their difference by ``2 g l / n``.
+        base: the known share.
 
-def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ()) -> EstimatedShare | None:
-    """Estimate ``base``, a known share, plus the share of gains minus that of losses; None if no response was read.
-
-    Gains and losses are counted in the same strata. A response cannot be both, so the shares g and l in n responses of
-    a stratum have the covariance ``−g l / n``, which increases the variance of their difference by ``2 g l / n``.
+    Returns:
+        The share as ``value``, and the ends of its 95 % interval as ``low`` and ``high``, each from 0 to 1; None if no
+        response was read.
     """
     if not any(stratum.read for stratum in gains):
         return None
@@ -59,7 +53,8 @@ def changed(base: float, gains: Sequence[Counts], losses: Sequence[Counts] = ())
         value += weight * (gain - loss)
         below += unknown * ((gain - low_gain) ** 2 + (high_loss - loss) ** 2 + covariance)
         above += unknown * ((high_gain - gain) ** 2 + (loss - low_loss) ** 2 + covariance)
-    return EstimatedShare(value=value, low=max(0.0, value - math.sqrt(below)), high=min(1.0, value + math.sqrt(above)))
+    low, high = max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above))
+    return {"value": value, "low": low, "high": high}
 
 
 def _shares(strata: Sequence[Counts]) -> list[tuple[float, float, float]]:

@@ -19,7 +19,7 @@ from scripts import draw, whole
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import _percent
 from medtasks_utils.audit.auditor import Auditor, Item
-from medtasks_utils.audit.estimate import Counts, changed, share
+from medtasks_utils.audit.estimate import Counts, estimated
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
@@ -41,7 +41,7 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
     for _ in range(2000):
         counts = [Counts(int(rng.hypergeometric(own, size - own, read)), read, size)
                   for own, size, read in zip(hits, sizes, (drawn, sample), strict=True)]  # fmt: skip
-        found = share(counts)
+        found = estimated(counts)
         assert found is not None and 0 <= found["low"] <= found["value"] <= found["high"] <= 1
         covered += found["low"] - 1e-12 <= truth <= found["high"] + 1e-12
     assert covered / 2000 >= 0.93
@@ -51,9 +51,9 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
 def test_shares_and_changes_combine_strata_by_the_distances_from_wilson_s_ends(base, gains, losses, expected):
     """Worked out with SciPy's intervals; gains and losses exclude each other, and what was wholly read has no width."""
     strata, lost = ([Counts(*counts) for counts in each] for each in (gains, losses))
-    found = changed(base, strata, lost)
+    found = estimated(strata, lost, base)
     assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
-    assert losses or share(strata) == found
+    assert base or losses or estimated(strata) == found
 
 
 # ---- the line
@@ -171,7 +171,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
     assert len(readings) == 150 and {row["stratum"] for row in readings} == {"others"}
     differ = [row for row in readings if row["doc_id"] < wrong * 600]
     assert [row for row in readings if row["differs"]] == differ
-    misread = share([Counts(0, 0, 0), Counts(len(differ), 150, 600)])
+    misread = estimated([Counts(0, 0, 0), Counts(len(differ), 150, 600)])
     for rates in found["filters"].values():
         assert rates["misread"] == misread and rates["missed"]["value"] == 0
     gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
