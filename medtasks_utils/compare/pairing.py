@@ -10,7 +10,7 @@ import numpy as np
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import Run, TaskRun, read_runs
-from medtasks_utils.statistics.ratio import Codes
+from medtasks_utils.statistics.score_arrays import Codes
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:

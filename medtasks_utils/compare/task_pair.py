@@ -10,8 +10,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
-from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.score_arrays import Codes, MetricScores
 
 from .contrast import contrast
 from .difference import MetricDifference

@@ -22,8 +22,8 @@ import scipy
 
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Mask, Ratio
-from medtasks_utils.statistics.score_arrays import concatenate
+from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Ratio
+from medtasks_utils.statistics.score_arrays import Mask, concatenate
 
 from .topics import Topic
 

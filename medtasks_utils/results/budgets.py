@@ -12,8 +12,7 @@ import numpy as np
 
 from medtasks_utils.filters import STRICT
 from medtasks_utils.statistics.intervals import estimate
-from medtasks_utils.statistics.ratio import Array
-from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.score_arrays import Array, MetricScores
 
 from .run import Run, TaskRun
 

@@ -13,8 +13,7 @@ from medtasks_utils.benchmarks.base import KNOWN_ISSUES, Benchmark
 from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import Codes
-from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
+from medtasks_utils.statistics.score_arrays import Codes, MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples

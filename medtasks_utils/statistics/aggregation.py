@@ -25,7 +25,8 @@ class Aggregation:
             same examples.
         averages_parts: True if it is a mean over strata or classes. Such a mean may have a much lower standard error
             than independent examples would; for other shares, such a low error is not trusted.
-        uses_strata: True if the number or its standard error depends on the examples' strata.
+        uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
+            overridden, the examples of a stratum are one cluster.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.
     """
 
@@ -49,8 +50,9 @@ class Aggregation:
         from .ratio import Ratio
 
         scores = scores.applicable(by_stratum=over_strata)
-        strata, empty_value = (scores.strata, None) if over_strata else (None, self.empty_value)
-        return Ratio(scores.numerators, scores.denominators, scores.clusters, strata, empty_value)
+        if self.uses_strata and not over_strata:
+            scores = replace(scores, clusters=scores.strata)
+        return Ratio(scores, over_strata, None if over_strata else self.empty_value)
 
     def value(self, scores: "MetricScores") -> float | None:
         """Return the number; None if it is not defined."""
@@ -87,10 +89,6 @@ class MeanByStratum(Mean):
 
     name = "by_stratum"
     uses_strata = True
-
-    def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
-        clusters = scores.clusters if over_strata else scores.strata
-        return super().ratio(replace(scores, clusters=clusters), over_strata=over_strata)
 
 
 class RatioOfSums(Aggregation):

@@ -126,8 +126,8 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     interval = ratio_interval(ratio, metric) if ratio.clusters >= MIN_CLUSTERS else None
     informative = ratio.informative_clusters
     if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
-        is_positive = np.where(ratio.numerators > 0, ratio.denominators, 0.0)
-        informative = min(informative, Ratio(is_positive, ratio.denominators).informative_clusters)
+        is_positive = replace(ratio.scores, numerators=np.where(ratio.numerators > 0, ratio.denominators, 0.0))
+        informative = min(informative, Ratio(is_positive).informative_clusters)
     unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value))
     return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
 

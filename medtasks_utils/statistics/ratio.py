@@ -17,11 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from .score_arrays import Array, Mask, MetricScores
 
 ALPHA, POWER = 0.05, 0.8
 Z = NormalDist().inv_cdf(1 - ALPHA / 2)
@@ -49,7 +46,8 @@ def student(degrees_of_freedom: float) -> float:
 class Ratio:
     """A mean of ratios over n examples with k generations, in C classes and S strata.
 
-    The algebra, with x for numerators and w for denominators, both of shape ``(n, k, C)``::
+    Each generation and class has its own ratio; one in which nothing is counted is left out. The algebra, with x for
+    numerators and w for denominators, both of shape ``(n, k, C)``::
 
         R[s, g, c]  = Σ x[i, g, c] / Σ w[i, g, c]           sums over the examples i of stratum s
         value       = mean over s of mean over g of mean over c of R        where Σ w > 0
@@ -58,29 +56,19 @@ class Ratio:
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
-        numerators: shape ``(n, k, C)``; each generation and class has its own ratio.
-        denominators: the same shape; 0 if nothing is counted. A ratio in which nothing is counted is left out.
-        clusters: shape ``(n,)``, equal for examples that are not independent; None if all are independent.
-        strata: shape ``(n,)``; the value is the unweighted mean over the strata. Examples of different strata are in
-            different clusters. None for a single stratum.
+        scores: the numerators, denominators, clusters and strata of the examples.
+        over_strata: True for the unweighted mean over the strata, where examples of different strata are in different
+            clusters; False to take all examples as one stratum.
         empty_value: the value if nothing is counted at all.
     """
 
-    def __init__(
-        self,
-        numerators: Array,
-        denominators: Array,
-        clusters: Codes | None = None,
-        strata: Codes | None = None,
-        empty_value: float | None = None,
-    ) -> None:
-        self.numerators = numerators
-        self.denominators = denominators
+    def __init__(self, scores: MetricScores, over_strata: bool = False, empty_value: float | None = None) -> None:
+        self.scores = scores
+        self.numerators = scores.numerators
+        self.denominators = scores.denominators
         self.empty_value = empty_value
-        examples = np.arange(len(numerators))
-        self.strata = examples * 0 if strata is None else np.unique(strata, return_inverse=True)[1]
-        codes = examples if clusters is None else clusters
-        keys = self.strata * (int(codes.max(initial=0)) + 1) + codes
+        self.strata = np.unique(scores.strata * over_strata, return_inverse=True)[1]
+        keys = self.strata * (int(scores.clusters.max(initial=0)) + 1) + scores.clusters
         _, first, self._cluster_of = np.unique(keys, return_index=True, return_inverse=True)
         self._stratum_of = self.strata[first]
         self._masks = [self.strata == stratum for stratum in range(int(self.strata.max(initial=0)) + 1)]
@@ -176,7 +164,7 @@ class Ratio:
 
     def by_stratum(self) -> "list[Ratio]":
         """Return the ratio of each stratum."""
-        return [Ratio(self.numerators[mask], self.denominators[mask], self._cluster_of[mask]) for mask in self._masks]
+        return [Ratio(self.scores[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float) -> float:
         """Return the variance that one more generation would add to the value, on average over strata and classes.

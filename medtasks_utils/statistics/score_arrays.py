@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .ratio import Array, Codes, Mask
-from .scores import ClassTerms, JudgedScore, Score
+from .scores import ClassTerms, JudgedScore, Score, terms_of
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,8 @@ class MetricScores:
         scores: list[Any] = list(chain.from_iterable(rows))
         classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=1)
         terms, is_right, applies = (np.zeros((*exists.shape, *more)) for more in ((classes, 2), (), ()))
-        terms[exists] = np.reshape([_terms_of(score, classes) for score in scores], (-1, classes, 2))
+        nothing = ((0.0, 0.0),) * classes
+        terms[exists] = np.reshape([terms_of(score) or nothing for score in scores], (-1, classes, 2))
         is_right[exists] = [isinstance(score, JudgedScore) and score.right for score in scores]
         applies[exists] = [score is not None and score == score for score in scores]
         numerators, denominators = np.moveaxis(terms, -1, 0)
@@ -106,16 +110,6 @@ class MetricScores:
         is_known = not np.isnan(values).any()
         denominators = np.where(failed[..., None], 1.0, scores.denominators) * is_known
         return replace(scores, numerators=np.nan_to_num(values), denominators=denominators)
-
-
-def _terms_of(score: Score, classes: int) -> Sequence[tuple[float, float]]:
-    """Return the numerator and denominator in each class; zeros if there is no score."""
-    value = score.value if isinstance(score, JudgedScore) else score
-    if value is None or value != value:
-        return ((0.0, 0.0),) * classes
-    if isinstance(value, ClassTerms):
-        return value
-    return (value if isinstance(value, tuple) else (value, 1.0),)
 
 
 def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:

@@ -1,7 +1,7 @@
 """Define the kinds of score that a response can have."""
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -40,16 +40,20 @@ Score = float | tuple[float, float] | JudgedScore | ClassTerms | None
 a judge; or None if the metric does not apply."""
 
 
+def terms_of(score: Score) -> Sequence[tuple[float, float]]:
+    """Return the numerator and denominator in each class, or of the only class; empty if the score has no value."""
+    value = score.value if isinstance(score, JudgedScore) else score
+    if isinstance(value, ClassTerms):
+        return value
+    if value is None or value != value:
+        return ()
+    return (value if isinstance(value, tuple) else (value, 1.0),)
+
+
 def as_number(score: Score) -> float | None:
-    """Convert a score to one number; None if it has no value."""
-    if isinstance(score, JudgedScore):
-        return score.value
-    if isinstance(score, ClassTerms):
-        ratios = [top / bottom for top, bottom in score if bottom]
-        return math.fsum(ratios) / len(ratios) if ratios else None
-    if isinstance(score, tuple):
-        return score[0] / score[1] if score[1] else None
-    return score
+    """Convert a score to one number, the mean over the classes; None if it has no value."""
+    ratios = [numerator / denominator for numerator, denominator in terms_of(score) if denominator]
+    return math.fsum(ratios) / len(ratios) if ratios else None
 
 
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:

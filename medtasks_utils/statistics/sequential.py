@@ -17,7 +17,8 @@ import numpy as np
 import scipy
 
 from .planning import Sensitivity
-from .ratio import ALPHA, Array, Codes, Interval
+from .ratio import ALPHA, Interval
+from .score_arrays import Array, Codes
 
 WITHIN = 2.0
 """The default for the largest difference that does not matter, in percentage points."""

@@ -225,6 +225,12 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metr
     assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
+def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
+    values = [*np.linspace(85, 100, 195), *[0.0] * 3]
+    assert estimate(scores(values * 2, [*range(198)] * 2), EXPLANATION).few
+    assert not estimate(scores(values * 2), EXPLANATION).few
+
+
 def test_a_total_has_no_interval():
     total = Metric("t", TOTAL, unit="count")
     assert estimate(scores("1 - 2"), total) == Estimate(2, 3.0)
