@@ -152,12 +152,11 @@ def _camps(item: _Item) -> list[list[_Vote]]:
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
     """Return, by run, the weight of its answers in the support of an example."""
-    asked, right = Counter[str](), Counter[str]()
+    is_right: dict[str, list[bool]] = defaultdict(list)
     for vote in itertools.chain.from_iterable(items):
-        asked[vote.run] += 1
-        right[vote.run] += vote.is_right
+        is_right[vote.run].append(vote.is_right)
     agreeing = sum(len(camp) - 1 for camps in camps_of for camp in camps)
     pairs = sum(len(camps) * (len(camps) - 1) for camps in camps_of)
     chance = (agreeing + 1) / (pairs + 2)
-    odds = {run: (right[run] + 1) / (count - right[run] + 1) for run, count in asked.items()}
+    odds = {run: (of_run.count(True) + 1) / (of_run.count(False) + 1) for run, of_run in is_right.items()}
     return {run: max(0.0, math.log(ratio / chance)) for run, ratio in odds.items()}

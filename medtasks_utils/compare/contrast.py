@@ -114,7 +114,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     sensitivity, interval, p = paired_difference(ratio_a, ratio_b, largest, is_counted) or (None, None, None)
     stderr = sensitivity.stderr if sensitivity else None
     test = "t"
-    if is_binary and n == len(a) and isinstance(aggregation, Mean) and not aggregation.uses_strata:
+    if is_binary and n == len(a) and isinstance(aggregation, Mean):
         differences = b.values - a.values
         lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
         test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)

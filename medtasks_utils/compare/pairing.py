@@ -1,9 +1,9 @@
 """Find the runs and examples to compare, and decide whether results are comparable."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,13 +38,11 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
     Returns:
         An array of indices for each run, shape ``(n,)``; examples are in the order of the first run.
     """
-    in_all = set.intersection(*(set(task.examples) for task in tasks))
-    common = [key for key in tasks[0].examples if key in in_all]
+    common = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
     return [np.fromiter(map(task.examples.__getitem__, common), dtype=np.intp) for task in tasks]
 
 
-@dataclass(frozen=True)
-class Comparability:
+class Comparability(NamedTuple):
     """The differences between two results of a task, as sentences.
 
     Attributes:

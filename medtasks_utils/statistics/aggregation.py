@@ -84,7 +84,7 @@ class Mean(Aggregation):
     name = "mean"
 
 
-class MeanByStratum(Mean):
+class MeanByStratum(Aggregation):
     """The mean over the examples, clustered by stratum, so that the standard error holds for new strata."""
 
     name = "by_stratum"

@@ -183,7 +183,7 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
     freedom = ratio.degrees_of_freedom if ratio.numerators.shape[2] > 1 else None
     of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples, freedom)
     within_stratum = metric.aggregation.within_stratum
-    if within_stratum is None and not ratio.strata.any():
+    if of_mean is None or (within_stratum is None and not ratio.strata.any()):
         return of_mean
     metric_of_stratum = replace(metric, aggregation=within_stratum or metric.aggregation)
     strata = ratio.by_stratum()
@@ -194,7 +194,7 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
             return of_mean
         below, above = math.hypot(below, stratum.value - interval.low), math.hypot(above, interval.high - stratum.value)
     low, high = ratio.value - below / len(strata), ratio.value + above / len(strata)
-    return Interval(min(low, of_mean.low), max(high, of_mean.high)) if of_mean else Interval(low, high)
+    return Interval(min(low, of_mean.low), max(high, of_mean.high))
 
 
 def confidence_interval(

@@ -71,7 +71,7 @@ class Sensitivity(NamedTuple):
             freedom = max(1.0, self.degrees_of_freedom * growth)
             stderr = self.stderr / math.sqrt(growth)
             added = math.sqrt(max(0.0, self.error**2 - self.stderr**2)) / growth
-            return student(freedom) * math.hypot(stderr, added) + float(scipy.special.stdtrit(freedom, POWER)) * stderr
+            return student(freedom) * math.hypot(stderr, added) + student(freedom, POWER) * stderr
         discordance = min(1.0, max(self.discordance, difference))
         stderr = math.sqrt(max(0.0, discordance - difference**2) / clusters)
         return Z * math.sqrt(discordance / clusters) + 1 / clusters + float(scipy.special.ndtri(POWER)) * stderr

@@ -35,9 +35,9 @@ class Interval(NamedTuple):
     high: float
 
 
-def student(degrees_of_freedom: float) -> float:
-    """Return Student's quantile of a two-sided 95 % interval."""
-    return float(scipy.special.stdtrit(degrees_of_freedom, 1 - ALPHA / 2))
+def student(degrees_of_freedom: float, probability: float = 1 - ALPHA / 2) -> float:
+    """Return a quantile of Student's distribution, by default that of a two-sided 95 % interval."""
+    return float(scipy.special.stdtrit(degrees_of_freedom, probability))
 
 
 # ---- the statistic

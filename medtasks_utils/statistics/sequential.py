@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from .planning import Sensitivity
-from .ratio import ALPHA, Interval
+from .ratio import ALPHA, Interval, student
 from .score_arrays import Array, Codes
 
 WITHIN = 2.0
@@ -88,7 +88,7 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
         share: the share of all clusters that has been evaluated, above 0 and at most 1.
         level: the significance level of this look, from :func:`levels`.
     """
-    quantile = float(scipy.special.stdtrit(sensitivity.degrees_of_freedom, 1 - level / 2))
+    quantile = student(sensitivity.degrees_of_freedom, 1 - level / 2)
     reach = quantile * sensitivity.error * math.sqrt(1 - share)
     return Interval(difference - reach, difference + reach)
 
