@@ -16,7 +16,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.writing import SECRETS, printable
 
 from .cache import Cache
-from .endpoints import HINTS, NO_COMPLETION, error_line, explain, parameters, refused_by
+from .endpoints import HINTS, NO_COMPLETION, TIMEOUT, error_line, explain, parameters, refused_by
 from .judge import CallError, Messages, Schema, Value
 from .judge_replies import UnreadableError
 from .judge_settings import JudgeError, JudgeSettings
@@ -61,7 +61,7 @@ class JudgeClient:
         self._openai = openai.AsyncOpenAI(
             api_key=settings.api_key,
             base_url=settings.base_url,
-            timeout=openai.Timeout(settings.timeout, connect=15.0),  # seconds
+            timeout=openai.Timeout(TIMEOUT, connect=15.0),  # seconds
             max_retries=settings.max_retries,  # the client honours Retry-After, or backs off exponentially
         )
         # Requests contain the texts and the key, so even verbose logs must not show them.
@@ -138,7 +138,7 @@ class JudgeClient:
                 except openai.OpenAIError as error:
                     name = refused_by(error, sent)
                     if name is None:
-                        raise explain(error, self.settings) from None
+                        raise explain(error) from None
                     refused |= {name}
         finally:  # the slot is free again after ``pause`` seconds, during which the reply is parsed and stored
             asyncio.get_running_loop().call_later(self.settings.pause, self._slots.release)

@@ -10,10 +10,12 @@ from medtasks_utils.errors import HINTS_BY_STATUS
 from medtasks_utils.writing import SECRETS, JsonObject, one_line, printable, shortened
 
 from .judge import CallError, Schema
-from .judge_settings import JudgeSettings
 
 NO_COMPLETION = "http_200"
 """The kind of failure if a successful HTTP reply is not a chat completion."""
+
+TIMEOUT = 180.0
+"""Seconds to wait for a reply before an attempt counts as failed."""
 
 _LONGEST_LINE = 300
 _SERVER = "is the server running, and is the base URL right?"
@@ -52,11 +54,11 @@ def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
 
 
-def explain(error: openai.OpenAIError, settings: JudgeSettings) -> CallError:
+def explain(error: openai.OpenAIError) -> CallError:
     """Convert an error of the client library into a :class:`CallError` of one line, without the key."""
     kind, message = "unreadable", f"not a chat completion ({type(error).__name__})"
     if isinstance(error, openai.APITimeoutError):
-        kind, message = "timeout", f"no response within {settings.timeout:g} s"
+        kind, message = "timeout", f"no response within {TIMEOUT:g} s"
     elif isinstance(error, openai.APIStatusError):
         kind, message = f"http_{error.status_code}", str(error)
     elif isinstance(error, openai.APIConnectionError):

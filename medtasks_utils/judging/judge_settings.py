@@ -32,7 +32,6 @@ class JudgeSettings:
         concurrency: the maximum number of concurrent requests.
         max_tokens: the maximum number of tokens in a reply, including reasoning.
         max_retries: the maximum number of retries after transient failures of a request.
-        timeout: seconds to wait for a reply before an attempt counts as failed.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
     """
 
@@ -43,7 +42,6 @@ class JudgeSettings:
     concurrency: int = 16
     max_tokens: int = 4096
     max_retries: int = 6
-    timeout: float = 180.0
     pause: float = 0.0
 
     @classmethod
@@ -81,9 +79,8 @@ class JudgeSettings:
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
-        return cls(
-            model, url, key or "none", file, **limits
-        )  # the client library requires a key, even if none is needed
+        # The client library requires a key, even if the endpoint needs none.
+        return cls(model, url, key or "none", file, **limits)
 
 
 def endpoint(url: str) -> str:

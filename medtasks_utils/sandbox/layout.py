@@ -31,29 +31,27 @@ class Layout:
         base = "/tmp" if os.access("/tmp", os.W_OK) else tempfile.gettempdir()  # TMPDIR may contain the user's name
         self.folder = tempfile.mkdtemp(prefix="medtasks-python-", dir=base)
         os.chmod(self.folder, 0o755)  # if root runs this, the interpreter reads the folder as the user nobody
-        library = sysconfig.get_path("stdlib")
-        contents = {
-            "/".join(Path(library).parts[-2:]): [
-                path for path in Path(library).iterdir() if not path.match("*-packages")
-            ],
-            "site": _locations(PACKAGES),
-            "own": [*_locations(_SANDBOX_PACKAGES), Path(__file__).with_name("inside")],
-        }
-        links: dict[str, str] = {}
-        for subfolder, paths in contents.items():
-            links |= {f"{self.folder}/{subfolder}/{path.name}": str(path) for path in paths}
-        self.entries = [(inside, outside) for inside, outside in links.items() if "/own/" not in inside]
-        links[f"{self.folder}/bin/python3"] = os.path.realpath(sys.executable)
-        for inside, outside in links.items():
-            Path(inside).parent.mkdir(parents=True, exist_ok=True)
-            os.symlink(outside, inside)
+        library = Path(sysconfig.get_path("stdlib"))
+        standard = [path for path in library.iterdir() if not path.match("*-packages")]
+        self.entries = self._link("/".join(library.parts[-2:]), standard) + self._link("site", _locations(PACKAGES))
+        self._link("own", [*_locations(_SANDBOX_PACKAGES), Path(__file__).with_name("inside")])
+        os.mkdir(f"{self.folder}/bin")
+        os.symlink(os.path.realpath(sys.executable), f"{self.folder}/bin/python3")
         folders = {sys.base_prefix}
-        for inside, outside in self.entries:
-            folders |= {os.path.dirname(inside), os.path.dirname(outside)}
+        for entry in self.entries:
+            folders.update(map(os.path.dirname, entry))
         telling = [path for path in folders if path.count("/") > 2]  # short paths such as /usr/local reveal nothing
         self.paths = [*sorted(telling, key=len, reverse=True), self.folder]
         if os.path.isdir(_TIME_ZONES):
             self.entries.append((_TIME_ZONES, _TIME_ZONES))
+
+    def _link(self, subfolder: str, paths: list[Path]) -> list[tuple[str, str]]:
+        """Link files and folders in a new subfolder, and return each link with the path that it points to."""
+        os.makedirs(f"{self.folder}/{subfolder}")
+        links = [(f"{self.folder}/{subfolder}/{path.name}", str(path)) for path in paths]
+        for inside, outside in links:
+            os.symlink(outside, inside)
+        return links
 
     def remove(self) -> None:
         """Delete the folder, but not the files that its links point to."""

@@ -4,6 +4,7 @@ import os
 import resource
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -76,9 +77,9 @@ class Sandbox:
         Raises:
             MedtasksError: if the sandbox cannot start.
         """
-        indices: dict[str, list[int]] = {}
+        indices: dict[str, list[int]] = defaultdict(list)
         for index, (key, _) in enumerate(calls):
-            indices.setdefault(key, []).append(index)
+            indices[key].append(index)
         results = [ExecutionResult("", True)] * len(calls)
 
         def run_session(key: str) -> None:

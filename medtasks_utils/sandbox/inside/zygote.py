@@ -37,9 +37,9 @@ def main(descriptor: int) -> None:
     child = os.fork()
     if child == 0:
         _serve(control, confinement)
-        os._exit(0)
-    control.close()
-    os.waitpid(child, 0)  # the child ends when the other end of the socket closes
+    else:
+        control.close()
+        os.waitpid(child, 0)  # the child ends when the other end of the socket closes
     os._exit(0)
 
 
