@@ -148,10 +148,12 @@ class Scorer:
             UsageError: for a kind that the benchmark does not have.
         """
         kinds = self.benchmark.kinds or ("",)
-        if kind is not None and kind not in self.benchmark.kinds:
+        if kind is None:
+            kind = kinds[0]
+        elif kind not in self.benchmark.kinds:
             known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "omitted (there is one kind of answer)"
             raise UsageError(f"{self.info.name}: kind must be {known}, not {kind!r}")
-        return self.benchmark.blank_example(kinds[0] if kind is None else kind)
+        return self.benchmark.blank_example(kind)
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """Yield lines that say what each filter reads in a response, and how.

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from medtasks_utils.errors import MedtasksError
 
@@ -96,9 +96,9 @@ class Zygote:
             MedtasksError: with the last line of the zygote's output, if there is no report.
         """
         line = "it ended"
-        with suppress(BrokenPipeError), cast(IO[str], self._process.stdin) as stdin:
+        with suppress(BrokenPipeError), self._process.stdin as stdin:  # type: ignore[union-attr] # it is a pipe
             json.dump(settings, stdin)
-        for line in cast(IO[str], self._process.stdout):
+        for line in self._process.stdout:  # type: ignore[union-attr] # it is a pipe
             if line.startswith('{"layers"'):
                 return json.loads(line)
         self.end()

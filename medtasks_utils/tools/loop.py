@@ -77,8 +77,15 @@ class Conversation:
         if fields:
             texts[-1] += last
             for field, text, call in zip(fields, texts, calls, strict=True):
-                message = {"role": "tool", "tool_call_id": field["id"], "name": field["function"]["name"]}
-                self.transcript.append({**message, "content": text, "calls": [call]})
+                self.transcript.append(
+                    {
+                        "role": "tool",
+                        "tool_call_id": field["id"],
+                        "name": field["function"]["name"],
+                        "content": text,
+                        "calls": [call],
+                    }
+                )
         else:
             blocks = [f"<tool_response>\n{text}\n</tool_response>" for text in texts]
             self.transcript.append({"role": "user", "content": "\n".join(blocks) + last, "calls": calls})
@@ -132,10 +139,13 @@ class Dialogue(NamedTuple):
         """Run calls, given as pairs of a session's key and the call; each tool gets all of its calls together."""
         results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
-            indices = [i for i, (_, call) in enumerate(calls) if call.name == name and call.problem is None]
-            arguments = [(calls[i][0], calls[i][1].argument) for i in indices]
-            for i, result in zip(indices, tool.run(arguments), strict=True):
-                results[i] = result
+            arguments = {
+                index: (key, call.argument)
+                for index, (key, call) in enumerate(calls)
+                if call.name == name and call.problem is None
+            }
+            for index, result in zip(arguments, tool.run(list(arguments.values())), strict=True):
+                results[index] = result
         return results
 
 

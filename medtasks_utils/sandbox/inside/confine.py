@@ -58,10 +58,10 @@ class Confinement:
                 [lambda: mmap.mmap(-1, 512 << 20)],
             ),
         }
-        self.layers = dict.fromkeys(experiments, "only on Linux")
-        if _LINUX:
-            for name, (steps, attempts) in experiments.items():
-                self.layers[name] = "switched off" if name in off else _reason_off(steps, attempts)
+        self.layers = {
+            name: "switched off" if name in off else _reason_off(steps, attempts)
+            for name, (steps, attempts) in experiments.items()
+        }
         missing = {name for name, reason in self.layers.items() if reason}
         if not missing >= _EITHER:
             missing -= _EITHER
@@ -105,6 +105,8 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
         steps: functions that apply the layer; they run in a child process.
         attempts: functions that the layer must make fail with an OSError.
     """
+    if not _LINUX:
+        return "only on Linux"
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -25,17 +25,11 @@ _MS_NOSUID = 2
 _MS_NODEV = 4
 _MS_NOEXEC = 8
 _MS_REMOUNT = 32
-_MS_NOATIME = 1024
-_MS_NODIRATIME = 2048
 _MS_BIND = 4096
 _MS_REC = 16384
 _MS_PRIVATE = 1 << 18
-_MS_RELATIME = 1 << 21
 _MNT_DETACH = 2
 _READ_ONLY = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
-
-_KEPT_FLAGS = _MS_NOEXEC | _MS_NOATIME | _MS_NODIRATIME  # statvfs(3) reports these with the same numbers
-_ST_RELATIME = 4096  # statvfs(3) reports relatime with a number of its own
 
 Entry = tuple[str, str]
 """A path in the sandbox, and the machine's path that is mounted there."""
@@ -75,9 +69,10 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
         else:
             target.touch()
         _mount(outside, str(target), _MS_BIND | _MS_REC)
-        flags = os.statvfs(target).f_flag
-        kept = flags & _KEPT_FLAGS | (_MS_RELATIME if flags & _ST_RELATIME else 0)
-        _mount("none", str(target), _MS_REMOUNT | _MS_BIND | _READ_ONLY | kept)
+        no_exec = (
+            os.statvfs(target).f_flag & _MS_NOEXEC
+        )  # to be named if it is on; the kernel keeps flags such as noatime
+        _mount("none", str(target), _MS_REMOUNT | _MS_BIND | _READ_ONLY | no_exec)
     os.chdir(folder)
     libc("pivot_root", b".", b".")
     libc("umount2", b".", _MNT_DETACH)
