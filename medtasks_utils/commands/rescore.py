@@ -1,8 +1,6 @@
 """``medtasks rescore``: have LLMs judge the explanations in saved samples (:mod:`medtasks_utils.rescore`)."""
 
-import sys
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from pydantic import NonNegativeInt
@@ -41,8 +39,6 @@ class Rescore(JudgeCommand):
 
     def run(self) -> CommandResult:
         """Judge the responses, and return the scores, marked as failed if nothing could be judged."""
-        from tqdm import tqdm
-
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
@@ -51,6 +47,5 @@ class Rescore(JudgeCommand):
         responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)
         warn(*responses.problems)
-        log = partial(tqdm.write, file=sys.stderr)
-        result = rescore(responses.found, judges, settings, self.out_csv_prefix, log, self.verbose)
+        result = rescore(responses.found, judges, settings, self.out_csv_prefix, self.verbose)
         return CommandResult([result.to_text()], result.to_data(), result.failed)

@@ -24,7 +24,6 @@ from .judge_settings import JudgeError, JudgeSettings
 MAX_ATTEMPTS = 3
 """Maximum number of attempts to get a readable reply; if none succeeds, the request counts as failed."""
 
-_CHECK_RETRIES = 2  # maximum retries of the check, so that an unreachable server ends the run within seconds
 _PATIENCE = 2.0  # seconds without a reply to the check before the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
 _CHECK_SCHEMA: Schema = {
@@ -166,19 +165,17 @@ class JudgeClient:
         Raises:
             JudgeError: if the endpoint cannot be reached, or rejects the key, the model or the parameters.
         """
-        settings = self.settings
-        retries = min(settings.max_retries, _CHECK_RETRIES)
-        message = "the judge %s at %s has not responded yet; making up to %d attempts"
-        judge = settings.model, settings.base_url
-        remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, message, *judge, retries + 1)
+        judge = f"the judge {self.settings.model} at {self.settings.base_url}"
+        retries = min(self.settings.max_retries, 2)  # so that an unreachable server ends the run within seconds
+        message = "%s has not responded yet; making up to %d attempts"
+        remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, message, judge, retries + 1)
         try:
             await self._request(_CHECK, _CHECK_SCHEMA, self._openai.with_options(max_retries=retries))
         except CallError as error:
             # an unreadable reply still shows that the endpoint works
             if not isinstance(error, UnreadableError) or error.kind == NO_COMPLETION:
                 problem = "; ".join(filter(None, (str(error), HINTS.get(error.kind))))
-                line = f"the judge {settings.model} at {settings.base_url} cannot be used: {problem}"
-                raise JudgeError(line) from None
+                raise JudgeError(f"{judge} cannot be used: {problem}") from None
         finally:
             remark.cancel()
 

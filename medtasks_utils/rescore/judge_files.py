@@ -7,8 +7,9 @@ Replies of the judge are cached, so a rerun of the command repeats only requests
 """
 
 import json
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -23,8 +24,6 @@ from medtasks_utils.statistics.scores import JudgedScore
 from medtasks_utils.writing import JsonObject, csv_of, printable, table, write_whole
 
 from .judged_responses import ExplainedResponse
-
-Log = Callable[[str], object]
 
 STATUSES = JUDGED, WRONG, FAILED, SKIPPED = "judged", "wrong", "failed", "skipped"
 
@@ -69,7 +68,6 @@ def rescore(
     judges: Sequence[Judge],
     settings: JudgeSettings,
     prefix: str,
-    log: Log,
     verbose: bool,
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
@@ -81,8 +79,7 @@ def rescore(
         judges: the judges.
         settings: the judging model, its endpoint and its limits.
         prefix: the prefix of the files' paths, such as ``results/judged_``.
-        log: a function that is called with a line for each failure.
-        verbose: True to also log a line for each judgement.
+        verbose: True to print a line for each judgement on standard error, not only for failures.
 
     Raises:
         JudgeError: if the judging model cannot be used.
@@ -91,14 +88,17 @@ def rescore(
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
         write_whole(path, path.read_bytes() if path.exists() else b"")
+    # Several tasks may share a response.
+    cases = list(dict.fromkeys(response.case for response in responses if response.needs_judge))
     for judge, path in zip(judges, result.paths, strict=True):
-        judged = list(zip(responses, _judged(responses, judge, settings), strict=True))
+        judgements = dict(zip(cases, judge_all(judge, settings, cases, check_first=True), strict=True))
+        judged = [(response, judgements[response.case] if response.needs_judge else None) for response in responses]
         for response, judgement in judged:
             name = f"{response.run}, {response.task}, {response.example}"
             if judgement and judgement.failure:
-                log(f"failed: {name}: {judgement.failure}: {judgement.error}")
+                print(f"failed: {name}: {judgement.failure}: {judgement.error}", file=sys.stderr)
             elif judgement and verbose:
-                log(f"judged: {name}: {judgement.score:.1f}")
+                print(f"judged: {name}: {judgement.score:.1f}", file=sys.stderr)
         rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
         write_whole(path, csv_of(rows[0], (row.values() for row in rows)))
         for run in dict.fromkeys(response.run for response in responses):
@@ -118,14 +118,6 @@ def rescore(
                 }
             )
     return result
-
-
-def _judged(responses: Sequence[ExplainedResponse], judge: Judge, settings: JudgeSettings) -> list[Judgement | None]:
-    """Judge responses, and return one judgement per response; None for a response that needs no judge."""
-    needing = [response.case if response.needs_judge else None for response in responses]
-    distinct = list(dict.fromkeys(filter(None, needing)))  # several tasks may share a response
-    judgements = dict(zip(distinct, judge_all(judge, settings, distinct, check_first=True), strict=True))
-    return [case and judgements[case] for case in needing]
 
 
 def _status(response: ExplainedResponse, judgement: Judgement | None) -> str:

@@ -182,10 +182,10 @@ class Session:
             problem = f"timed out after {seconds:g} s"
         except OSError:
             problem = "the Python process ended: it crashed, exited, or ran out of memory"
-        if not problem and not data.startswith(mark):
-            return b"", True, "the Python process wrote output between two calls"
         if problem:
             return bytes(data[MARK:]), True, problem
+        if not data.startswith(mark):
+            return b"", True, "the Python process wrote output between two calls"
         return bytes(data[MARK : -MARK - 1]), data[-1:] != b"0", ""
 
     def end(self) -> None:

@@ -54,9 +54,9 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
     chance, right = random.Random(seed), str(example[benchmark.truth])
     if behaviour == "malformed":
         return KnownAnswer(chance.choice(["", f"<think>It is {right}"]), "")
-    if behaviour == "unsure" and benchmark.abstention is None:
-        return KnownAnswer("<think>I am unsure.</think>", "")
     unsure = benchmark.abstention.answer if benchmark.abstention else ""
+    if behaviour == "unsure" and not unsure:
+        return KnownAnswer("<think>I am unsure.</think>", "")
     choices = [answer for answer in benchmark.answers if answer not in (UNANSWERED, unsure)] or ["1", right]
     by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": unsure}
     answer = str(by_behaviour[behaviour])

@@ -60,7 +60,7 @@ class Call(NamedTuple):
         problem: the reason why the call cannot be run, as a message to the model; None if it can be run.
     """
 
-    name: str
+    name: str = ""
     argument: str = ""
     problem: str | None = None
 
@@ -80,7 +80,7 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
         done = stop
     if len(calls) > MAX_CALLS:
         problem = f"{len(calls) - MAX_CALLS} more calls were not run: at most {MAX_CALLS} are run per reply"
-        calls[MAX_CALLS:] = [Call("", problem=problem)]
+        calls[MAX_CALLS:] = [Call(problem=problem)]
     return calls, "".join([*rest, text[done:], reply[end:]])
 
 
@@ -146,7 +146,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
     values: list[Any] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
     try:
-        while not values or content[position : position + 1] in ("{", "["):
+        while not values or content.startswith(("{", "["), position):
             value, end = JSON.raw_decode(content, position)
             values += value if isinstance(value, list) else [value]
             position = _BETWEEN.match(content, end).end()  # type: ignore[union-attr]
@@ -154,9 +154,9 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
         value, end = _literal(content[start:].strip()), len(content)
         if value is None:
             end = _PARAGRAPH.match(content).end()  # type: ignore[union-attr]
-            return [Call("", problem=_not_json(error))], end
+            return [Call(problem=_not_json(error))], end
         values = value if isinstance(value, list) else [value]
-    return [understood(value, tools) for value in values] or [Call("", problem=f"an empty call; write {_FORM}")], end
+    return [understood(value, tools) for value in values] or [Call(problem=f"an empty call; write {_FORM}")], end
 
 
 def understood(value: Any, tools: Tools) -> Call:
@@ -164,7 +164,7 @@ def understood(value: Any, tools: Tools) -> Call:
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
     if not isinstance(value, dict):
-        return Call("", problem=f"a call is a JSON object {_FORM}, not {type(value).__name__}")
+        return Call(problem=f"a call is a JSON object {_FORM}, not {type(value).__name__}")
     name = value.get("name", value.get("function"))
     name = printable(name.strip()[:60]) if isinstance(name, str) else ""
     tool = next((tool for tool in tools.values() if name.lower() in (tool.name, *tool.aliases)), None)

@@ -57,6 +57,4 @@ class RestrictedInterpreter(Interpreter):
             "math": _import("math"),
         }
 
-    def compile(self, *arguments: Any) -> Any:
-        """Compile code under RestrictedPython's policy."""
-        return compile_restricted(*arguments)
+    compile = staticmethod(compile_restricted)

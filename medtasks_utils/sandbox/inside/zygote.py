@@ -28,11 +28,10 @@ def main(descriptor: int) -> None:
         descriptor: the socket's descriptor.
     """
     control = socket.socket(fileno=descriptor)
-    settings = json.load(sys.stdin)
     with suppress(OSError):  # when memory runs out, the kernel kills these processes first
         Path("/proc/self/oom_score_adj").write_text("900")
-    confinement = confine.Confinement(**settings)
-    settings.clear()  # workers must not find the machine's paths in their memory
+    # The settings are not kept, since workers must not find the machine's paths in their memory.
+    confinement = confine.Confinement(**json.load(sys.stdin))
     confinement.enter_namespaces()
     child = os.fork()
     if child == 0:
