@@ -40,6 +40,5 @@ class Selfcheck(Command):
 
         try_folder(self.output / "runs", "--output")
         result = check.run(self.data, self.limit, self.output / "runs")
-        result.every_score = self.table
         write_whole(result.page, build_page(read_runs([result.runs])))
-        return CommandResult([result.to_text()], result.to_data(), result.failed)
+        return CommandResult([result.to_text(self.table)], result.to_data(), result.failed)

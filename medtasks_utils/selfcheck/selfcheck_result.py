@@ -51,7 +51,6 @@ class SelfcheckResult:
         answers: the number of responses that were served.
         seconds: the duration of the check.
         runs: the folder with the runs.
-        every_score: True to print every score, not only wrong ones.
     """
 
     scores: list[CheckedScore]
@@ -59,7 +58,6 @@ class SelfcheckResult:
     answers: int
     seconds: float
     runs: Path
-    every_score: bool = False
 
     @property
     def page(self) -> Path:
@@ -86,7 +84,7 @@ class SelfcheckResult:
             "report": str(self.page),
         }
 
-    def to_text(self) -> str:
+    def to_text(self, every_score: bool = False) -> str:
         """Return a text with the verdict, the accuracy by behaviour, wrong or all scores, and the report's path."""
         missed, count = self.missed, len(self.scores)
         tasks = {score.task for score in self.scores}
@@ -101,7 +99,7 @@ class SelfcheckResult:
         width = max(map(len, BEHAVIOURS.values()))
         for behaviour, description in BEHAVIOURS.items():
             lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
-        shown = self.scores if self.every_score else missed
+        shown = self.scores if every_score else missed
         if shown:
             lines.append(table(shown, ("task", "metric", "filter", "answers", "score", "expected"), left=4))
         return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])

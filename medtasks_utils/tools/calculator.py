@@ -90,8 +90,10 @@ def _value(text: str) -> Number:
     return value
 
 
-_PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
-_OPERATORS: dict[type[ast.AST], Any] = {kind: DEFAULT_OPERATORS[kind] for kind in _PLAIN}
+_OPERATORS: dict[type[ast.AST], Any] = {
+    kind: DEFAULT_OPERATORS[kind]
+    for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
+}
 _OPERATORS[ast.Pow] = power
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},

@@ -156,8 +156,7 @@ def test_what_the_result_says(tmp_path):
         "a problem",
         f"report: {tmp_path / 'report.html'} (open it in a browser)",
     ]
-    result.every_score = True
-    assert [line.split()[0] for line in result.to_text().splitlines()[9:15]] == [score.task for score in scores]
+    assert [line.split()[0] for line in result.to_text(True).splitlines()[9:15]] == [score.task for score in scores]
     passed = SelfcheckResult(scores[:2], [], 1, 1, tmp_path / "runs")
     assert passed.to_text().startswith("all 2 scores are as expected: ")
     assert (passed.failed, result.failed, passed.to_data()["passed"]) == (False, True, True)
