@@ -1,7 +1,9 @@
 """Build the table of how answers were found, and the figure of the cost of abstaining."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
+from itertools import repeat
+from statistics import fmean
 
 from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
 from medtasks_utils.results.samples import number
@@ -15,25 +17,23 @@ from .topics import RunResult, Topic
 
 def found_by_table(topic: Topic, filter_name: str) -> ReportTable:
     """Return a table of how answers were found, such as ``box``, in all generations, with the accuracy of each way."""
-    by_run: dict[str, Counter[str]] = {}
-    right: dict[str, defaultdict[str, float]] = {}
+    by_run: dict[str, dict[str, list[float]]] = {}
     for run, samples in topic.samples().items():
-        by_run[run], right[run] = Counter(), defaultdict(float)
+        by_run[run] = defaultdict(list)
         for sample in samples:
-            ways = sample.found_by.get(filter_name, ())
-            scores = sample.scores_of(filter_name, "acc") or [None] * len(ways)
-            for way, score in zip(ways, scores, strict=False):
-                by_run[run][way] += 1
-                right[run][way] += number(score) or 0.0
+            scores = sample.scores_of(filter_name, "acc") or repeat(None)
+            for way, score in zip(sample.found_by.get(filter_name, ()), scores, strict=False):
+                by_run[run][way].append(number(score) or 0.0)
     ways = sorted(set().union(*by_run.values()), key=lambda way: (way == "none", way))
     title = "How answers were found, and acc (%) among them"
     table = ReportTable(title, ["Found by", *by_run], folded=True)
     for way in ways:
         row = [Cell(words(way), href=samples_link(task=topic.only_task, found=way))]
-        for run, counts in by_run.items():
-            times = counts[way]
-            shares = f"{times / counts.total():.1%}, acc {100 * right[run][way] / times:.1f}" if times else ""
-            row.append(Cell(f"{times:,}", shares))
+        for scores_by_way in by_run.values():
+            right = scores_by_way[way]
+            total = sum(map(len, scores_by_way.values()))
+            shares = f"{len(right) / total:.1%}, acc {100 * fmean(right):.1f}" if right else ""
+            row.append(Cell(f"{len(right):,}", shares))
         table.rows.append(row)
     return table
 

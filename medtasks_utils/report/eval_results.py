@@ -28,13 +28,12 @@ _PUBLISHED_FILTERS = (DEFAULT_FILTER, "none")  # tasks that score log-likelihood
 
 
 class Headline(NamedTuple):
-    """The published value of a task, or of a group of tasks of one benchmark, in the metric's own unit."""
+    """The published metric of a task, or of a group of tasks of one benchmark."""
 
     name: str
     result: RunResult
     metric: Metric
     filter: str
-    value: float
 
 
 def contents(run: Run, allow_partial: bool) -> dict[str, str]:
@@ -86,7 +85,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
         result, metrics = topic.results[run.name], topic.benchmark.metrics if topic.benchmark else ()
         for metric, filter_name in product(metrics, _PUBLISHED_FILTERS):
             if (metric.name, filter_name) in result.metrics:
-                yield Headline(topic.name, result, metric, filter_name, result.metrics[metric.name, filter_name].value)
+                yield Headline(topic.name, result, metric, filter_name)
                 break
 
 
@@ -129,6 +128,6 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
         *(() if is_from_hub else ("rows from local files of unknown revision",)),
         *(f"signature {signature}" for signature in headline.result.signatures(headline.filter)),
     ]
-    value = round(headline.value * metric.scale, 4)
+    value = headline.result.metrics[metric.name, headline.filter].value
     written = {"date": datetime.strptime(run.date[:19], "%Y-%m-%dT%H-%M-%S").isoformat()} if run.date else {}
-    return {"dataset": dataset, "value": value, **written, "notes": "; ".join(notes)}
+    return {"dataset": dataset, "value": round(value * metric.scale, 4), **written, "notes": "; ".join(notes)}

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import ENDINGS, Row, number
+from medtasks_utils.results.samples import ENDINGS, Row
 from medtasks_utils.writing import one_line, shortened
 
 from .audits import DIFFERS, disputed
@@ -179,10 +181,8 @@ def _read(entry: _Entry, sample: Sample, filter_name: str) -> Row:
 
 
 def _mean(logged: Any) -> float | None:
-    """Return a logged number, or the mean of the numbers logged for the generations; None if there is none."""
-    values = map(number, logged if isinstance(logged, list) else [logged])
-    numbers = [value for value in values if value is not None]
-    return sum(numbers) / len(numbers) if numbers else None
+    """Return a logged number, or the mean of the numbers logged for the generations; None if none was logged."""
+    return None if logged is None else float(np.mean(logged))
 
 
 def _snippet(text: str, length: int) -> str:

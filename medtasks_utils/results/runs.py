@@ -120,12 +120,10 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     The configuration states it in ``metadata.benchmark``. Only if there is no configuration does the task's name
     decide, since the harness has other tasks with such names.
     """
-    if config:
-        named = mapping(config.get("metadata")).get("benchmark")
-        is_registered = isinstance(named, str) and named in benchmarks()
-        return str(named) if is_registered and benchmarks().problem(str(named)) is None else None
+    named = mapping(config.get("metadata")).get("benchmark")
     for benchmark in benchmarks().usable():
-        if task == benchmark.default_task or task.startswith(f"{benchmark.name}_"):
+        has_its_name = task == benchmark.default_task or task.startswith(f"{benchmark.name}_")
+        if named == benchmark.name or (has_its_name and not config):
             return benchmark.name
     return None
 

@@ -168,15 +168,14 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def _new_sample(line: Row) -> Sample:
     """Create a sample from a line, without the fields that depend on the filter."""
-    doc, choices = line["doc"], _choices(line)
-    responses, target = _texts(line["resps"]), str(line["target"])
+    choices, responses, target = _choices(line), _texts(line["resps"]), str(line["target"])
     if choices:
         responses = [f"{choice}: {value}" for choice, value in choices]
         target = choices[int(target)][0] if target.isdigit() else target
     request = next(iter(line["arguments"].values()))
     messages = _messages(next(iter(request.values())))
     alike = line.get("cluster"), line.get("stratum")
-    return Sample(line["doc_id"], line["doc_hash"], doc, messages, responses, target, *alike)
+    return Sample(line["doc_id"], line["doc_hash"], line["doc"], messages, responses, target, *alike)
 
 
 def _add_filter(sample: Sample, line: Row) -> int:
