@@ -20,12 +20,12 @@ _LEAD = (
 )
 
 
-def disputed(task: TaskRun) -> Mapping[int, list[str]]:
+def disputed(task: TaskRun) -> Mapping[int, set[str]]:
     """Return, by ``doc_id``, what an LLM read in the responses in which it disagrees with a filter."""
-    notes = defaultdict(list)
+    notes = defaultdict(set)
     for row in _audit_of(task).get("readings", ()):
         if row["differs"]:
-            notes[row["doc_id"]].append(f"An LLM reads {row['stated']}.")
+            notes[row["doc_id"]].add(f"An LLM reads {row['stated']}.")
     return notes
 
 

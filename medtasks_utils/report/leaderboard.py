@@ -77,7 +77,7 @@ def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str]
     """Return the column of a topic under a filter, or under the topic's first filter if it lacks ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
-    by_run = {rank.run: rank[2:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
+    by_run = {rank.run: rank[1:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
     return Column(
         **vars(metric_row(topic, topic.label, filter_name, metric.name)),
         topic=topic.name,
@@ -123,7 +123,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
     ]
     look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
     return {
-        "percent": [round(100 * counts.get(name, 0.0) / total, 2) for name in OUTCOMES],
+        "percent": [round(100 * count / total, 2) for count in counts.values()],
         "cut": round(100 * float(np.nanmean(cut)), 2) if np.isfinite(cut).any() else None,
         "n": len(result.samples),
         "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,

@@ -21,7 +21,7 @@ OUTCOMES = {
 
 
 def outcomes(result: RunResult) -> dict[str, float]:
-    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`, without outcomes that do not occur.
+    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`.
 
     With repeats, the numbers are expected values for one generation: two right generations of four count as half a
     right example. Only the share of right generations is known for each filter, so these are assumed to overlap as much
@@ -44,5 +44,4 @@ def outcomes(result: RunResult) -> dict[str, float]:
     right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
     cut = np.minimum(unanswered, np.nan_to_num(result.scores(STRICT, "cut").values[is_scored]))
     shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
-    counts = {name: round(float(s.clip(min=0).sum()), 6) for name, s in zip(OUTCOMES, shares, strict=True)}
-    return {name: count for name, count in counts.items() if count}
+    return {name: round(float(share.clip(min=0).sum()), 6) for name, share in zip(OUTCOMES, shares, strict=True)}

@@ -42,7 +42,7 @@ class _Entry:
     facets: dict[str, str | None]
     shown: Sample
     samples: dict[int, Sample] = field(default_factory=dict)
-    disputed: dict[int, list[str]] = field(default_factory=dict)
+    disputed: dict[int, set[str]] = field(default_factory=dict)
 
     def in_words(self, answers: Iterable[str]) -> list[str]:
         """Return answers as they are shown: in words if the benchmark has words for them, else as they are."""
@@ -102,7 +102,7 @@ def _record(entry: _Entry, run: int) -> Row:
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: value for name, value in logged if value not in (None, "")},
-        "notes": list(dict.fromkeys(entry.disputed.get(run, ()))),
+        "notes": sorted(entry.disputed.get(run, ())),
     }
     return record if sample.messages == entry.shown.messages else {**record, "prompt": sample.messages}
 

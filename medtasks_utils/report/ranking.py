@@ -78,14 +78,12 @@ class Rank(NamedTuple):
 
     Attributes:
         run: the name of the run.
-        value: the metric's value, in its own unit.
         best: the best rank in the interval; 1 is first.
         worst: the worst rank in the interval.
         groups: letters; runs that share a letter do not differ significantly.
     """
 
     run: str
-    value: float
     best: int
     worst: int
     groups: str
@@ -127,7 +125,7 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)
-    return [Rank(runs[i], known[i], int(best[i]), int(worst[i]), letters[i]) for i in order]
+    return [Rank(runs[i], int(best[i]), int(worst[i]), letters[i]) for i in order]
 
 
 def groups_of(differ: Mask, order: Sequence[int]) -> list[str]:

@@ -36,17 +36,14 @@ class Shown(NamedTuple):
 def shown_value(result: Estimate | Contrast, metric: Metric) -> Shown | None:
     """Return an estimate, or the difference of a contrast, as figures show it; None if it has no value."""
     value = result.difference if isinstance(result, Contrast) else result.value
-    if value is None:
+    numbers = value, result.low, result.high, metric.detectable(result.detectable)
+    shown, low, high, detectable = (None if number is None else round(number * metric.scale, 4) for number in numbers)
+    if shown is None:
         return None
-
-    def scaled(number: float | None) -> float | None:
-        return None if number is None else round(number * metric.scale, 4)
-
     kind = UNRELIABLE if result.interval else "no interval"
     notes = [f"{kind}: {result.unreliable}" if result.unreliable else "", getattr(result, "note", "")]
     note = "; ".join(filter(None, notes))
-    low, high, detectable = map(scaled, (result.low, result.high, metric.detectable(result.detectable)))
-    return Shown(round(value * metric.scale, 4), low, high, result.n, note, detectable)
+    return Shown(shown, low, high, result.n, note, detectable)
 
 
 @dataclass

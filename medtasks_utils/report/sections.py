@@ -1,6 +1,7 @@
 """Build the section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
 
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -49,21 +50,21 @@ def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str) -> l
     Groups are in their natural order if they have one, else in descending order of their mean over the runs. If all
     examples are in one group, there is no figure.
     """
+
+    def place(item: tuple[str, dict[str, Estimate]]) -> tuple[float, str]:
+        group, estimates = item
+        if group in breakdown.order:
+            return breakdown.order.index(group), group
+        return -fmean(result.value or 0.0 for result in estimates.values()), group
+
     figures: list[Figure] = []
     for metric in breakdown.metrics:
         groups = _groups(topic, breakdown.name, filter_name, metric)
         if len(groups) < 2 or metric not in topic.metrics(filter_name):  # a single group is the whole task
             continue
-
-        def place(group: str, groups: dict[str, dict[str, Estimate]] = groups) -> tuple[float, str]:
-            if group in breakdown.order:
-                return breakdown.order.index(group), group
-            values = [result.value or 0.0 for result in groups[group].values()]
-            return -sum(values) / len(values), group
-
         rows = []
-        for group in sorted(groups, key=place):
-            row = figure_row(topic, words(group), metric, groups[group])
+        for group, estimates in sorted(groups.items(), key=place):
+            row = figure_row(topic, words(group), metric, estimates)
             if topic.only_task:
                 row.filters = {"task": topic.only_task, breakdown.name: group}
             rows.append(row)

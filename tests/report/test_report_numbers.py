@@ -9,7 +9,7 @@ from given import TASK, table
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.report.leaderboard import leaderboard
-from medtasks_utils.report.outcomes import outcomes
+from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
 from medtasks_utils.report.run_settings import with_baseline_first
 from medtasks_utils.report.summary import problems
@@ -44,7 +44,7 @@ def scored(place, strict, flexible=None) -> Sample:
 def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, found):
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
     (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
-    assert outcomes(topic.results["a"]) == found
+    assert outcomes(topic.results["a"]) == {**dict.fromkeys(OUTCOMES, 0.0), **found}
 
 
 @pytest.mark.parametrize(("benchmark", "n", "low"), [("medmcqa", 40, 0.5981), ("medhallu", 0, None)])
