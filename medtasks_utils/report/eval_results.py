@@ -42,11 +42,12 @@ def contents(run: Run, allow_partial: bool) -> dict[str, str]:
     for headline in publishable(run, allow_partial):
         entry = _entry(run, headline)
         by_data_set[entry["dataset"]["id"]].append(entry)
-    files = {}
-    for data_set, entries in by_data_set.items():
-        path = f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml"
-        files[path] = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True)
-    return files
+    return {
+        f".eval_results/{data_set.rpartition('/')[2].lower()}.yaml": yaml.safe_dump(
+            entries, sort_keys=False, allow_unicode=True
+        )
+        for data_set, entries in by_data_set.items()
+    }
 
 
 def publishable(run: Run, allow_partial: bool) -> list[Headline]:

@@ -25,12 +25,12 @@ from medtasks_utils.filters import DEFAULT_FILTER, FILTERS, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
+from .answer_tables import replies_table
 from .audits import audit_table
 from .comparison import LEAD, comparison_data
 from .leaderboard import leaderboard
 from .packed_samples import pack_samples
 from .packing import pack_one
-from .reply_endings import replies_table
 from .report_tables import listed
 from .run_settings import settings_table
 from .sections import topic_section

@@ -56,14 +56,14 @@ def _settings(run: Run) -> dict[str, str]:
         "Started": datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else "",
         "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
         "GPUs": _cost(run),
-        "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens.get(name)),
+        "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens[name]),
     }
 
 
 def _cost(run: Run) -> str:
     """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as far as known."""
     cost = run.spent("cost")
-    seconds, joules = (float(cost.get(name) or 0) for name in ("gpu_seconds", "joules"))
+    seconds, joules = cost["gpu_seconds"], cost["joules"]
     right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())
     parts = {
         f"{seconds / 3600:.2f} h": seconds,

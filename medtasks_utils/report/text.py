@@ -12,10 +12,7 @@ _INVISIBLE = re.compile(
 
 def visible(text: object) -> str:
     """Spell out invisible characters in a text, and replace lone surrogates, which UTF-8 lacks, by U+FFFD."""
-    shown = str(text)
-    if shown.isprintable():
-        return shown
-    return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(shown))
+    return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(str(text)))
 
 
 def as_tex(text: str) -> str:

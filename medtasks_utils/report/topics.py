@@ -161,11 +161,9 @@ class Topic:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
+        # If examples are clustered, it is not known how many are independent.
         is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
-        n = (
-            0 if is_clustered or self.is_group else result.tasks[0].asked
-        )  # how many of them are independent is not known
-        return estimate_from_results(metric, *reported, n)
+        return estimate_from_results(metric, *reported, 0 if is_clustered or self.is_group else result.tasks[0].asked)
 
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score without the question; None if it was not measured on the rows of all runs.

@@ -211,9 +211,9 @@ class Run:
         """Return a setting of the run, such as ``limit``; None if it is unknown."""
         return mapping(self.results.get("config")).get(name)
 
-    def spent(self, name: str) -> dict[str, Any]:
+    def spent(self, name: str) -> Counter[str]:
         """Return the totals of ``tokens`` by kind, or the ``cost`` of a job of a sweep; empty if unknown."""
-        return mapping(mapping(self.results.get("medtasks")).get(name))
+        return Counter(mapping(self.results.get("medtasks")).get(name))
 
     @property
     def problems(self) -> list[str]:

@@ -168,7 +168,7 @@ def _setup(run: Run) -> str:
 
 def _union(runs: Sequence[Run]) -> Run:
     """Return a copy of the first run with the tasks, durations, tokens and costs of all runs."""
-    spent = {name: sum((Counter(run.spent(name)) for run in runs), Counter()) for name in ("tokens", "cost")}
+    spent = {name: sum((run.spent(name) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
     results = {
         **runs[0].results,
