@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import repeat
 from statistics import fmean
 
@@ -77,7 +76,9 @@ def abstention_figure(topic: Topic, abstention: Abstention, filter_name: str) ->
         scores = {run: _scores(topic.results[run], filter_name, row) for run in topic.samples()}
         estimates = {run: estimate(of_run, metric) for run, of_run in scores.items()}
         shown = figure_row(topic, row.name, row.metric, estimates)
-        rows.append(replace(shown, counted="") if row.rescore else shown)
+        if row.rescore:
+            shown.counted = ""
+        rows.append(shown)
     reasons = topic.incomparable_runs(filter_name, "acc")
     return Figure("The cost of abstaining", "answers", rows, abstention.lead, folded=True, reasons=reasons)
 

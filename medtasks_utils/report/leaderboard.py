@@ -136,8 +136,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
 
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     """Return sentences that say which run leads on which benchmark, if any does, and which runs are not comparable."""
-    led: dict[str, list[str]] = defaultdict(list)
-    tied: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    titles_by_first: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few: list[str] = []
     incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
@@ -145,17 +144,16 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
         for run_number, reason in column.reasons.items():
             incomparable[names[run_number], reason].append(title + _would_lead(column, run_number))
         first = tuple(names[run_number] for run_number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
-        if len(first) == 1:
-            led[first[0]].append(title)
-        elif first:
-            tied[first].append(title)
+        if first:
+            titles_by_first[first].append(title)
         elif len(_comparable_values(column)) > 1:
             too_few.append(title)
-    sentences = [f"{run} leads in {listed(titles)}." for run, titles in led.items()]
-    sentences += [
-        f"In {listed(titles)}, no run leads clearly; {listed(runs)} share the first place."
-        for runs, titles in tied.items()
-    ]
+    sentences = []
+    for runs, titles in sorted(titles_by_first.items(), key=lambda item: len(item[0]) > 1):
+        if len(runs) == 1:
+            sentences.append(f"{runs[0]} leads in {listed(titles)}.")
+        else:
+            sentences.append(f"In {listed(titles)}, no run leads clearly; {listed(runs)} share the first place.")
     if too_few:
         sentences.append(f"In {listed(too_few)}, there are too few examples to rank the runs.")
     for (run, reason), titles in incomparable.items():

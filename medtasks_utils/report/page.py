@@ -11,6 +11,7 @@ forbids other scripts, requests and forms. With ``--split``, it also allows scri
 
 import base64
 import hashlib
+import math
 import time
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
@@ -95,7 +96,7 @@ FIGURES = (".svg", ".tex", ".md")
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard for a paper, under the published rules, in descending order of its first column.
+    """Return the leaderboard for a paper, under the published rules, with the best run of its first column first.
 
     Args:
         runs: the runs; those without scores are left out.
@@ -110,7 +111,10 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
     if not drawn:
         raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")
     first = drawn[0][0]
-    order = sorted(range(len(runs)), key=lambda run: -(first.values[run] or (-1.0,))[0])
+    without_value = (math.inf if first.ascending else -math.inf,)
+    order = sorted(
+        range(len(runs)), key=lambda run: (first.values[run] or without_value)[0], reverse=not first.ascending
+    )
     template = _environment().get_template(f"leaderboard{form}")
     return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip() + "\n"
 

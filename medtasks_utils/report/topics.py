@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.results import GroupRun, Run, Sample, TaskRun
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
@@ -201,20 +201,18 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
     """
     topics: dict[str, Topic] = {}
     run_names = [run.name for run in runs]
-
     for run in runs:
         grouped: set[str] = set()
-        parts: dict[str, GroupRun | TaskRun] = {**run.groups, **run.tasks}
-        for name, part in parts.items():
+        for name in (*run.groups, *run.tasks):
             if name in grouped:
                 continue
             tasks = run.tasks_of(name)
             names = {task.benchmark_name for task in tasks}
             benchmark_name = names.pop() if len(names) == 1 else None
-            is_group = name in run.groups
-            if is_group and benchmark_name:
+            group = run.groups.get(name)
+            if group and benchmark_name:
                 grouped.update(task.task for task in tasks)
-            topic = topics.setdefault(name, Topic(name, benchmark_name, is_group, run_names))
-            topic.results[run.name] = RunResult(tasks, part.metrics)
+            topic = topics.setdefault(name, Topic(name, benchmark_name, bool(group), run_names))
+            topic.results[run.name] = RunResult(tasks, (group or run.tasks[name]).metrics)
     order = [*benchmarks(), None]
     return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))

@@ -34,7 +34,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     Raises:
         MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
     """
-    places = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    places = [Path(paths)] if isinstance(paths, str | Path) else list(map(Path, paths))
     files_by_run: dict[tuple[Path, str], dict[str, Path]] = {}
     for place in places:
         if not place.exists():

@@ -190,11 +190,8 @@ def _add_filter(sample: Sample, line: Row) -> int:
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )
-    requests = [[*request.values()] for request in line["arguments"].values()] if "refusal" in line else []
-    if requests and isinstance(requests[0][1], str):  # a prompt whose log-likelihoods were not computed
+    if choices and "refusal" in line:
         numbers["answered"], sample.answers[name], sample.responses = 0.0, [UNANSWERED], [""]
-        if sample.target.isdigit():
-            sample.target = requests[int(sample.target)][1].strip()
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):
@@ -223,11 +220,13 @@ def mapping(value: Any) -> Row:
 
 
 def _choices(line: Row) -> list[tuple[str, float]]:
-    """Return the choices with their log-likelihoods; empty for generated text."""
-    if not isinstance(line["resps"][0][0], list):
-        return []
-    requests = zip(line["arguments"].values(), line["resps"], strict=True)
-    return [([*request.values()][1].strip(), float(response[0][0])) for request, response in requests]
+    """Return the choices with their log-likelihoods, 0 if the prompt was refused; empty for generated text."""
+    choices = []
+    for request, response in zip(line["arguments"].values(), line["resps"], strict=False):
+        for continuation in [*request.values()][1:]:
+            if isinstance(continuation, str):
+                choices.append((continuation.strip(), float(response[0][0]) if response[0] else 0.0))
+    return choices
 
 
 def _messages(prompt: Any) -> list[Message]:

@@ -66,6 +66,9 @@ def test_a_column_says_whether_less_is_better(metric, values, said):
     assert (column.metric, column.ascending) == (metric, metric == "unsure_rate")
     assert column.reasons == {2: "the prompts differ"} and column.ranks == [None] * 3
     assert f"c is not comparable in MedHallu{said}: the prompts differ." in board["sentences"][STRICT]
+    best_first = sorted(zip(values, "abc", strict=True), key=lambda pair: pair[0], reverse=not column.ascending)
+    rows = leaderboard_figure(runs, ".md").splitlines()[2:5]
+    assert [row[2] for row in rows] == [name for _, name in best_first]
 
 
 def test_a_run_without_scores_is_left_out_and_said():
