@@ -55,8 +55,14 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
         text = incompatibility(*members, filter_name, of_explanations)
         return text.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
 
-    shared = [name for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
-    tasks = [name for name in shared if all(filter_name in run.tasks[name].filters for run in (a, b))]
+    tasks = [
+        name
+        for name, task in a.tasks.items()
+        if task.benchmark_name
+        and filter_name in task.filters
+        and name in b.tasks
+        and filter_name in b.tasks[name].filters
+    ]
     groups = [name for name in a.groups if name in b.groups and {*a.groups[name].tasks} & {*tasks}]
     reasons = {name: reason(name) for name in (*groups, *tasks)}
     refused = {name: text for name, text in reasons.items() if text}

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,9 @@ class Column(FigureRow):
     @property
     def ends(self) -> tuple[int, int] | None:
         """The limits of an axis for all values, intervals and marks, as multiples of ten; None without values."""
-        marks = [mark for mark in (self.reached, self.chance) if mark is not None]
-        for shown in filter(None, self.values):
-            marks += [end for end in shown[:3] if end is not None]
-        return (10 * math.floor(min(marks) / 10), 10 * math.ceil(max(marks) / 10 + 0.01)) if any(self.values) else None
+        marks = [self.reached, self.chance, *chain.from_iterable(shown[:3] for shown in self.values if shown)]
+        known = [mark for mark in marks if mark is not None]
+        return (10 * math.floor(min(known) / 10), 10 * math.ceil(max(known) / 10 + 0.01)) if any(self.values) else None
 
 
 def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:

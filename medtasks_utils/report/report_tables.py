@@ -62,8 +62,8 @@ class FigureRow:
 
     label: str
     values: Sequence[Shown | None]
-    places: int = 1
-    drawn: bool = True
+    places: int
+    drawn: bool
     filters: dict[str, str] = field(default_factory=dict)
     reached: float | None = None
     counted: str = ""

@@ -6,16 +6,14 @@
 ...         print(run.name, task.task, task.metrics, len(task.samples))
 """
 
-from .run import GroupRun, Run, TaskRun, Value
+from .run import Run, TaskRun
 from .runs import as_run, merged, name_apart, read_runs
 from .samples import Sample
 
 __all__ = [
-    "GroupRun",
     "Run",
     "Sample",
     "TaskRun",
-    "Value",
     "as_run",
     "merged",
     "name_apart",

@@ -92,9 +92,7 @@ class TaskRun:
     @cached_property
     def examples(self) -> dict[tuple[str, int], int]:
         """The index of each sample, by its key (:func:`content_keys`)."""
-        keys = content_keys(
-            [sample.doc for sample in self.samples], self.benchmark, [sample.doc_hash for sample in self.samples]
-        )
+        keys = content_keys([sample.doc for sample in self.samples], self.benchmark)
         return {key: place for place, key in enumerate(keys)}
 
     @cached_property
@@ -147,9 +145,7 @@ class TaskRun:
         return list(reported or dict.fromkeys(chain.from_iterable(sample.answers for sample in self.samples)))
 
 
-def content_keys(
-    documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None, hashes: Sequence[str] = ()
-) -> list[tuple[str, int]]:
+def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None) -> list[tuple[str, int]]:
     """Return a key for each example: a hash, and the number of equal examples before it.
 
     The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
@@ -158,15 +154,12 @@ def content_keys(
     Args:
         documents: the examples of one task, in order.
         benchmark: the benchmark of the task; None for a task outside this package.
-        hashes: lm_eval's hash of each example, which is used if there is no benchmark.
     """
-    if benchmark:
-        left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES}
-        contents = [{name: value for name, value in doc.items() if name not in left_out} for doc in documents]
-        hashes = [digest(content, length=64) for content in contents]
+    left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES} if benchmark else ()
     seen: Counter[str] = Counter()
     keys = []
-    for text in hashes:
+    for doc in documents:
+        text = digest({name: value for name, value in doc.items() if name not in left_out}, length=64)
         keys.append((text, seen[text]))
         seen[text] += 1
     return keys

@@ -100,9 +100,15 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
     tasks = {}
     for name in dict.fromkeys([*(name for name in values if name in configs), *logs]):
         config, count = configs.get(name, {}), mapping(counts.get(name))
-        reported = _metrics(values.get(name, {}))
-        asked, available = (int(number(count.get(key)) or 0) for key in ("effective", "original"))
-        tasks[name] = TaskRun(name, benchmark_of(name, config), reported, config, logs.get(name), asked, available)
+        tasks[name] = TaskRun(
+            name,
+            benchmark_of(name, config),
+            _metrics(values.get(name, {})),
+            config,
+            logs.get(name),
+            asked=count.get("effective", 0),
+            available=count.get("original", 0),
+        )
     return Run(
         name="",
         model=str(results.get("model_name") or (path.parent if results else path).name),
