@@ -1,4 +1,4 @@
-"""Write files, format texts and tables, and remove secrets from what is printed or saved."""
+"""Read and write files, format texts and tables, and remove secrets from what is printed or saved."""
 
 import csv
 import io
@@ -50,6 +50,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise MedtasksError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def read_json(path: Path) -> Any:
+    """Load the content of a JSON file; return an empty dict if there is no such file."""
+    return json.loads(path.read_bytes()) if path.exists() else {}
 
 
 def json_lines(rows: Iterable[JsonObject]) -> str:

@@ -29,6 +29,7 @@ from pydantic_core import from_json
 from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
+from medtasks_utils.writing import read_json
 
 _NO_SCORES = {
     "id",
@@ -149,7 +150,7 @@ def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: st
                 members = [(Path(name).stem, _member(archive, name)) for name in names]
                 return _inspect_run(path, json.loads(_member(archive, "header.json")), members)
         if path.suffix == ".json":
-            content = json.loads(path.read_bytes())
+            content = read_json(path)
             if "request_states" in content:
                 return _helm_run(path, content)
             return _inspect_run(path, content, enumerate(content.get("samples", ()), 1))
@@ -235,8 +236,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
     """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
     run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
-    stats = path.with_name("per_instance_stats.json")
-    for instance in json.loads(stats.read_bytes()) if stats.exists() else ():
+    for instance in read_json(path.with_name("per_instance_stats.json")):
         for stat in instance["stats"]:
             name = stat["name"]["name"]
             if stat.get("mean") is not None and not name.startswith(_NO_SCORES_OF_HELM):
@@ -260,8 +260,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
 
 def _environment_run(path: Path) -> OtherRun:
     """Read a run from a ``results.jsonl`` and the ``metadata.json`` next to it."""
-    metadata_path = path.parent / "metadata.json"
-    metadata: Row = json.loads(metadata_path.read_bytes()) if metadata_path.exists() else {}
+    metadata = read_json(path.with_name("metadata.json"))
     folder = path.resolve().parent.parent.name
     model, names = str(metadata.get("model") or folder), str(metadata.get("env_id") or folder)
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})

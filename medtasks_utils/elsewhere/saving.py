@@ -17,7 +17,7 @@ from medtasks_utils.harness.lm_eval_names import Instance, hash_string, sanitize
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.results.samples import Row
-from medtasks_utils.writing import json_lines, write_whole
+from medtasks_utils.writing import json_lines, read_json, write_whole
 
 from .matching import NOWHERE, by_id, by_prompt
 from .other_runs import OtherRun, Response, named, read_other_run
@@ -138,7 +138,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
     # A name of dots would lead out of the folder, and file names cannot contain NUL.
     model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
     target = folder / model_folder / f"results_{run.date}.json"
-    other_tasks = json.loads(target.read_bytes()) if target.exists() else {}  # files with the same date are one run
+    other_tasks = read_json(target)  # files with the same date are one run
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), name: value}

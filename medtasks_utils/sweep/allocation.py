@@ -24,7 +24,7 @@ import psutil
 import requests
 
 from medtasks_utils.harness.task_options import SERVED_BY
-from medtasks_utils.writing import JsonObject, write_whole
+from medtasks_utils.writing import JsonObject, read_json, write_whole
 
 from .child_process import end_group, start, stop
 from .plan import Allocation, Job
@@ -45,9 +45,8 @@ def run_allocation(allocation: Allocation, environment: Mapping[str, str]) -> Ge
         environment: environment variables in addition to those of this process.
     """
     jobs = [job for job in allocation if exit_code(job) is None]
-    with ExitStack() as stack:
-        if jobs:
-            yield from _Attempt(jobs, environment, stack).steps()
+    if jobs:
+        yield from _Attempt(jobs, environment).steps()
 
 
 def run_to_the_end(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -65,8 +64,8 @@ class _Attempt:
         servers: by port, the process of the server and its log.
     """
 
-    def __init__(self, jobs: list[Job], environment: Mapping[str, str], stack: ExitStack) -> None:
-        self.waiting, self.stack = jobs, stack
+    def __init__(self, jobs: list[Job], environment: Mapping[str, str]) -> None:
+        self.waiting, self.stack = jobs, ExitStack()
         self.model, self.folder = jobs[0].model, jobs[0].folder.parent
         variables = {**os.environ, **environment}
         direct = variables.get("no_proxy") or variables.get("NO_PROXY", "")
@@ -77,27 +76,25 @@ class _Attempt:
         self.began = self.charged_at = time.monotonic()
 
     def steps(self) -> Iterator[None]:
-        """Run the jobs, and yield while there is nothing to do."""
-        if self.model.server:
-            self._start_servers()
-        self.stack.callback(self._stop)
-        problem, unready = "", list(self.servers)
-        while not problem and (self.waiting or self.running):
-            unready = [port for port in unready if not is_up(_models_at(port))]
-            if not unready:
-                self._start_jobs()
-            yield
-            self._charge(_WRITE_INTERVAL)
-            self._note_ended()
-            problem = self._problem_of_servers(unready)
-        self._stop(problem, 1)
-
-    def _stop(self, state: str = "stopped", code: int | None = None) -> None:
-        """Record the state of the remaining jobs, and drop them."""
-        self._charge()
-        for job in (*self.running, *self.waiting):
-            note(job, code, state)
-        self.running, self.waiting = {}, []
+        """Run the jobs, and yield while there is nothing to do; at the end, record the state of the remaining jobs."""
+        problem = ""
+        with self.stack:
+            if self.model.server:
+                self._start_servers()
+            unready = list(self.servers)
+            try:
+                while not problem and (self.waiting or self.running):
+                    unready = [port for port in unready if not is_up(_models_at(port))]
+                    if not unready:
+                        self._start_jobs()
+                    yield
+                    self._charge(_WRITE_INTERVAL)
+                    self._note_ended()
+                    problem = self._problem_of_servers(unready)
+            finally:
+                self._charge()
+                for job in (*self.running, *self.waiting):
+                    note(job, 1 if problem else None, problem or "stopped")
 
     def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
         """Start a process that is stopped at the end of this attempt."""
@@ -232,14 +229,6 @@ def _watts(gpus: Sequence[str]) -> float:
     return 0.0
 
 
-def read_json(path: Path) -> JsonObject:
-    """Load a JSON object from a file; return an empty dict if there is no such file."""
-    with suppress(OSError):
-        found: JsonObject = json.loads(path.read_bytes())
-        return found
-    return {}
-
-
 def note(job: Job, code: int | None, state: str) -> None:
     """Record the state of a job in its folder, with its exit code if it is over."""
     write_whole(job.folder / "job.json", json.dumps({"code": code, "state": state}))
@@ -247,7 +236,7 @@ def note(job: Job, code: int | None, state: str) -> None:
 
 def exit_code(job: Job) -> int | None:
     """Return a job's exit code; None if it is not over."""
-    return read_json(job.folder / "job.json").get("code")
+    return read_json(job.folder / "job.json").get("code")  # type: ignore[no-any-return]
 
 
 def last_lines(log: Path, count: int) -> str:

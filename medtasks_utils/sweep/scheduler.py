@@ -11,9 +11,9 @@ from filelock import FileLock, Timeout
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.writing import JsonObject, write_whole
+from medtasks_utils.writing import JsonObject, read_json, write_whole
 
-from .allocation import exit_code, last_lines, note, read_json
+from .allocation import exit_code, last_lines, note
 from .job_size import size_of
 from .local_executor import LocalExecutor
 from .plan import LOCK, Allocation, Job, Plan, allocations_of

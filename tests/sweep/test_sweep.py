@@ -23,12 +23,12 @@ from scripts import Held
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, scheduler
-from medtasks_utils.sweep.allocation import exit_code, is_up, note, read_json
+from medtasks_utils.sweep.allocation import exit_code, is_up, note
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import read_json, write_whole
 
 A_RUN = {"name": "a", "tasks": "medhallu"}
 

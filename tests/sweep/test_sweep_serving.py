@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,10 +21,10 @@ from test_sweep import command, state
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
-from medtasks_utils.sweep.allocation import read_json, run_allocation
+from medtasks_utils.sweep.allocation import run_allocation
 from medtasks_utils.sweep.child_process import start
 from medtasks_utils.sweep.plan import EXAMPLE, Plan, allocations_of
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import read_json, write_whole
 
 RUNS = [
     {"name": "answers", "tasks": ["medmcqa_openmed", "medhallu"], "flags": {"limit": 12}},
@@ -136,7 +136,7 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     now = [100.0]
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     jobs: Any = Plan(**served(tmp_path, resources={"gpus": 2})).jobs()
-    attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"}, ExitStack())
+    attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
     costs = []
     for seconds, running in ((10, {}), (9.9, {}), (10.1, {jobs[0]: None})):
         now[0] += seconds
