@@ -7,10 +7,9 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
 
 from medtasks_utils.commands.flags import Command, print_error
-from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean, reason_of
+from medtasks_utils.errors import MedtasksError, Parser, UsageError, did_you_mean, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
 
@@ -39,22 +38,17 @@ COMMANDS = Registry(
 INTERRUPTED = 130
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser of a command's arguments that prints errors on one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the error and exit with code 2."""
-        self.exit(2, f"medtasks: error: {message}; see {self.prog} --help\n")
-
-
 def _parse(words: Sequence[str]) -> Command:
-    """Parse a command line into a command; exit with code 2 if it is not valid, with 0 after printing a help text."""
+    """Parse a command line into a command; exit with code 0 after printing a help text.
+
+    Raises:
+        UsageError: if the command line is not valid.
+    """
     name, *others = words
-    parser = _Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if name not in COMMANDS:
-        parser.prog = "medtasks"
-        parser.error(f"there is no command {name}{did_you_mean(name, COMMANDS)}")
+        raise UsageError(f"there is no command {name}{did_you_mean(name, COMMANDS)}; see medtasks --help")
     command: type[Command] = COMMANDS[name]
+    parser = Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
     if not {"-h", "--help"}.isdisjoint(others):  # the text may take a second to create
         parser.description = command.help()
     command.add_arguments(parser)
@@ -87,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code.
 
     Raises:
-        SystemExit: with code 2 for a command line that is not valid; with 0 for a command's ``--help``.
+        SystemExit: with code 0 for a command's ``--help``.
     """
     gc.set_threshold(100_000)  # collect rarely, since imports and samples are long-lived objects
     words = sys.argv[1:] if argv is None else argv

@@ -1,11 +1,13 @@
 """Define errors that users can correct, and print them on one line, without a traceback."""
 
+import argparse
 import difflib
 import logging
 import re
 import sys
 from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import NoReturn
 
 logger = logging.getLogger("lm_eval.medtasks")
 """The package's logger, a child of the harness's logger, so that their lines look the same."""
@@ -32,6 +34,14 @@ class UsageError(MedtasksError):
 
 class DataError(MedtasksError):
     """An error in the data: rows are missing, unreadable or malformed."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of a command line that raises errors instead of exiting."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a UsageError."""
+        raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def reason_of(error: BaseException) -> str:

@@ -99,7 +99,7 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     from tabulate import tabulate
 
     cells = [list(map(plain, row)) for row in rows]
-    columns = max(map(len, [*rows, head]), default=0)
+    columns = max(map(len, [*rows, head]))
     align = ["left"] * left + ["right"] * (columns - left)
     return tabulate(cells, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
 

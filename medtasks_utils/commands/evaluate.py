@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -24,7 +24,7 @@ class HarnessCommand(Command):
         set: an option, such as medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
     """
 
-    usage: ClassVar[str]
+    usage = ""
     data: str | None = None
     set: Sequence[str] = ()
 

@@ -117,9 +117,9 @@ def import_responses(
     requests: Path,
     folder: Path,
     *,
-    data: str | None = None,
-    is_partial: bool = False,
-    missing: Path | None = None,
+    data: str | None,
+    is_partial: bool,
+    missing: Path | None,
 ) -> tuple[Evaluation, list[str]]:
     """Score the responses to requests, and save them as a run.
 

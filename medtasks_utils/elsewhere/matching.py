@@ -43,13 +43,13 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
     have_fields = all(name in documents[0] for name in fields)
     candidates = []
     for names in [fields] if have_fields else [[name] for name in documents[0]]:
-        places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        places: dict[tuple[str, ...], int] = {}
         for place, doc in enumerate(documents):
-            places[tuple(str(doc[name]).strip() for name in names)].append(place)
+            identity = tuple(str(doc[name]).strip() for name in names)
+            places[identity] = NOWHERE if identity in places else place
         matched: dict[int, list[Response]] = defaultdict(list)
         for response in responses:
-            same = places.get(response.id, ())
-            matched[same[0] if len(same) == 1 else NOWHERE].append(response)
+            matched[places.get(response.id, NOWHERE)].append(response)
         candidates.append(matched)
     return min(candidates, key=lambda by_place: len(by_place.get(NOWHERE, ())))
 

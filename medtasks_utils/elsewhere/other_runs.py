@@ -100,8 +100,10 @@ class OtherRun:
     responses: list[Response] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def read(self, kind: str, records: Iterable[tuple[object, Any]], convert: Callable[[str, Any], Response]) -> None:
-        """Convert records to responses, and add a problem for records without one.
+    def read(
+        self, kind: str, records: Iterable[tuple[object, Any]], convert: Callable[[str, Any], Response]
+    ) -> "OtherRun":
+        """Convert records to responses, add a problem for records without one, and return this run.
 
         Args:
             kind: the word for a record, such as ``line``.
@@ -123,6 +125,7 @@ class OtherRun:
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
             raise MedtasksError("; ".join(self.problems) or f"{self.path} contains no response")
+        return self
 
 
 def named(names: Sequence[str], what: str) -> str:
@@ -130,7 +133,7 @@ def named(names: Sequence[str], what: str) -> str:
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
-def read_other_run(path: Path, id_fields: Sequence[str] = (), response_field: str = "") -> OtherRun:
+def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
     """Read the run that another harness saved in a file.
 
     Args:
@@ -184,10 +187,8 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
         return Response(place, [], Reply(line[response_field]), scores, identity)
 
     if path.suffix == ".csv":
-        run.read("row", enumerate(csv.DictReader(StringIO(path.read_text("utf-8-sig"))), 1), convert)
-    else:
-        run.read("line", numbered_lines(path), convert)
-    return run
+        return run.read("row", enumerate(csv.DictReader(StringIO(path.read_text("utf-8-sig"))), 1), convert)
+    return run.read("line", numbered_lines(path), convert)
 
 
 # ---- inspect_ai
@@ -225,8 +226,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
                 scores[f"inspect_{name}"] = value
         return Response(place, messages[:first], reply, scores)
 
-    run.read("sample", samples, convert)
-    return run
+    return run.read("sample", samples, convert)
 
 
 # ---- HELM
@@ -251,8 +251,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
         return Response(place, prompt, reply, scores[instance["id"]])
 
-    run.read("request", enumerate(state["request_states"], 1), convert)
-    return run
+    return run.read("request", enumerate(state["request_states"], 1), convert)
 
 
 # ---- the environments that defined the scores
@@ -275,8 +274,7 @@ def _environment_run(path: Path) -> OtherRun:
         }
         return Response(place, _chat(line["prompt"]), Reply(replies[-1]), scores)
 
-    run.read("line", numbered_lines(path), convert)
-    return run
+    return run.read("line", numbered_lines(path), convert)
 
 
 def _chat(messages: Any) -> list[Message]:

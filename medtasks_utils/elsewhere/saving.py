@@ -57,15 +57,16 @@ def import_run(
     if id_fields:
         matched = by_id(run.responses, documents, id_fields)
         why = f"whose id matches either no document of {name} or several"
-        twice = [responses[1].place for place, responses in matched.items() if place != NOWHERE and len(responses) > 1]
-        if twice:
-            run.problems.append(f"{path}: {named(twice, 'documents with several responses, used as generations')}")
     else:
         matched = by_prompt(run.responses, documents, built.benchmark.shown_fields)
         why = f"whose prompt shows no document of {name}"
     unmatched = [response.place for response in matched.pop(NOWHERE, [])]
-    if unmatched:
-        run.problems.append(f"{path}: of {len(run.responses)} responses, left out {named(unmatched, f'those {why}')}")
+    twice = [responses[1].place for responses in matched.values() if id_fields and len(responses) > 1]
+    problems = {
+        "documents with several responses, used as generations": twice,
+        f"of {len(run.responses)} responses, left out those {why}": unmatched,
+    }
+    run.problems += [f"{path}: {named(places, what)}" for what, places in problems.items() if places]
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
     return _save(built, matched, run, folder), run.problems

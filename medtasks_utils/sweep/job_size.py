@@ -1,11 +1,10 @@
 """Count the requests of a job before it runs; loading its tasks also checks its options and data."""
 
-import argparse
 import json
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, did_you_mean
+from medtasks_utils.errors import MedtasksError, Parser, UsageError, did_you_mean
 from medtasks_utils.harness.catalog import make_tasks, manager_for
 from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
@@ -29,7 +28,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         MedtasksError: if the job's model, flags, tasks, options or data are not valid.
     """
     try:
-        parser = _Flags(add_help=False, allow_abbrev=False)
+        parser = Parser(prog="medtasks eval", add_help=False, allow_abbrev=False)
         add_flags_of_run(parser)
         known = {action.dest for action in parser._actions} - RESERVED
         for name in {*job.model.flags, *job.run.flags} - known:  # argparse may take it for the value of another flag
@@ -54,10 +53,3 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
 def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
     """Load the tasks of a run, once for all models that share the run."""
     return make_tasks(manager_for(names, include_path, json.loads(metadata)), names)
-
-
-class _Flags(argparse.ArgumentParser):
-    """A parser that raises errors instead of exiting."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)

@@ -301,11 +301,9 @@ def read_plan(path: Path) -> Plan:
         UsageError: if the file cannot be read, is not valid YAML, or is not a valid plan.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Plan.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {one_line(str(error))}") from None
-    try:
-        return Plan.model_validate(content)
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {each['msg']}" for each in error.errors()]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None
