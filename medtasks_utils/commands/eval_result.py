@@ -59,13 +59,11 @@ def _spent(evaluation: Evaluation) -> str:
 
 def _next(evaluation: Evaluation) -> str:
     """Return text that says where the results are saved, or that they are not, and suggests what to do next."""
-    path = evaluation.path
-    if path is None:
-        advice = "; --output_path results --log_samples saves every sample for medtasks report"
-        return "not saved" + advice * (not evaluation.unsaved)
     if evaluation.unsaved:
-        return f"only a part of the results is saved in {path.parent}"
-    saved = shlex.quote(str(path))
+        return f"not all results are saved in {evaluation.folder}"
+    if evaluation.path is None:
+        return "not saved; --output_path results --log_samples saves every sample for medtasks report"
+    saved = shlex.quote(str(evaluation.path))
     if not evaluation.config.predict_only:
         return f"saved in {saved}\nnext: medtasks report {saved} -o report.html"
     way_on = "\nnext: run the same command with --extend instead of --predict_only to score them"

@@ -34,9 +34,10 @@ class Extract(Command):
         from medtasks_utils.writing import printable
 
         scorer = Scorer(self.task)
+        names = {settings["task"] for settings in tasks_named(self.task)}
         lines = []
         for run in read_runs(self.paths) if self.paths else ():
-            for task in (run.tasks[each["task"]] for each in tasks_named(self.task) if each["task"] in run.tasks):
+            for task in (task for name, task in run.tasks.items() if name in names):
                 warn(*problems_of(run, task))
                 for sample in task.samples:
                     for response in sample.responses:

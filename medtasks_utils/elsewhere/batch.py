@@ -143,7 +143,8 @@ def import_responses(
         raise MedtasksError(f"--requests {requests}: {run_file} is missing: medtasks requests writes both")
     config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     config.output_path, config.log_samples = str(folder), True
-    config.metadata |= {} if data is None else {DATA_KEY: data}
+    if data is not None:
+        config.metadata[DATA_KEY] = data
     responses = BatchResponses(paths)
     evaluation = _run(config, (), responses.answer)
     if missing and responses.unanswered:
