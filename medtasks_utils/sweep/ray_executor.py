@@ -14,7 +14,7 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError
 
 from .allocation import note, run_to_the_end
-from .plan import LOCK, Allocation, Plan
+from .plan import LOCK, Allocation
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -35,7 +35,6 @@ class RayExecutor:
 
     Args:
         address: the cluster's address, or ``auto`` for the cluster of this machine.
-        plan: the plan, whose ``env`` says which environment variables jobs get.
 
     Attributes:
         running: by allocation, the reference of its Ray task.
@@ -44,7 +43,7 @@ class RayExecutor:
         MedtasksError: if Ray is not installed, or no cluster responds.
     """
 
-    def __init__(self, address: str, plan: Plan) -> None:
+    def __init__(self, address: str) -> None:
         try:
             import ray
 
@@ -56,7 +55,6 @@ class RayExecutor:
                 f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"
             ) from None
         self._ray = ray
-        self._environment = forwarded_environment(plan.env)
         self.running: dict[Allocation, Any] = {}
 
     def start(self, allocation: Allocation) -> bool:
@@ -65,7 +63,7 @@ class RayExecutor:
         remote = self._ray.remote(run_on_node).options(
             name=model.name, num_cpus=model.resources.cpus, num_gpus=model.gpus, max_retries=0
         )
-        self.running[allocation] = remote.remote(allocation, self._environment)
+        self.running[allocation] = remote.remote(allocation, forwarded_environment(allocation[0].plan.env))
         return True
 
     def ended(self) -> list[Allocation]:

@@ -82,8 +82,8 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
                     (job.folder / "job.json").unlink()
             allocations = allocations_of(jobs, is_slurm)
             if address:
-                return run_all(allocations, RayExecutor(address, plan))
-            return run_all(allocations, SlurmExecutor(plan) if is_slurm else LocalExecutor(plan, cpus))
+                return run_all(allocations, RayExecutor(address))
+            return run_all(allocations, SlurmExecutor() if is_slurm else LocalExecutor(plan, cpus))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"

@@ -14,7 +14,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import one_line, write_whole
 
 from .allocation import run_to_the_end
-from .plan import Allocation, Plan
+from .plan import Allocation
 
 _POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
@@ -45,10 +45,9 @@ class SlurmExecutor:
         MedtasksError: if submitit or Slurm is not installed.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self) -> None:
         if find_spec("submitit") is None or shutil.which("sbatch") is None:
             raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
-        self._output = plan.output
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:
@@ -57,7 +56,7 @@ class SlurmExecutor:
         Raises:
             UsageError: for an option that submitit or Slurm rejects.
         """
-        path = self._output / allocation[0].model.name / "slurm_job.txt"
+        path = allocation[0].folder.parent / "slurm_job.txt"
         number = path.read_text() if path.exists() else ""
         if number not in self._queued():
             number = self._submit(allocation)
@@ -84,7 +83,7 @@ class SlurmExecutor:
             **(allocation[0].plan.slurm or {}),
             **model.slurm,
         }
-        executor = submitit.SlurmExecutor(self._output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
+        executor = submitit.SlurmExecutor(allocation[0].plan.output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
         try:
             executor.update_parameters(**options)
             return str(executor.submit(_Task(), allocation).job_id)

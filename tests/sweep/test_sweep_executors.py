@@ -42,7 +42,7 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     plan = Plan(**content, slurm={"partition": "gpu", "time": 9})
     (allocation,) = allocations_of(plan.jobs(), True)
     for _ in range(2):  # the second finds it in the queue
-        executor = SlurmExecutor(plan)
+        executor = SlurmExecutor()
         assert executor.start(allocation) and executor.running == {allocation: "42"}
         assert queue.read_text() == "x\n" and executor.ended() == []
     options = {line.removeprefix("#SBATCH --") for line in (tmp_path / "script").read_text().splitlines()}
@@ -68,7 +68,7 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.get.side_effect = [None, RayTaskError(), RayError()]
     monkeypatch.setitem(sys.modules, "ray", ray)
     plan = Plan(**served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2), env=("HOME",))
-    executor, allocation = RayExecutor("auto", plan), tuple(plan.jobs())
+    executor, allocation = RayExecutor("auto"), tuple(plan.jobs())
     lost = {"code": 1, "state": "could not start: no medtasks"}
     for state in ([], [lost, lost], [lost, lost]):
         assert executor.start(allocation) and executor.ended() == [allocation]
@@ -80,7 +80,7 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.shutdown.assert_called_once_with()
     ray.init.side_effect = ConnectionError
     with pytest.raises(MedtasksError, match="no Ray cluster responds at auto"):
-        RayExecutor("auto", plan)
+        RayExecutor("auto")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MedtasksError, match="needs Ray"):
-        RayExecutor("auto", plan)
+        RayExecutor("auto")
