@@ -95,7 +95,7 @@ class TaskAgainst:
         self._within = within / 100 * (self.metric.range[1] or 1.0)
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
-        self._sizes = look_sizes(len(self._order), len({*strata.tolist()}))
+        self._sizes = look_sizes(len(self._order), len(set(strata)))
         self._look = 0
         self._scores: dict[int, Sequence[Score]] = {}
         self.standing = Standing("undecided", 0, len(self._numbers))

@@ -1,7 +1,8 @@
 """Compare our verdicts on an imported run with those of the harness it comes from: ``medtasks compare RUN``."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError
@@ -60,15 +61,13 @@ def compare_verdicts(run: Run, filter_name: str, names: Sequence[str]) -> list[V
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield how often each score agrees with ours, and a table of the verdicts with their first examples."""
-    by_score: dict[tuple[str, str], list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        by_score[verdict["task"], verdict["score"]].append(verdict)
-    for (task, score), of_score in by_score.items():
-        examples: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for verdict in of_score:
-            text = f"{verdict['doc_id']}: {'/'.join(verdict['answers'])} (target {verdict['target']})"
-            examples[verdict["verdict"], verdict["found_by"]].append(text)
+    score_of, row_of = itemgetter("task", "score"), itemgetter("verdict", "found_by")
+    for (task, score), group in groupby(sorted(verdicts, key=score_of), score_of):
+        of_score = sorted(group, key=row_of)
         share = sum(verdict["verdict"].startswith("both") for verdict in of_score) / len(of_score)
         yield f"{task}  ({of_score[0]['filter']} and {score}): {100 * share:.1f} % of {len(of_score)} verdicts agree"
-        rows = [(*key, len(texts), shortened("; ".join(texts), _WIDTH)) for key, texts in sorted(examples.items())]
+        rows = []
+        for row, of_row in groupby(of_score, row_of):
+            texts = [f"{one['doc_id']}: {'/'.join(one['answers'])} (target {one['target']})" for one in of_row]
+            rows.append((*row, len(texts), shortened("; ".join(texts), _WIDTH)))
         yield table(rows, ("", "found by", "n", "examples"), left=2)

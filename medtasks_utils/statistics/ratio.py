@@ -173,10 +173,12 @@ class Ratio:
             largest: the distance of this generation's score from the mean, such as 1 for a right answer of a model that
                 is otherwise always wrong.
         """
-        totals = self._totals[1].sum(axis=1)  # (S, C)
-        classes = (totals > 0).sum(axis=1, keepdims=True)
-        steps = np.divide(largest / len(totals) / classes, totals, where=totals > 0, out=np.zeros_like(totals))
-        return float((np.square(steps).sum(axis=1) / classes[:, 0]).mean())
+        variances = []
+        for totals in self._totals[1].sum(axis=1):  # shape (C,), of a stratum
+            counted = totals[totals > 0]
+            steps = largest / len(self._masks) / len(counted) / counted
+            variances.append(np.square(steps).mean())
+        return float(np.mean(variances))
 
 
 def informative_clusters(influence: Array) -> float:

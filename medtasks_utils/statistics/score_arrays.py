@@ -56,7 +56,7 @@ class MetricScores:
             clusters: shape ``(n,)``.
             strata: shape ``(n,)``.
         """
-        lengths = np.array(list(map(len, rows)), dtype=np.intp)
+        lengths = np.fromiter(map(len, rows), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
         scores: list[Any] = list(chain.from_iterable(rows))
         classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=1)
