@@ -15,7 +15,7 @@ from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import JsonObject, write_whole
 
 from .auditor import DOUBTFUL, OTHERS, Auditor, Item
-from .estimate import Counts, estimated
+from .estimate import estimated
 from .person_marks import Marks, mark_of
 
 _END = 300  # number of characters of a response that are written, from its end
@@ -96,15 +96,12 @@ def _audit_task(
         strata[item.stratum].update(facts)
         readings.append(_record(item, judgement, facts, mark_of(marks, run, task, item.sample)))
 
-    def counts(fact: str) -> list[Counts]:
-        return [Counts(of[fact], of["read"], of["responses"]) for of in strata.values()]
-
     filters: dict[str, JsonObject] = {}
     for name in FILTERS:
         filters[name] = {
             "accuracy": sum(item.is_scored_right(name) for item in items) / len(items),
-            "misread": estimated(counts(f"misread {name}")),
-            "missed": estimated(counts(f"missed {name}")),
+            "misread": estimated(strata, f"misread {name}"),
+            "missed": estimated(strata, f"missed {name}"),
         }
     result = {
         "run": run.name,
@@ -112,7 +109,7 @@ def _audit_task(
         "signature": f"{Auditor.signature}|model:{settings.model}",
         "responses": len(items),
         "filters": filters,
-        "accuracy_as_read": estimated(counts("gained"), counts("lost"), filters[FLEXIBLE]["accuracy"]),
+        "accuracy_as_read": estimated(strata, "gained", "lost", filters[FLEXIBLE]["accuracy"]),
         "strata": strata,
         "readings": readings,
     }

@@ -7,30 +7,26 @@ Biopharmaceutical Research* 2010). A stratum that was read completely does not w
 """
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Mapping
 
 from medtasks_utils.statistics.intervals import share_interval
 from medtasks_utils.statistics.ratio import Z
 
-
-class Counts(NamedTuple):
-    """The counts of a stratum: responses with a property among those read, responses read, and all responses."""
-
-    hits: int
-    read: int
-    responses: int
+Strata = Mapping[str, Counter[str]]
+"""By stratum, the numbers of all ``responses``, of those that were ``read``, and of those with each property."""
 
 
-def estimated(gains: Sequence[Counts], losses: Sequence[Counts] = (), base: float = 0.0) -> dict[str, float] | None:
-    """Estimate the share of responses with a property, or a known share to which some responses add or remove.
+def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> dict[str, float] | None:
+    """Estimate the share of responses with a property, or a known share that some responses increase or decrease.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
     read, the interval of its share is 0 to 1.
 
     Args:
-        gains: the counts of the responses with the property, or of those that add to the known share, by stratum.
-        losses: the counts of the responses that remove from it, in the same strata. A response cannot be both, so the
+        strata: the counts of each stratum.
+        gain: the property of the responses that are counted, or that increase the known share.
+        loss: the property of those that decrease it; empty if there are none. A response cannot have both, so the
             shares g and l in n responses of a stratum have the covariance ``−g l / n``, which increases the variance of
             their difference by ``2 g l / n``.
         base: the known share.
@@ -39,29 +35,32 @@ def estimated(gains: Sequence[Counts], losses: Sequence[Counts] = (), base: floa
         The share as ``value``, and the ends of its 95 % interval as ``low`` and ``high``, each from 0 to 1; None if no
         response was read.
     """
-    if not any(stratum.read for stratum in gains):
+    if not any(counts["read"] for counts in strata.values()):
         return None
-    total = sum(stratum.responses for stratum in gains)
-    lost = _shares(losses) or [(0.0, 0.0, 0.0)] * len(gains)
+    total = sum(counts["responses"] for counts in strata.values())
+    gains = _shares(strata, gain)
+    losses = _shares(strata, loss) if loss else [(0.0, 0.0, 0.0)] * len(gains)
     value, below, above = base, 0.0, 0.0
-    for (gain, low_gain, high_gain), (loss, low_loss, high_loss), counts in zip(
-        _shares(gains), lost, gains, strict=True
+    for counts, (gained, low_gain, high_gain), (lost, low_loss, high_loss) in zip(
+        strata.values(), gains, losses, strict=True
     ):
-        weight = counts.responses / total
-        unknown = weight**2 * (1 - counts.read / max(1, counts.responses))
-        covariance = 2 * Z**2 * gain * loss / counts.read if counts.read else 0.0
-        value += weight * (gain - loss)
-        below += unknown * ((gain - low_gain) ** 2 + (high_loss - loss) ** 2 + covariance)
-        above += unknown * ((high_gain - gain) ** 2 + (loss - low_loss) ** 2 + covariance)
+        read, responses = counts["read"], counts["responses"]
+        weight = responses / total
+        unknown = weight**2 * (1 - read / max(1, responses))
+        covariance = 2 * Z**2 * gained * lost / read if read else 0.0
+        value += weight * (gained - lost)
+        below += unknown * ((gained - low_gain) ** 2 + (high_loss - lost) ** 2 + covariance)
+        above += unknown * ((high_gain - gained) ** 2 + (lost - low_loss) ** 2 + covariance)
     low, high = max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above))
     return {"value": value, "low": low, "high": high}
 
 
-def _shares(strata: Sequence[Counts]) -> list[tuple[float, float, float]]:
-    """Return the share of each stratum with the ends of its Wilson interval."""
-    all_read = sum(stratum.read for stratum in strata)
+def _shares(strata: Strata, name: str) -> list[tuple[float, float, float]]:
+    """Return the share of responses with a property in each stratum, with the ends of its Wilson interval."""
+    whole = sum(strata.values(), Counter[str]())
     shares = []
-    for hits, read, _ in strata:
-        estimate = hits / read if read else sum(stratum.hits for stratum in strata) / all_read
+    for counts in strata.values():
+        read = counts["read"]
+        estimate = counts[name] / read if read else whole[name] / whole["read"]
         shares.append((estimate, *(share_interval(estimate, read) if read else (0.0, 1.0))))
     return shares

@@ -3,7 +3,8 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from scripts import draw, whole
 from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import _percent
 from medtasks_utils.audit.auditor import Auditor, Item
-from medtasks_utils.audit.estimate import Counts, estimated
+from medtasks_utils.audit.estimate import Strata, estimated
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
@@ -32,6 +33,15 @@ Command = Callable[..., int]
 # ---- the estimate
 
 
+def strata_of(gains: Sequence[Sequence[int]], losses: Sequence[Sequence[int]] = ()) -> Strata:
+    """Strata of triples: responses with the property (or, in ``losses``, with its opposite), read, and all."""
+    strata = {}
+    for place, (gained, read, responses) in enumerate(gains):
+        lost = losses[place][0] if losses else 0
+        strata[str(place)] = Counter(responses=responses, read=read, gained=gained, lost=lost)
+    return strata
+
+
 @pytest.mark.parametrize(("doubtful", "others", "drawn", "sample"), [(0.5, 0.02, 300, 200), (0.05, 0.0, 100, 100)])
 def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, drawn, sample):
     """A scripted auditor: of 300 doubtful and 1,200 other responses known shares are misread; a sample is drawn."""
@@ -39,9 +49,9 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
     sizes, hits = (300, 1200), (round(300 * doubtful), round(1200 * others))
     truth, covered = sum(hits) / 1500, 0
     for _ in range(2000):
-        counts = [Counts(int(rng.hypergeometric(own, size - own, read)), read, size)
+        counts = [(int(rng.hypergeometric(own, size - own, read)), read, size)
                   for own, size, read in zip(hits, sizes, (drawn, sample), strict=True)]  # fmt: skip
-        found = estimated(counts)
+        found = estimated(strata_of(counts), "gained")
         assert found is not None and 0 <= found["low"] <= found["value"] <= found["high"] <= 1
         covered += found["low"] - 1e-12 <= truth <= found["high"] + 1e-12
     assert covered / 2000 >= 0.93
@@ -50,10 +60,8 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
 @pytest.mark.parametrize(("base", "gains", "losses", "expected"), table("estimates"))
 def test_shares_and_changes_combine_strata_by_the_distances_from_wilson_s_ends(base, gains, losses, expected):
     """Worked out with SciPy's intervals; gains and losses exclude each other, and what was wholly read has no width."""
-    strata, lost = ([Counts(*counts) for counts in each] for each in (gains, losses))
-    found = estimated(strata, lost, base)
+    found = estimated(strata_of(gains, losses), "gained", "lost" if losses else "", base)
     assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
-    assert base or losses or estimated(strata) == found
 
 
 # ---- the line
@@ -171,7 +179,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, au
     assert len(readings) == 150 and {row["stratum"] for row in readings} == {"others"}
     differ = [row for row in readings if row["doc_id"] < wrong * 600]
     assert [row for row in readings if row["differs"]] == differ
-    misread = estimated([Counts(0, 0, 0), Counts(len(differ), 150, 600)])
+    misread = estimated(strata_of([(0, 0, 0), (len(differ), 150, 600)]), "gained")
     for rates in found["filters"].values():
         assert rates["misread"] == misread and rates["missed"]["value"] == 0
     gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
