@@ -91,6 +91,7 @@ class JudgeClient:
         if self._check_first:
             self._checking = self._checking or asyncio.ensure_future(self.check())
             await asyncio.shield(self._checking)
+        *before, last = messages
         asked, problem = messages, UnreadableError()
         for _ in range(MAX_ATTEMPTS):
             try:
@@ -103,8 +104,7 @@ class JudgeClient:
             # At temperature 0 the same messages get the same reply, so say what was wrong.
             reason = error_line(str(problem))
             reminder = f"(An earlier reply could not be used: {reason}. Keep exactly to the form that is asked for.)"
-            last = messages[-1]
-            asked = [*messages[:-1], {**last, "content": f"{last['content']}\n\n{reminder}"}]
+            asked = [*before, {**last, "content": f"{last['content']}\n\n{reminder}"}]
         raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, client: openai.AsyncOpenAI | None = None) -> str:

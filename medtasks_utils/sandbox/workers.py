@@ -2,13 +2,13 @@
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
 import threading
 import time
 from contextlib import suppress
+from multiprocessing.connection import wait
 from typing import Any, cast
 
 from medtasks_utils.errors import MedtasksError
@@ -193,9 +193,7 @@ class Session:
         with self.lock:
             self._signal(signal.SIGKILL)
             if self.process:
-                exited = select.poll()
-                exited.register(self.process, select.POLLIN)
-                exited.poll(1000)  # milliseconds
+                wait([self.process], timeout=1)  # until it has exited
                 os.close(self.process)
             if self.connection:
                 self.connection.close()

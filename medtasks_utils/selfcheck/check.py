@@ -66,13 +66,17 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
 
 def _contradictions(task: Any, computed: ExpectedScores, reported: Mapping[str, Any]) -> list[str]:
     """Return a line for each score of a task that is not declared, and for each declared metric without a score."""
-    benchmark, info = task.benchmark, task.info
+    benchmark, task_name = task.benchmark, task.info.name
     known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
-    declared = {metric.name for metric in benchmark.metrics_of(info, task.options)}
+    declared = {metric.name for metric in benchmark.metrics_of(task.info, task.options)}
     lacking = declared - {key.partition(",")[0] for key in reported}
-    undeclared = [f"score() returns {name}, but no metric of that name is declared" for name in {*computed} - known]
-    never = [f"the metric {name} is declared, but score() never returns it" for name in lacking]
-    return [f"{info.name}: {problem}" for problem in (*undeclared, *never)]
+    return [
+        *(
+            f"{task_name}: score() returns {name}, but no metric of that name is declared"
+            for name in {*computed} - known
+        ),
+        *(f"{task_name}: the metric {name} is declared, but score() never returns it" for name in lacking),
+    ]
 
 
 def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:

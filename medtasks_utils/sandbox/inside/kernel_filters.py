@@ -25,8 +25,8 @@ _CREATE_RULESET_VERSION = 1  # flag: return Landlock's version instead of a rule
 _RULE_PATH_BENEATH = 1
 _ACCESS_READ_FILE = 1 << 2
 _ACCESS_READ_DIR = 1 << 3
-_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""By version of Landlock, the number of file access rights that it knows; 16 in later versions."""
+_FILE_RIGHTS = (13, 14, 15, 15, 16)
+"""The numbers of file access rights that versions 1 to 5 of Landlock know; later ones know as many as version 5."""
 
 # Constants of mmap(2), futex(2), clock_gettime(2), fcntl(2) and seccomp(2).
 _PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
@@ -60,7 +60,7 @@ def landlock(readable: Iterable[str]) -> Layer:
         OSError: if the kernel has no Landlock.
     """
     version = libc("syscall", _LANDLOCK_CREATE_RULESET, None, 0, _CREATE_RULESET_VERSION)
-    handled_files = (1 << _FILE_RIGHTS.get(version, 16)) - 1
+    handled_files = (1 << _FILE_RIGHTS[min(version, 5) - 1]) - 1
     handled_tcp = 0b11 if version >= 4 else 0  # bind, connect
     scoped = 0b11 if version >= 6 else 0  # abstract sockets, signals
     rights = struct.pack("=QQQ", handled_files, handled_tcp, scoped)
