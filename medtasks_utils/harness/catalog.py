@@ -109,8 +109,7 @@ def _check_files(folder: Path, names: Sequence[str]) -> None:
         except Exception as error:  # modules with functions may raise anything
             function = re.search("function '(.+?)'", str(error))
             place = place_of(path, f".*!function .*{function[1]}" if function else "include")
-            missing = f"there is no file {error.filename}" if isinstance(error, FileNotFoundError) else reason_of(error)
-            raise DataError(f"{place}: {missing}") from None
+            raise DataError(f"{place}: {reason_of(error)}") from None
 
 
 def _is_known(manager: TaskManager, name: str) -> bool:

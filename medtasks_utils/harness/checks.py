@@ -60,11 +60,11 @@ def check(
     check_model(config)
     lengths = []
     for name, task in tasks.items():
-        of_task = (task.config.generation_kwargs or {}).get("max_gen_toks", 0)
         if task.OUTPUT_TYPE == "generate_until":
+            of_task = task.config.generation_kwargs.get("max_gen_toks", 0)
             lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
-        if task in _ours(tasks):
-            task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
+    for task in _ours(tasks):
+        task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
     check_room(lengths, context_in_process(str(config.model), config.model_args))
     model = model_to_probe(str(config.model), config.model_args)
     if model is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from .models import is_one_of
 from .replies import Reply
 
 
@@ -17,9 +18,8 @@ def learn_ends(model: Any) -> None:
 
     Other models remain as they are.
     """
-    kinds = {kind.__name__ for kind in type(model).__mro__}
     for kind, read in (("HFLM", _facts_of_transformers), ("VLLM", _facts_of_vllm)):
-        if kind in kinds:
+        if is_one_of(model, kind):
             model.generate_until = partial(_replies_with_ends, model, read, model.generate_until)
 
 

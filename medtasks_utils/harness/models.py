@@ -39,9 +39,14 @@ def can_be_asked_singly(model: Any) -> bool:
     )
 
 
+def is_one_of(model: Any, *classes: str) -> bool:
+    """Return whether a model is an object of one of lm_eval's classes, which need not be importable here."""
+    return any(kind.__name__ in classes for kind in type(model).__mro__)
+
+
 def runs_in_process(model: Any) -> bool:
     """Return whether a model generates in this process, with a known tokenizer and context."""
-    return not {"HFLM", "VLLM", "SGLangLM"}.isdisjoint(kind.__name__ for kind in type(model).__mro__)
+    return is_one_of(model, "HFLM", "VLLM", "SGLangLM")
 
 
 # ---- processes
@@ -148,7 +153,7 @@ def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
     """Return the seed that a model uses for a request; None if it takes no seed, or draws one at random."""
     if isinstance(model, TemplateAPI):
         usual = model._seed
-    elif any(kind.__name__ == "VLLM" for kind in type(model).__mro__):  # its sampling parameters have a seed
+    elif is_one_of(model, "VLLM"):  # its sampling parameters have a seed
         usual = model.model_args.get("seed")
     else:
         return None

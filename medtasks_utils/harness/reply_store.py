@@ -30,7 +30,7 @@ from typing import IO, Any
 from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.writing import counted
 
-from .models import ask_in_step, seed_of
+from .models import ask_in_step, is_one_of, seed_of
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
 from .signature import digest
@@ -114,7 +114,7 @@ class ReplyStore:
 
     def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
         self.folder = folder
-        self.reused = self.kept = 0
+        self.reused = 0
         self._model = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
         self._name = f"answers_{digest(self._model)}"
         self._archive = folder / f"{self._name}.jsonl.gz"
@@ -132,6 +132,7 @@ class ReplyStore:
             self._load_unfinished()
         if extend:
             self._load_archive()
+        self.kept = sum(len(kept.entry["replies"]) for kept in chain.from_iterable(self._by_prompt.values()))
 
     # ---- replies of earlier runs
 
@@ -176,7 +177,6 @@ class ReplyStore:
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
         """Add the replies of a run, or of all unfinished runs."""
-        self.kept += sum(len(kept.entry["replies"]) for kept in kept_before)
         conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
             self._by_prompt[kept.entry["prompt"]].append(kept)
@@ -260,9 +260,7 @@ class ReplyStore:
         for kept in chain.from_iterable(self._by_prompt.values()):
             kept.is_taken = False
         if self._file is not None:
-            count = self.kept
             self._add([_Kept(entry, None) for _, entry in objects_in(self._path)])
-            self.kept = count  # which has these already
 
     def _open(self) -> IO[bytes]:
         """Create and lock the file of this process; warn if another run of the model is using the folder."""
@@ -319,7 +317,7 @@ class ReplyStore:
         The model's methods stay replaced.
         """
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
-        calls_hook = any(kind.__name__ in ("TemplateAPI", "HFLM") for kind in type(model).__mro__)
+        calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
         add_to_cache = model.cache_hook.add_partial
 
         def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:

@@ -106,7 +106,8 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             if not output_path:
                 save(*content)
                 return
-            folder = current_evaluation.get().folder
+            evaluation = current_evaluation.get()
+            folder = evaluation.folder
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 with TemporaryDirectory(prefix=".unfinished_", dir=folder) as unfinished:
@@ -116,7 +117,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
                     for path in filter(is_whole, Path(unfinished).rglob("*.json*")):
                         path.replace(folder / path.name)
             except OSError as error:
-                current_evaluation.get().note_unsaved(error)
+                evaluation.note_unsaved(error)
             finally:
                 self.output_path = output_path
 
