@@ -14,9 +14,9 @@ pre-release.
 """
 
 import csv
-from importlib import import_module
 from inspect import getsource, isclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from .deferred_imports import import_lm_eval
@@ -47,9 +47,7 @@ with (Path(__file__).parent / "lm_eval_names.csv").open(encoding="utf-8", newlin
 def owner_of(name: str) -> Any:
     """Return the module that defines a name of :data:`NAMES` or, for an attribute, its class."""
     import_lm_eval()
-    module = import_module(f"lm_eval.{NAMES[name].module}")
-    kind, dot, _ = name.partition(".")
-    return getattr(module, kind) if dot else module
+    return resolve_name(f"lm_eval.{NAMES[name].module}:{name.rpartition('.')[0]}")
 
 
 def missing() -> list[str]:

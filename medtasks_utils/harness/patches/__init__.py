@@ -12,7 +12,7 @@ is used from lm_eval, and the parameters of the replaced functions.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from importlib import import_module
+from pkgutil import resolve_name
 
 from medtasks_utils.harness.lm_eval_names import owner_of
 
@@ -50,9 +50,8 @@ def apply(replacements: Mapping[str, str]) -> Callable[[], None]:
     """Make the replacements, and return a function that undoes them."""
     undo = ExitStack()
     for name, replacement in replacements.items():
-        module, _, function = replacement.partition(":")
         owner = owner_of(name)
         original = getattr(owner, name)
-        setattr(owner, name, getattr(import_module(f"{__name__}.{module}"), function)(original))
+        setattr(owner, name, resolve_name(f"{__name__}.{replacement}")(original))
         undo.callback(setattr, owner, name, original)
     return undo.close
