@@ -101,10 +101,10 @@ IF_ANY = ("reasoning", "refusal")
 """Attributes of replies that samples have only if a reply has them."""
 
 
-def as_reply(reply: Any, text: str | None = None) -> Reply:
-    """Convert a text or reply to a :class:`Reply`, with another text if one is given."""
+def as_reply(reply: Any) -> Reply:
+    """Convert a text, a reply or None to a :class:`Reply` with a text that can be saved."""
     facts = reply.facts if isinstance(reply, Reply) else {}
-    return Reply(str.__str__(reply or "") if text is None else text, **facts)
+    return Reply(printable(reply or ""), **facts)
 
 
 def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:

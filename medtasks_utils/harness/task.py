@@ -31,7 +31,7 @@ from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
-from medtasks_utils.writing import counted, printable
+from medtasks_utils.writing import counted
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
@@ -295,7 +295,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         template = str(getattr(model.tokenizer, "chat_template", None) or "")
         if template and not self._has_chat_template:
             logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
-        length = (self.config.generation_kwargs or {}).get("max_gen_toks")
+        length = self.config.generation_kwargs.get("max_gen_toks")
         if isinstance(length, int):
             check_room([(name, length)], model.max_length)
             if "think>" in template and self._has_chat_template:
@@ -425,7 +425,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [as_reply(instance.resps[0], printable(instance.resps[0] or ""))]
+            instance.resps = [as_reply(instance.resps[0])]
         if self.turns is not None:
             self.turns.finish()
         replies = [instance.resps[0] for instance in self.instances]

@@ -15,7 +15,6 @@ from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
-from medtasks_utils.writing import printable
 
 from .api_batch import NextPrompt
 from .lm_eval_names import Instance
@@ -71,7 +70,7 @@ class ToolTurns:
                 f"{' and '.join(map(switch_of, self._tools))}"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
-        self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs or {})
+        self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs)
         task.options = task.options.model_copy(update={"tool_format": self._format.name})
         task.config.metadata["tool_format"] = self._format.name
         if sandbox:
@@ -187,7 +186,7 @@ def _unfinished(dialogue: Dialogue, instances: Sequence[Any], replies: Sequence[
     """Continue conversations with the model's replies, and return the first requests of those that are not over."""
     for instance, reply in zip(instances, replies, strict=True):
         instance.replies.append(as_reply(reply))
-    dialogue.go_on([instance.conversation for instance in instances], [printable(reply or "") for reply in replies])
+    dialogue.go_on([instance.conversation for instance in instances], [instance.replies[-1] for instance in instances])
     return [instance for instance in instances if not instance.conversation.is_over]
 
 
