@@ -2,7 +2,6 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 from medtasks_utils.harness.checks import model_name
 from medtasks_utils.harness.evaluation import Evaluation
@@ -16,7 +15,7 @@ _NO_SCORES = "no scores (--predict_only keeps responses without scoring them)"
 
 def result_of(evaluation: Evaluation) -> CommandResult | None:
     """Return the result of an evaluation, marked as failed if it was not saved; None in all processes but the first."""
-    results, path = evaluation.results, evaluation.path
+    results, path, limit = evaluation.results, evaluation.path, evaluation.config.limit
     if results is None:
         return None
     if evaluation.problem:
@@ -26,7 +25,7 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     data = {
         "model": model_name(evaluation.config),
         "scores": score_data(lines),
-        "limit": evaluation.config.limit,
+        "limit": limit,
         "seconds": round(evaluation.seconds, 3),
         "tokens": None,
         "answers_taken_over": 0,
@@ -36,18 +35,14 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
         "problem": evaluation.problem,
     }
     remarks = [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
-    shares = _shares(results, evaluation.config.limit) if evaluation.config.limit else []
+    shares = [
+        f"{task}: --limit {limit:g}, {counts['effective']:,} of {counts['original']:,} examples "
+        f"({100 * counts['effective'] / counts['original']:.1f} %)"
+        for task, counts in results["n-samples"].items()
+        if limit
+    ]
     text = [score_table(lines) or _NO_SCORES, *remarks, *shares, "", _spent(evaluation), _next(evaluation)]
     return CommandResult(text, data, failed=bool(evaluation.problem))
-
-
-def _shares(results: dict[str, Any], limit: float) -> list[str]:
-    """Return a line for each task with the share of examples that ``--limit`` selects."""
-    lines = []
-    for task, of_task in results["n-samples"].items():
-        used, original = of_task["effective"], of_task["original"]
-        lines.append(f"{task}: --limit {limit:g}, {used:,} of {original:,} examples ({100 * used / original:.1f} %)")
-    return lines
 
 
 def _spent(evaluation: Evaluation) -> str:

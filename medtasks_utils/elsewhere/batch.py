@@ -61,7 +61,7 @@ def write_requests(
                 f"{name} has tools, whose results the model needs during a conversation; a file of requests "
                 "cannot provide them, so use medtasks eval"
             )
-    config.metadata = {**config.metadata, DATA_KEY: source_of(config.metadata)}
+    config.metadata[DATA_KEY] = source_of(config.metadata)
     lines: list[Row] = []
 
     def record(model: Any, requests: Sequence[Instance]) -> list[Reply]:
