@@ -41,7 +41,7 @@ class Report(Command):
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
-        from medtasks_utils.results import merged, name_apart, read_runs
+        from medtasks_utils.results import merged, read_runs
         from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 
@@ -50,7 +50,6 @@ class Report(Command):
         output = self.output
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
-        name_apart(runs)
         for name in reversed([*filter(None, [self.baseline]), *self.compare]):
             runs = with_baseline_first(runs, name)
         page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)

@@ -149,7 +149,7 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:
-    """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep.
+    """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep, and name all apart.
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. If two of
     its runs have a task in common, none of them are merged.
@@ -162,6 +162,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
         names = list(chain.from_iterable((*run.tasks, *run.groups) for run in alike))
         is_apart = len(alike) == 1 or len(names) > len(set(names))
         result += alike if is_apart else [_union(alike)]
+    name_apart(result)
     return result
 
 

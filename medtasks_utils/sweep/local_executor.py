@@ -56,8 +56,7 @@ class LocalExecutor:
         if count > len(self._free_gpus) or cpus_in_use + needs.cpus > self._cpus:
             return False
         gpus, self._free_gpus = self._free_gpus[:count], self._free_gpus[count:]
-        environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}
-        self.running[allocation] = run_allocation(allocation, environment), gpus
+        self.running[allocation] = run_allocation(allocation, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}), gpus
         return True
 
     def ended(self) -> list[Allocation]:

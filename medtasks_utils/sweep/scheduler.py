@@ -138,7 +138,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     if not done_jobs:
         return None
     from medtasks_utils.report.page import build_page
-    from medtasks_utils.results import merged, name_apart, read_runs
+    from medtasks_utils.results import merged, read_runs
 
     runs = []
     for job in done_jobs:
@@ -146,8 +146,6 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
         run.model = job.variant
         run.results.setdefault("medtasks", {})["cost"] = read_json(job.folder / "cost.json")
         runs.append(run)
-    rows = merged(runs)
-    name_apart(rows)
     path = plan.output / "report.html"
-    write_whole(path, build_page(rows))
+    write_whole(path, build_page(merged(runs)))
     return path
