@@ -54,14 +54,18 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
         of = _number_in_benchmark(comparison.a, task, n)
         deviation, margin = sensitivity.stderr * math.sqrt(n), WITHIN / 100 * highest
         group = comparison.a.groups.get(task)
-        of_metric = [one for one in whole if one.metric.name == metric.name]
+        parts = group and {
+            one.task: one.contrast.clusters
+            for one in whole
+            if one.task in group.tasks and one.metric.name == metric.name
+        }
         yield {
             "task": task,
             "filter": difference.filter,
             "metric": metric.name,
             "n": n,
             "of": of,
-            "parts": group and {one.task: one.contrast.clusters for one in of_metric if one.task in group.tasks},
+            "parts": parts,
             "detectable": 100 * sensitivity.detectable / highest,
             "examples": sensitivity.examples_needed(target),
             "until_decided": of and round(expected_clusters(target, deviation, of, margin)),

@@ -23,7 +23,7 @@ MAX_LEFT_OUT = 0.05
 """The largest share of examples left out, by failed judgements or missing values, with which runs are compared."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class TaskPair:
     """A task in two runs, under one filter.
 

@@ -114,7 +114,7 @@ class Ratio:
     @cached_property
     def counted(self) -> Mask:
         """True for each cluster that counts, which has a positive denominator; shape ``(G,)``."""
-        return np.bincount(self._cluster_of, (self.denominators > 0).any(axis=(1, 2)), len(self._stratum_of)) > 0
+        return np.bincount(self._cluster_of, self.scores.counted.any(axis=1), len(self._stratum_of)) > 0
 
     @property
     def clusters(self) -> int:
@@ -124,7 +124,7 @@ class Ratio:
     @property
     def examples(self) -> int:
         """The number of generations that count; with one generation per example, the number of examples."""
-        return int((self.denominators > 0).any(axis=2).sum())
+        return int(self.scores.counted.sum())
 
     @cached_property
     def scaled_influence(self) -> Array | None:
