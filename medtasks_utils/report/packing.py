@@ -13,12 +13,13 @@ from typing import Any
 
 from pydantic_core import to_json
 
-CHUNK = 200_000
-"""The approximate size of a chunk in bytes of JSON; a chunk is decoded as a whole to show one record."""
 
-
-def pack(records: Iterable[Any], chunk: int = CHUNK) -> tuple[Iterable[str], list[int]]:
+def pack(records: Iterable[Any], chunk: int = 200_000) -> tuple[Iterable[str], list[int]]:
     """Pack records in order; NaN and infinities become null.
+
+    Args:
+        records: the records.
+        chunk: the approximate size of a chunk in bytes of JSON; the page decodes a whole chunk to show one record.
 
     Returns:
         The chunks, as an iterable for a single use, and the number of the first record in each.

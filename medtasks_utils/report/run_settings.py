@@ -29,27 +29,26 @@ def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     if len(matching) != 1:
         names = ", ".join(run.name for run in runs)
         raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline and --compare must name one of {names}")
-    return [*matching, *(run for run in runs if run is not matching[0])]
+    return sorted(runs, key=lambda run: run is not matching[0])
 
 
 def settings_table(runs: Sequence[Run]) -> ReportTable:
     """Return a table with the settings of each run, without columns that are unknown for all runs."""
-    settings = {run.name: _settings(run) for run in runs}
-    heads = [head for head in next(iter(settings.values())) if any(by_head[head] for by_head in settings.values())]
-    table = ReportTable("Settings of each run", ["Run", *heads], texts=1 + len(heads), folded=True)
-    for run, by_head in settings.items():
-        table.rows.append([Cell(run), *(Cell(by_head[head]) for head in heads)])
-    return table
+    settings = list(map(_settings, runs))
+    heads = [head for head in settings[0] if any(of_run[head] for of_run in settings)]
+    rows = [[Cell(of_run[head]) for head in heads] for of_run in settings]
+    return ReportTable("Settings of each run", heads, rows, texts=len(heads), folded=True)
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """Return the settings of a run by column head; an empty string for an unknown setting."""
+    """Return the name and the settings of a run by column head; an empty string for an unknown setting."""
     backend = str(run.setting("model") or "")
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
     tokens = run.spent("tokens")
     labels = {"prompt": "in", "completion": "out"}
     return {
+        "Run": run.name,
         "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
         "Model arguments": _arguments(run.setting("model_args")),
         "Generation settings": _arguments(run.setting("gen_kwargs")),

@@ -50,14 +50,14 @@ class ScoreLine:
         mark = UNRELIABLE_MARK * score.few
         return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
 
-    def share_answered(self) -> str:
-        """Format the share of answered examples in per cent: one number if it is equal for all filters, else each."""
-        metric = self.topic.metric("answered")
-        return " / ".join(dict.fromkeys(metric.shown(share.value) for share in self.answered.values())) or "–"
-
-    def share_without_question(self) -> str:
-        """Format the best score without the question; a dash if it is unknown."""
-        return self.topic.metric(self.metric).shown(self.without_question and self.without_question.value)
+    def cells(self) -> list[str]:
+        """Return the line's cells in the table, with one share of answered examples if it is equal for all filters."""
+        first = next((name for name in self.scores if name != FLEXIBLE), "")
+        metric, answered = map(self.topic.metric, (self.metric, "answered"))
+        shares = " / ".join(dict.fromkeys(answered.shown(share.value) for share in self.answered.values())) or "–"
+        reached = metric.shown(self.without_question and self.without_question.value)
+        scores = self.score(first), self.score(FLEXIBLE)
+        return [self.topic.name, self.metric, f"{self.n:,}", *scores, shares, reached]
 
     def note_on_cut(self) -> str:
         """Return a note that says how many replies were cut, how accurate the others are, and what to do."""
@@ -75,8 +75,7 @@ def lines_of(run: Run) -> list[ScoreLine]:
     """Return a line for each headline metric of each task or group of tasks; means over benchmarks come first."""
     lines = []
     for topic in topics_of([run]):
-        reported = run.results["results"].get(topic.name, {})
-        names = {key.partition(",")[0] for key in reported}
+        names = {key.partition(",")[0] for key in run.results["results"].get(topic.name, ())}
         headline = topic.benchmark.headline_metrics if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
@@ -111,11 +110,8 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
     """Return the lines as a table, with notes on its marks and on cut replies; an empty string without lines."""
     if not lines:
         return ""
-    rows = [["", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered", "no question"]]
-    for line in lines:
-        first = next((name for name in line.scores if name != FLEXIBLE), "")
-        scores = line.score(first), line.score(FLEXIBLE), line.share_answered(), line.share_without_question()
-        rows.append([line.topic.name, line.metric, f"{line.n:,}", *scores])
+    heads = ["", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered", "no question"]
+    rows = [heads, *(line.cells() for line in lines)]
     if not any(line.without_question for line in lines):
         rows = [row[:-1] for row in rows]
     cells = "".join(chain.from_iterable(rows))

@@ -82,7 +82,7 @@ def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[
         names = [group for task in result.tasks for group in task.groups[division]]
         scores = result.scores(filter_name, metric)
         for group in filter(None, dict.fromkeys(names)):
-            members = np.array([name == group for name in names])
+            members = np.array(names, dtype=object) == group
             groups.setdefault(group, {})[run] = estimate(scores[members], topic.metric(metric))
     return groups
 

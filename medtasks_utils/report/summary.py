@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import lru_cache
 
 from medtasks_utils.results import Run, TaskRun
 
@@ -12,17 +11,15 @@ from .topics import TOLERANCE, Topic
 
 def signature_table(topics: Sequence[Topic]) -> ReportTable:
     """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
-    title = "Signatures: everything that two numbers must share to be comparable"
-    table = ReportTable(title, ["Run", "Signature"], texts=2, folded=True)
     runs_by_signatures: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
             for filter_name in topic.filters:
                 runs_by_signatures[tuple(result.signatures(filter_name))].append(run)
     runs_by_signatures.pop((), None)
-    for signatures, names in runs_by_signatures.items():
-        table.rows.append([Cell(", ".join(names)), Cell("\n".join(signatures))])
-    return table
+    rows = [[Cell(", ".join(names)), Cell("\n".join(lines))] for lines, names in runs_by_signatures.items()]
+    title = "Signatures: everything that two numbers must share to be comparable"
+    return ReportTable(title, ["Run", "Signature"], rows, texts=2, folded=True)
 
 
 # ---- warnings
@@ -63,7 +60,6 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
     return [f"{run.name}: {warning}" for warning in warnings]
 
 
-@lru_cache(maxsize=1024)  # called for the page and for the terminal
 def _contradictions(task: TaskRun) -> list[str]:
     """Return a sentence for each metric of a task whose reported value differs from the value of its samples."""
     sentences = []

@@ -19,8 +19,21 @@ Row = dict[str, Any]
 Message = dict[str, str]
 
 _HARNESS_KEYS = {
-    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash", "cluster", "stratum", "scores", "found_by"),
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "doc_hash",
+    "prompt_hash",
+    "target_hash",
+    "cluster",
+    "stratum",
+    "scores",
+    "found_by",
 }
 
 
@@ -117,8 +130,7 @@ class Sample:
 
     def way_found(self, filter_name: str) -> str | None:
         """Return how the first generation's answer was found; None if the run did not log it."""
-        ways = self.found_by.get(filter_name)
-        return ways[0] if ways else None
+        return next(iter(self.found_by.get(filter_name, ())), None)
 
 
 class SampleLog(NamedTuple):
