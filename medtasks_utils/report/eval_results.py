@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.options import tools_in
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.harness.signature import NO_VALUE, parse
-from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
 
 from .topics import RunResult, topics_of
@@ -96,18 +96,13 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
     if limit is not None:
         yield f"--limit {limit:g}"
     for task in headline.result.tasks:
-        if source_of_task(task) != "hub":
-            yield _IS_SAMPLE if source_of_task(task) == "sample" else "the rows come from local files, not the hub"
+        if task.source != "hub":
+            yield _IS_SAMPLE if task.source == "sample" else "the rows come from local files, not the hub"
         if limit is None and task.asked != task.available:
             yield f"{task.asked} of {task.available} examples"
         selection = parse(task.signatures.get(headline.filter, "")).get("select", NO_VALUE)
         if selection != NO_VALUE:
             yield f"a part of the rows ({selection})"
-
-
-def source_of_task(task: TaskRun) -> str:
-    """Return the source of a task's rows: ``hub``, ``sample`` or a directory."""
-    return str(task.metadata.get("data_source", "hub"))
 
 
 def _entry(run: Run, headline: Headline) -> dict[str, Any]:
@@ -116,7 +111,7 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
     config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))
     dataset = {"id": repository, "task_id": headline.name}
-    is_from_hub = {source_of_task(task) for task in tasks} == {"hub"}
+    is_from_hub = {task.source for task in tasks} == {"hub"}
     repositories = benchmark.repositories.values() if benchmark else ()
     pinned = {pin.name: pin.revision for pin in repositories}
     revision = options.get("revision") or pinned.get(repository)

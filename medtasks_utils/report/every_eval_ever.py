@@ -17,7 +17,7 @@ from typing import Any
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.writing import json_lines
 
-from .eval_results import Headline, publishable, source_of_task
+from .eval_results import Headline, publishable
 
 
 def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
@@ -78,7 +78,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
     """Return the result of each metric with a smallest and a largest possible value, under the published rule."""
     task = headline.result.tasks[0]
     source: dict[str, Any] = {"dataset_name": headline.name, "source_type": "other"}
-    if source_of_task(task) == "hub":
+    if task.source == "hub":
         source |= {"source_type": "hf_dataset", "hf_repo": str(task.config.get("dataset_path"))}
     details = {"filter": headline.filter, "signature": "; ".join(headline.result.signatures(headline.filter))}
     results = []

@@ -99,15 +99,13 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
         family: the number of rankings that are read together, among which the error rate of 5 % is divided.
 
     Returns:
-        The k ranks, best first; empty if any run has no value, no standard error, or fewer than ten clusters that
-        count.
+        The k ranks, best first; empty if any run has no standard error, or fewer than ten clusters that count.
     """
     counting = [ratio for ratio in ratios if ratio.clusters >= MIN_CLUSTERS]
     scaled = [ratio.scaled_influence for ratio in counting if ratio.scaled_influence is not None]
-    known = [ratio.value for ratio in ratios if ratio.value is not None]
-    if not len(scaled) == len(known) == len(runs):
+    if len(scaled) < len(runs):
         return []
-    values, influence = np.array(known), np.column_stack(scaled)
+    values, influence = np.array([ratio.value for ratio in ratios]), np.column_stack(scaled)
     first, second = np.triu_indices(len(runs), 1)
     gaps = influence[:, first] - influence[:, second]
     errors = np.linalg.norm(gaps, axis=0)

@@ -64,6 +64,11 @@ class TaskRun:
         return mapping(self.config.get("metadata"))
 
     @property
+    def source(self) -> str:
+        """The source of the task's rows: ``hub``, ``sample`` or a directory."""
+        return str(self.metadata.get("data_source", "hub"))
+
+    @property
     def signatures(self) -> dict[str, str]:
         """Signatures by filter; empty if the run has none."""
         return mapping(self.metadata.get("signature"))
