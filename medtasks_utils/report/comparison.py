@@ -1,7 +1,7 @@
 """Compare each pair of runs once, as ``medtasks compare`` does; the page draws the pairs that a reader chooses."""
 
 from collections.abc import Sequence
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, product
 from typing import Any
 
 from medtasks_utils.compare import MetricDifference, compare_runs, corrected
@@ -32,10 +32,8 @@ def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[st
         about = {"filter": filter_name, "runs": [a, b], "refused": refused, "warnings": warnings}
         if differences or refused:
             pairs.append((about, differences))
-    all_differences = iter(corrected(list(chain.from_iterable(differences for _, differences in pairs))))
-    return [
-        {**about, "lines": list(map(_line, islice(all_differences, len(differences))))} for about, differences in pairs
-    ]
+    all_differences = iter(corrected([difference for _, differences in pairs for difference in differences]))
+    return [{**about, "lines": [_line(next(all_differences)) for _ in differences]} for about, differences in pairs]
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference], dict[str, str], list[str]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 from medtasks_utils.compare.contrast import Contrast
@@ -146,24 +146,6 @@ class ReportTable:
     filter: str = ""
     folded: bool = False
     kind: Literal["table"] = "table"
-
-
-@dataclass
-class Section:
-    """A part of the page with a heading and an anchor.
-
-    Attributes:
-        tasks: the names of its tasks.
-        curves: accuracies by token budget, by filter and run number.
-    """
-
-    id: str
-    title: str
-    subtitle: str
-    lead: str
-    blocks: list[Figure | ReportTable]
-    tasks: list[str]
-    curves: dict[str, dict[int, Any]]
 
 
 def samples_link(**filters: str) -> str:

@@ -63,7 +63,7 @@ def _cost(run: Run) -> str:
     """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as far as known."""
     cost = run.spent("cost")
     seconds, joules = cost["gpu_seconds"], cost["joules"]
-    right = sum(float(task.scores(STRICT, "acc").numerators.sum()) for task in run.tasks.values())
+    right = sum(task.scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
     parts = {
         f"{seconds / 3600:.2f} h": seconds,
         f"{joules / 3.6e6:.2f} kWh": joules,

@@ -11,13 +11,17 @@ from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
 from .answer_tables import abstention_figure, found_by_table
-from .report_tables import Figure, ReportTable, Section, figure_row, metric_row
+from .report_tables import Figure, ReportTable, figure_row, metric_row
 from .text import words
 from .topics import Topic
 
 
-def topic_section(topic: Topic) -> Section:
-    """Return the section of a topic, with its figures and tables for each filter."""
+def topic_section(topic: Topic) -> dict[str, Any]:
+    """Return the section of a topic as ``report.js`` reads it.
+
+    ``blocks`` has its figures and tables for each filter, and ``curves`` the accuracies by token budget, by filter and
+    run number.
+    """
     blocks: list[Figure | ReportTable] = []
     for filter_name in topic.filters:
         of_filter: list[Figure | ReportTable] = []
@@ -28,10 +32,16 @@ def topic_section(topic: Topic) -> Section:
                 of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name))
         of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
-    subtitle = "" if topic.name in topic.label else topic.name
     lead = f"Numbers of the whole group are unweighted means over its {len(topic.tasks)} tasks."
-    curves = {filter_name: _curves(topic, filter_name) for filter_name in topic.filters}
-    return Section(f"unit-{topic.name}", topic.label, subtitle, lead * topic.is_group, blocks, topic.tasks, curves)
+    return {
+        "id": f"unit-{topic.name}",
+        "title": topic.label,
+        "subtitle": "" if topic.name in topic.label else topic.name,
+        "lead": lead * topic.is_group,
+        "blocks": blocks,
+        "tasks": topic.tasks,
+        "curves": {filter_name: _curves(topic, filter_name) for filter_name in topic.filters},
+    }
 
 
 def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
