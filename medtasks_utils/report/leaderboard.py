@@ -124,7 +124,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
     look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
     return {
         "percent": [round(100 * count / total, 2) for count in counts.values()],
-        "cut": round(100 * float(np.nanmean(cut)), 2) if np.isfinite(cut).any() else None,
+        "cut": round(100 * np.nanmean(cut), 2) if np.isfinite(cut).any() else None,
         "n": len(result.samples),
         "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,
         "look": {name: int(holds.sum()) for name, holds in look.items()},

@@ -44,4 +44,4 @@ def outcomes(result: RunResult) -> dict[str, float]:
     right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
     cut = np.minimum(unanswered, np.nan_to_num(result.scores(STRICT, "cut").values[is_scored]))
     shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
-    return {name: round(float(share.clip(min=0).sum()), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
+    return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}

@@ -49,7 +49,7 @@ def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
     curves = {}
     for run, result in topic.results.items() if topic.benchmark and not topic.is_group else ():
         curve = budget_curve(result.tasks[0], filter_name)
-        if curve is not None:
+        if curve:
             curves[topic.runs.index(run)] = curve
     return curves
 

@@ -172,7 +172,7 @@ class Topic:
         """
         distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
         by_task = distinct.pop() if len(distinct) == 1 else ()
-        measured = [reached for reached in by_task if reached is not None]
+        measured = list(filter(None, by_task))
         if not measured or len(measured) < len(by_task):
             return None
         readers = dict.fromkeys(reached.reader for reached in measured)

@@ -23,7 +23,7 @@ _ALMOST_ALL = 0.99
 def budgets_of(run: Run) -> list[dict[str, Any]]:
     """Return the :func:`budget_curve` of each task that has one, with the task's name under ``task``."""
     curves = [(name, budget_curve(task)) for name, task in run.tasks.items()]
-    return [{"task": name, **curve} for name, curve in curves if curve is not None]
+    return [{"task": name, **curve} for name, curve in curves if curve]
 
 
 def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | None:
@@ -54,7 +54,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | N
         _ALMOST_ALL * value,
         key=lambda budget: metric.aggregation.value(_within(scores, tokens, budget)) or 0,
     )
-    per_right_answer = float(np.nansum(tokens) / scores.numerators.sum())
+    per_right_answer = np.nansum(tokens) / scores.numerators.sum()
     return {"points": points, "almost_all": candidates[place], "per_right_answer": per_right_answer, "note": NOTE}
 
 

@@ -69,9 +69,8 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
     return {key: runs[key] for key in sorted(runs) if place.is_dir() or place in runs[key].values()}
 
 
-def _read(date: str, files: Mapping[str, Path]) -> Run:
-    """Read one run from its files; raise an error if the results file is unreadable."""
-    logs = dict(files)
+def _read(date: str, logs: dict[str, Path]) -> Run:
+    """Read one run from its sample logs and, under an empty name, its results file; raise an error if unreadable."""
     path = logs.pop("", None)
     if path is None:
         return as_run({}, next(iter(logs.values())).parent, date, logs)
@@ -109,15 +108,8 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
             asked=count.get("effective", 0),
             available=count.get("original", 0),
         )
-    return Run(
-        name="",
-        model=str(results.get("model_name") or (path.parent if results else path).name),
-        path=path,
-        date=date,
-        results=results,
-        tasks=tasks,
-        groups=groups,
-    )
+    model = results.get("model_name") or (path.parent if results else path).name
+    return Run("", model, path, date, results, tasks, groups)
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
