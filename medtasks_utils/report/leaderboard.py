@@ -137,7 +137,7 @@ def _ends(result: RunResult | None) -> dict[str, Any] | None:
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     """Return sentences that say which run leads on which benchmark, if any does, and which runs are not comparable."""
     titles_by_first: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    too_few: list[str] = []
+    too_few = []
     incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
         title = "the mean of all benchmarks" if column.is_overall else column.label

@@ -84,8 +84,11 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
                 entry.samples[run_number] = sample
                 if sample.doc_id in notes:
                     entry.disputed[run_number] = notes[sample.doc_id]
-    entries = (sorted(of_task.values(), key=lambda entry: entry.shown.doc_id) for of_task in by_task.values())
-    return list(chain.from_iterable(entries))
+    return [
+        entry
+        for of_task in by_task.values()
+        for entry in sorted(of_task.values(), key=lambda entry: entry.shown.doc_id)
+    ]
 
 
 # ---- records
@@ -94,7 +97,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 def _record(entry: _Entry, run: int) -> Row:
     """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
     sample = entry.samples[run]
-    logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
+    logged = [item for of_filter in sample.details.values() for item in of_filter.items()]
     record = {
         "responses": sample.responses,
         "answers": {name: entry.in_words(answers) for name, answers in sample.answers.items()},

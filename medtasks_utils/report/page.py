@@ -22,7 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.filters import DEFAULT_FILTER, FILTERS, STRICT
+from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
@@ -62,7 +62,9 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     stores = pack_samples(runs)
     topics = topics_of(runs)
     names = [run.name for run in runs]
-    filters = sorted(dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != STRICT)
+    filters = sorted(
+        dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != DEFAULT_FILTER
+    )
     choices = [name for name in filters if name in FILTERS]
     about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
     numbers: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
@@ -43,7 +42,7 @@ class RunResult:
     @property
     def filters(self) -> list[str]:
         """The filters of all tasks."""
-        return list(dict.fromkeys(chain.from_iterable(task.filters for task in self.tasks)))
+        return list(dict.fromkeys(name for task in self.tasks for name in task.filters))
 
     def signatures(self, filter_name: str) -> list[str]:
         """Return the distinct signatures of the tasks, in order."""

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,7 +146,7 @@ class TaskRun:
     def filters(self) -> list[str]:
         """The names of the filters with reported values, in the harness's order; without values, those of samples."""
         reported = dict.fromkeys(name for _, name in self.metrics)
-        return list(reported or dict.fromkeys(chain.from_iterable(sample.answers for sample in self.samples)))
+        return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
 
 
 def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None) -> list[tuple[str, int]]:
