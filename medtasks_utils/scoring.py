@@ -59,7 +59,7 @@ class Scorer:
         self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
         kind = self.benchmark.options
         defaults = (settings.get("dataset_kwargs") or {}) | kind.without_costly(options.keys())
-        self.options: Any = read_options(kind, self.benchmark.name, defaults, options, "score")
+        self.options: Any = read_options(kind, self.benchmark.name, defaults, options)
         left_out = {name: kind.model_fields[name].default for name in kind.leave_out}
         self._of_rows = self.options.model_copy(update=left_out)
         self.metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}

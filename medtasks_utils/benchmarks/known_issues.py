@@ -4,7 +4,7 @@ The benchmarks' READMEs name published lists of doubtful rows; none of them is c
 """
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
 from medtasks_utils.writing import one_line
@@ -51,10 +51,8 @@ def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
     [True, False, True]
     """
     pairs = list(asked)
-    keys = defaultdict(set)
-    for question, key in pairs:
-        keys[question].add(key)
-    return [len(keys[question]) > 1 for question, _ in pairs]
+    answers = Counter(question for question, _ in set(pairs))
+    return [answers[question] > 1 for question, _ in pairs]
 
 
 def words_of(text: str) -> str:

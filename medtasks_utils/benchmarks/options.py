@@ -107,7 +107,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 def read_options(
-    kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None, place: str
+    kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
 ) -> AnyOptions:
     """Merge the user's options over those of the task's YAML, and check them. A null counts as not set.
 
@@ -116,7 +116,6 @@ def read_options(
         benchmark: the benchmark's name, for messages.
         defaults: the options that the YAML sets.
         given: the options that the user sets.
-        place: the place where the user sets them, for messages.
 
     Raises:
         UsageError: for an unknown option, an invalid value, two values for one option, or anything other than a
@@ -126,19 +125,19 @@ def read_options(
         f"{name} ({default_text(field.default)})" for name, field in kind.model_fields.items()
     )
     if not isinstance(given, Mapping | None):
-        raise UsageError(f"{place} takes a JSON object of options, not {given!r}. {valid}")
+        raise UsageError(f"{benchmark} takes a JSON object of options, not {given!r}. {valid}")
     values: dict[str, Any] = {}
     for key, value in (given or {}).items():
         name = kind.aliases.get(key, key)
         if value is None and name in kind.model_fields:
             continue
         if values.setdefault(name, value) != value:
-            raise UsageError(f"{place}: {name} is set to different values under its two names; leave one out")
+            raise UsageError(f"{benchmark}: {name} is set to different values under its two names; leave one out")
     try:
         return kind(**{**defaults, **values})
     except ValidationError as error:
         problems = "; ".join(dict.fromkeys(_explain(problem, kind) for problem in error.errors()))
-        raise UsageError(f"{place}: {problems}" + (f". {valid}" if "unknown option" in problems else "")) from None
+        raise UsageError(f"{benchmark}: {problems}" + (f". {valid}" if "unknown option" in problems else "")) from None
 
 
 def default_text(value: object) -> str:
@@ -156,7 +155,7 @@ def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
     name = str(problem["loc"][0])
     if name not in kind.model_fields:
         return f"unknown option {name!r}{did_you_mean(repr(name), map(repr, kind.model_fields))}"
-    separator = ": " if problem["type"] == "value_error" and not message.startswith("must") else " "
+    separator = " " if message.startswith("must") else ": "
     value = problem["input"]
     if repr(value) in message:
         return f"{name}{separator}{message}"

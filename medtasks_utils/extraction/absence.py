@@ -46,5 +46,5 @@ def states_not_available(text: str) -> bool:
     last = max((match.start() for match in _WITHIN.finditer(text)), default=-1)
     if reading.value is None:
         return last >= 0 or nothing.lacks(symbols)
-    stated = [candidate.start for candidate in reading.candidates if candidate.value == reading.value]
-    return last > max(stated, default=0) or nothing.lacks(symbols, after=max(stated, default=0))
+    stated = max((each.start for each in reading.candidates if each.value == reading.value), default=0)
+    return last > stated or nothing.lacks(symbols, after=stated)

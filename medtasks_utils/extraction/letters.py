@@ -102,7 +102,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
     contained = [_inside(container, text, options) for container in containers_of(text, _KEYS)]
-    inside = [candidate for candidate in contained if candidate]
+    inside = list(filter(None, contained))
     plain = unformatted(text, joined=JOINED)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:

@@ -83,9 +83,8 @@ def is_unfinished(symbols: Symbols) -> bool:
         symbols.symbols
     ):
         return False
-    if any(pattern(source).search(symbols.symbols) for source in (_FORMULA, _PLAN)):
-        return True
-    return whole_until(symbols.text) < len(symbols.text)
+    has_no_result = pattern(f"{_FORMULA}|{_PLAN}").search(symbols.symbols) is not None
+    return has_no_result or whole_until(symbols.text) < len(symbols.text)
 
 
 # A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."

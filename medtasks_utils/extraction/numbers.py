@@ -73,7 +73,7 @@ def strict_decimal(text: str) -> Number | None:
         return python_literal(match[1])
     if percentages := _PERCENT.findall(text):
         value = python_literal(percentages[-1])
-        return None if value is None else value / 100
+        return None if value is None or abs(value) > sys.float_info.max else value / 100
     return _last_number(text)
 
 
@@ -94,7 +94,7 @@ def _wrapped_expression(expression: str) -> Number | None:
         expression = expression.replace(noise, replacement)
     expression = expression.split("#")[0]
     missing = expression.count("(") - expression.count(")")
-    expression = expression + ")" * missing if missing > 0 else "(" * -missing + expression
+    expression = "(" * -missing + expression + ")" * missing  # one of them is none, since a negative count adds nothing
     return evaluate(expression.strip().strip("'\""))  # the authors' scorer also evaluates a text in quotes
 
 

@@ -96,14 +96,6 @@ _PREAMBLE = later(
 )
 
 
-def both_ends(text: str) -> str:
-    """Return the first 2,000 and the last 10,000 characters of a text, where answers are stated.
-
-    A text of up to 12,000 characters is returned unchanged.
-    """
-    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-
-
 def stated(text: str) -> str:
     r"""Return the part of a response after its reasoning, for the known marks of reasoning other than think tags.
 
@@ -121,13 +113,16 @@ def stated(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    r"""Normalise characters and markup, remove final rules and end tokens, and keep only the two ends of a long text.
+    r"""Normalise characters and markup, and remove final rules and end tokens.
+
+    Of a text of more than 12,000 characters, keep only the first 2,000 and the last 10,000, where answers are stated.
 
     >>> tidied("答案：Ｃ\r\n\r\n---"), tidied("<b>A</b><|im_end|>")
     ('答案:C', '**A**')
     """
-    text = both_ends(text).translate(_SIGNS)
-    text = rewritten(text, _WRITTEN).strip()
+    if len(text) > _HEAD + _TAIL:
+        text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
+    text = rewritten(text.translate(_SIGNS), _WRITTEN).strip()
     for _ in range(3):  # such as a horizontal rule and two end tokens
         text = _TAIL_MARK.sub("", text).rstrip()
     return text

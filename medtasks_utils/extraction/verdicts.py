@@ -100,7 +100,7 @@ def read_verdict(text: str) -> Reading:
 def _read_part(text: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no verdict, its text."""
     contained = [container.candidate(_inside(container), text) for container in containers_of(text, _KEYS)]
-    inside = [candidate for candidate in contained if candidate]
+    inside = list(filter(None, contained))
     candidates = _candidates(unformatted(text))
     if inside:
         return choose(inside)._replace(candidates=(*inside, *candidates))
@@ -114,10 +114,14 @@ def _inside(container: Container) -> str | None:
     """Return the verdict in a box, tag or key. In a key, "true" affirms its name, such as ``hallucinated``."""
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
-        affirmed = "1" if "hall" in container.key else "0"
-        return affirmed if token.lower() in ("true", "yes") else _FLIPPED[affirmed]
+        return _as_answered("1" if "hall" in container.key else "0", token)
     value: str | None = choose(_candidates(unformatted(container.content))).value
     return value
+
+
+def _as_answered(verdict: str, word: str) -> str:
+    """Return the verdict if the word affirms it (yes or true), else the opposite."""
+    return verdict if word.lower() in ("true", "yes") else _FLIPPED[verdict]
 
 
 def _candidates(text: str) -> list[Candidate]:
@@ -147,8 +151,7 @@ def _mentions(text: str) -> list[Mention]:
     """Return the mentions of verdicts in order: lines such as "Hallucinated: no", and other words and digits."""
     fields = []
     for match in _JUDGED.finditer(text):
-        affirmed = "0" if match[1].lower() == "factual" else "1"
-        value = affirmed if match[2].lower() in ("yes", "true") else _FLIPPED[affirmed]
+        value = _as_answered("0" if match[1].lower() == "factual" else "1", match[2])
         fields.append(Mention(value, match.start(1), match.end()))
     mentions = list(_classes(symbols_of(text, ())))
     numbered = {match.start(1) for match in _NUMBERED.finditer(text)}

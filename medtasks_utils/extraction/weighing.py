@@ -141,11 +141,10 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
     best = max(supported, key=lambda candidate: (candidate.weight, candidate.start))
     rival = max((other.weight for other in supported if other.value != best.value), default=0.0)
     margin = best.weight - rival
-    highest = 1.0
-    if best.cue in open_cues:
-        if margin < MARGIN:
-            return Reading(None, "none", candidates)
-        highest = _OPEN_CERTAINTY
+    is_open = best.cue in open_cues
+    if is_open and margin < MARGIN:
+        return Reading(None, "none", candidates)
+    highest = _OPEN_CERTAINTY if is_open else 1.0
     return Reading(best.value, best.cue, candidates, min(highest, certainty(best.weight, margin)))
 
 

@@ -42,7 +42,7 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         suggestion = did_you_mean(written, known)
         if suggestion:
             raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
-    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name), benchmark.name)
+    return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name))
 
 
 def without_effect(

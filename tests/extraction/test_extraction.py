@@ -110,10 +110,12 @@ def test_a_percentage_is_told_from_a_number():
 # ---- expressions
 
 
-def test_literals_too_long_for_python():
+def test_literals_too_long_for_python_or_too_large_for_a_float():
     assert python_literal("9" * 4300) == 10**4300 - 1
     assert python_literal("9" * 4301) is None
     assert python_literal("9" * 400 + ".0") is None
+    assert strict_decimal("9" * 400 + "%") is None
+    assert KINDS["days"].strict("9" * 400) is None
 
 
 LONG = ["*".join(["2**999"] * 100), "(" * 1000 + "1", "-" * 1500 + "1", "[" * 500, "1 if " * 300]

@@ -6,6 +6,7 @@ The kind is that of the calculator (``calculators.csv``), except that gestationa
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ _WEEKS_AND_DAYS = re.compile(
     r"""|[(\[]\s?["']?(\d{1,4})["']?\s?,\s?["']?(\d{1,4})["']?\s?[)\]]""",
     re.IGNORECASE,
 )
+_ANSWER = "Ground Truth Answer"
 _WHOLE_WEEKS = re.compile(r"(?<![\d.])(\d{1,4})\s?weeks?\b", re.IGNORECASE)
 
 
@@ -57,19 +59,15 @@ class Kind:
     pattern: str
     shown: Callable[[Any], str] = str
 
-    def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
+    def truth(self, row: Mapping[str, str]) -> Truth:
         """Return the right answer of a row.
 
-        Args:
-            answer: the cell with the answer.
-            limits: the cells with the lower and the upper limit.
-
         Raises:
-            ValueError: if the answer cannot be read.
+            ValueError: if the answer or a limit cannot be read.
         """
-        value = self.strict(answer)
+        value = self.strict(row[_ANSWER])
         if value is None:
-            raise ValueError(f"Ground Truth Answer is {answer!r}, which is not of the kind {self.name}")
+            raise ValueError(f"{_ANSWER} is {row[_ANSWER]!r}, which is not of the kind {self.name}")
         return Truth(self.shown(value))
 
     def strict(self, content: str) -> Any:
@@ -84,11 +82,11 @@ class Kind:
 class Decimal(Kind):
     """A number within limits."""
 
-    def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
+    def truth(self, row: Mapping[str, str]) -> Truth:
         """Return the answer with its limits in ascending order; the data has them swapped for some negative answers."""
-        _number(answer, "Ground Truth Answer")
-        lower, upper = sorted((_number(limits[0], "Lower Limit"), _number(limits[1], "Upper Limit")))
-        return Truth(answer, lower, upper)
+        _number(row, _ANSWER)
+        lower, upper = sorted((_number(row, "Lower Limit"), _number(row, "Upper Limit")))
+        return Truth(row[_ANSWER], lower, upper)
 
     def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
         """Return True if a value is within the limits; 83.3 % counts as both 83.3 and 0.833."""
@@ -107,9 +105,9 @@ class Integer(Decimal):
 class Days(Kind):
     """A gestational age in days, as in the corrected rows; the same age in weeks and days is right too."""
 
-    def truth(self, answer: str, limits: tuple[str, str]) -> Truth:
+    def truth(self, row: Mapping[str, str]) -> Truth:
         """Return the answer as a whole number of days."""
-        return Truth(f"{_number(answer, 'Ground Truth Answer'):.0f}")
+        return Truth(f"{_number(row, _ANSWER):.0f}")
 
 
 def days_in(text: str) -> float | None:
@@ -126,18 +124,18 @@ def days_in(text: str) -> float | None:
     if whole is not None:
         return 7 * int(whole[1])
     value = numbers.strict_decimal(text)
-    return float(value) if isinstance(value, int | float) else None
+    return None if value is None or abs(value) > sys.float_info.max else float(value)
 
 
-def _number(cell: str, column: str) -> float:
+def _number(row: Mapping[str, str], column: str) -> float:
     """Convert a cell to a number.
 
     Raises:
         ValueError: with the column's name, if the cell is not a number.
     """
-    if not re.fullmatch(NUMBER + r"(e[+-]?\d+)?", cell):
-        raise ValueError(f"{column} is {cell!r}, not a number")
-    return float(cell)
+    if not re.fullmatch(NUMBER + r"(e[+-]?\d+)?", row[column]):
+        raise ValueError(f"{column} is {row[column]!r}, not a number")
+    return float(row[column])
 
 
 _ALL_KINDS = (

@@ -36,10 +36,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
         raise ValueError(f"unknown {key} {cells[key]!r}; calculators.csv lists the known calculators")
     truth = cells["Ground Truth Answer"]
     kind = KINDS["days"] if by_physicians and calculator.kind.name == "weeks_days" else calculator.kind
-    if by_physicians and truth == NOT_AVAILABLE:
-        labelled = Truth(truth)
-    else:
-        labelled = kind.truth(truth, (cells["Lower Limit"], cells["Upper Limit"]))
+    labelled = Truth(truth) if by_physicians and truth == NOT_AVAILABLE else kind.truth(cells)
     return {
         "row_number": cells["Unique ID" if by_physicians else "Row Number"],
         "calculator_id": calculator.id,
@@ -64,12 +61,9 @@ def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
         examples: the examples.
         most: the maximum number of examples per calculator; None for all.
     """
-
-    def rank(place: int) -> bytes:
-        return hashlib.sha256(f"medcalc_bench:{examples[place]['row_number']}".encode()).digest()
-
+    ranks = [hashlib.sha256(f"medcalc_bench:{example['row_number']}".encode()).digest() for example in examples]
     by_calculator: dict[int, list[int]] = defaultdict(list)
-    for place in sorted(range(len(examples)), key=rank):
+    for place in sorted(range(len(examples)), key=ranks.__getitem__):
         by_calculator[examples[place]["calculator_id"]].append(place)
     turns = zip_longest(*(places for _, places in sorted(by_calculator.items())))
     return [place for turn in islice(turns, most) for place in turn if place is not None]
@@ -109,7 +103,7 @@ def add_other_labels(examples: Iterable[Example], table: Table) -> None:
         example["other_label"] = None
         if other := others.get(_question_of(example)):
             truth = other["ground_truth"]
-            value = truth if truth == NOT_AVAILABLE else KINDS[other["judgement"]].strict(truth)
+            value = KINDS[other["judgement"]].strict(truth)  # None, which is never right, for N/A
             example["other_label"] = {"ground_truth": truth, "differs": not is_right(value, example)}
 
 

@@ -3,7 +3,7 @@
 The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the judge's score.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from medtasks_utils.benchmarks.base import Answer, Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
@@ -92,10 +92,11 @@ class Explanations:
             for doc, answer in answers
         ]
         distinct = list(dict.fromkeys(filter(None, cases)))  # both filters usually read the same answer
-        judged = judge_all(self._judge, self._settings, distinct) if self._judge else []
-        judgements: dict[Case | None, Judgement] = dict(zip(distinct, judged, strict=False))
         texts, references_by_case = [case.explanation for case in distinct], [case.references for case in distinct]
         lexical = [metric.score(texts, references_by_case) for metric in self._metrics]
+        judgements: dict[Case | None, Judgement] = {}
+        if self._judge:
+            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
         scores = {
             case: self._scores_of_right(own, judgements.get(case))
             for case, *own in zip(distinct, *lexical, strict=True)
@@ -117,7 +118,7 @@ class Explanations:
             if judgement and judgement.failure:
                 failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
-            self._report(failed, judged)
+            self._report(failed, judgements.values())
 
     def _scores_of_right(self, lexical: Sequence[float], judgement: Judgement | None) -> dict[str, float | None]:
         """Return the scores of a right answer, from those of the lexical metrics and the judge."""
@@ -136,7 +137,7 @@ class Explanations:
             values["combined"] = self._options.mcq_weight * 100 + self._options.explanation_weight * explanation
         return values
 
-    def _report(self, failed: Mapping[str, str], judged: Sequence[Judgement]) -> None:
+    def _report(self, failed: Mapping[str, str], judged: Collection[Judgement]) -> None:
         """Log on which examples the judge failed, and set ``failure`` if it judged nothing.
 
         Args:

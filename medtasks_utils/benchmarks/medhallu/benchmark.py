@@ -238,11 +238,8 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
     answers of a row are kept, so this accuracy is also the mean of its accuracies on true and on hallucinated answers.
     """
     right_in = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
-
-    def rank(place: int) -> tuple[int, str]:
-        return right_in[place], hashlib.sha256(pairs[place][0]["question"].encode()).hexdigest()
-
-    ranked = sorted(range(len(pairs)), key=rank)
+    draws = [hashlib.sha256(pair[0]["question"].encode()).digest() for pair in pairs]
+    ranked = sorted(range(len(pairs)), key=lambda place: (right_in[place], draws[place]))
     right_so_far = accumulate(right_in[place] for place in ranked)
     count = sum(right <= AT_CHANCE * 2 * rows for rows, right in enumerate(right_so_far, 1))
     return [pairs[place] for place in sorted(ranked[:count])]
