@@ -151,7 +151,7 @@ class MedCalcBench(Benchmark):
 
     def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
         """Return all metrics; those on ``N/A`` only for the corrected rows, and those on tools only with tools."""
-        left_out = {*(() if options.is_corrected else OF_ABSTAINING), *(() if options.tools else TOOL_METRICS)}
+        left_out = (() if options.is_corrected else OF_ABSTAINING) + (() if options.tools else TOOL_METRICS)
         return [metric for metric in self.metrics if metric not in left_out]
 
     # ---- rows

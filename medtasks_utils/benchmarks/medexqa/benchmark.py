@@ -80,11 +80,10 @@ class MedExQA(ChoiceBenchmark):
             raise UsageError(
                 f"{task.name}: vary_order applies only to generated answers, but this task compares log-likelihoods"
             )
-        weights = options.mcq_weight, options.explanation_weight
-        if abs(sum(weights) - 1) < 1e-9:
+        total = options.mcq_weight + options.explanation_weight
+        if abs(total - 1) < 1e-9:
             return []
-        total = f"mcq_weight and explanation_weight sum to {sum(weights):g}, not 1"
-        return [f"{total}; the metric combined uses them unchanged"]
+        return [f"mcq_weight and explanation_weight sum to {total:g}, not 1; the metric combined uses them unchanged"]
 
     def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
         """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""
