@@ -31,6 +31,7 @@ from .plan import Allocation, Job
 
 POLL_INTERVAL = 0.5  # seconds between looks at the processes
 _PROBE_TIMEOUT = 5.0  # seconds
+_SMI_TIMEOUT = 30.0  # seconds; it may have to load the driver
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _KEPT = "*/answers_*.jsonl.gz"  # the replies that a job has kept, in its folder
 
@@ -222,11 +223,15 @@ def _identity(pid: int) -> JsonObject:
 
 def _watts(gpus: Sequence[str]) -> float:
     """Return the power that GPUs draw now, in watts; 0 if nvidia-smi cannot measure it."""
-    query = ["nvidia-smi", f"--id={','.join(gpus)}", "--query-gpu=power.draw", "--format=csv,noheader,nounits"]
+    drawn = nvidia_smi(f"--id={','.join(gpus)}", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
+    return sum(map(float, re.findall(r"^[\d.]+$", drawn, re.MULTILINE)))
+
+
+def nvidia_smi(*flags: str) -> str:
+    """Return the output of nvidia-smi; an empty string if it is not installed or does not respond."""
     with suppress(OSError, subprocess.TimeoutExpired):
-        drawn = subprocess.run(query, capture_output=True, text=True, timeout=_PROBE_TIMEOUT).stdout
-        return sum(map(float, re.findall(r"^[\d.]+$", drawn, re.MULTILINE)))
-    return 0.0
+        return subprocess.run(["nvidia-smi", *flags], capture_output=True, text=True, timeout=_SMI_TIMEOUT).stdout
+    return ""
 
 
 def note(job: Job, code: int | None, state: str) -> None:

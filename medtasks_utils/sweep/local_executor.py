@@ -2,14 +2,12 @@
 
 import os
 import re
-import subprocess
 import time
 from collections.abc import Generator
-from contextlib import suppress
 
 from medtasks_utils.errors import UsageError
 
-from .allocation import POLL_INTERVAL, run_allocation
+from .allocation import POLL_INTERVAL, nvidia_smi, run_allocation
 from .plan import Allocation, Plan
 
 
@@ -17,10 +15,8 @@ def visible_gpus() -> list[str]:
     """Return the GPUs in ``CUDA_VISIBLE_DEVICES`` or, if it is not set, those that nvidia-smi lists, if any."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
-        with suppress(OSError):
-            listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
-            return re.findall(r"^GPU (\d+)", listing, re.MULTILINE)
-    return [name for name in (visible or "").split(",") if name]
+        return re.findall(r"^GPU (\d+)", nvidia_smi("-L"), re.MULTILINE)
+    return [name for name in visible.split(",") if name]
 
 
 class LocalExecutor:
