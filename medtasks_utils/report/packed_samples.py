@@ -145,13 +145,21 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
             "id": shown.doc_id,
             "snippet": _snippet(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET_LENGTH),
             "target": entry.summary([shown.target]),
+            **entry.facets,
         }
-        documents.append(document | entry.facets)
+        documents.append(document)
         for run, sample in entry.samples.items():
             details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            numbers = {"length": sum(map(len, sample.responses)), "certainty": _mean(details.get("certainty"))}
             read = {name: _read(entry, sample, name) for name in sample.answers}
-            samples.append({"document": place, "run": run, "badges": _badges(entry, run), **numbers, "read": read})
+            of_sample = {
+                "document": place,
+                "run": run,
+                "badges": _badges(entry, run),
+                "length": sum(map(len, sample.responses)),
+                "certainty": _mean(details.get("certainty")),
+                "read": read,
+            }
+            samples.append(of_sample)
             filters.update(read)
     return {
         "runs": [visible(run.name) for run in runs],

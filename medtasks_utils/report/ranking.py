@@ -64,8 +64,8 @@ def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric)
             [task.scores(filter_name, metric.name)[common] for task, common in zip(tasks, places, strict=True)]
         )
     by_run = [concatenate(parts, tasks_are_strata=topic.is_group) for parts in zip(*scores_by_task, strict=True)]
-    is_shared = np.any if metric.aggregation.over_decided else np.all
-    first, applies = by_run[0], is_shared([scores.applies for scores in by_run], axis=0)
+    in_runs = np.any if metric.aggregation.over_decided else np.all
+    first, applies = by_run[0], in_runs([scores.applies for scores in by_run], axis=0)
     shared = (replace(s, clusters=first.clusters, strata=first.strata, applies=applies) for s in by_run)
     return [metric.aggregation.ratio(scores, over_strata=topic.is_group) for scores in shared]
 

@@ -46,7 +46,6 @@ def _settings(run: Run) -> dict[str, str]:
     # the harness writes the duration as text
     date, seconds = (float(run.results.get(name) or 0) for name in ("date", "total_evaluation_time_seconds"))
     tokens = run.spent("tokens")
-    labels = {"prompt": "in", "completion": "out"}
     return {
         "Run": run.name,
         "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
@@ -55,7 +54,9 @@ def _settings(run: Run) -> dict[str, str]:
         "Started": datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else "",
         "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
         "GPUs": _cost(run),
-        "Tokens": " · ".join(f"{tokens[name]:,} {label}" for name, label in labels.items() if tokens[name]),
+        "Tokens": " · ".join(
+            f"{tokens[name]:,} {label}" for name, label in (("prompt", "in"), ("completion", "out")) if tokens[name]
+        ),
     }
 
 

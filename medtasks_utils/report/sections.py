@@ -70,7 +70,8 @@ def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str) -> l
     figures: list[Figure] = []
     for metric in breakdown.metrics:
         groups = _groups(topic, breakdown.name, filter_name, metric)
-        if len(groups) < 2 or metric not in topic.metrics(filter_name):  # a single group is the whole task
+        has_values = any(result.n for by_run in groups.values() for result in by_run.values())
+        if len(groups) < 2 or not has_values:  # a single group is the whole task
             continue
         rows = []
         for group, estimates in sorted(groups.items(), key=place):
