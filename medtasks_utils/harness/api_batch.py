@@ -53,10 +53,10 @@ class ApiBatch:
         """Register a task with tools; its :class:`.tool_turns.ToolTurns` continue the conversations."""
         self._conversations[task] = turns
 
-    def generate_until(self, requests: Sequence[Instance], disable_tqdm: bool = False) -> list[Reply]:
+    def generate_until(self, requests: Sequence[Instance]) -> list[Reply]:
         """Hold all conversations to their end, and return the first reply to each request."""
         if any(len(request.args) != 2 for request in requests):  # for example, pictures
-            return type(self._model).generate_until(self._model, requests, disable_tqdm)  # type: ignore[no-any-return]
+            return type(self._model).generate_until(self._model, requests)  # type: ignore[no-any-return]
         with ExitStack() as stack:
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, self._model._concurrent)))
             next_prompts = {

@@ -39,9 +39,7 @@ _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
-def check(
-    config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool = False
-) -> tuple[TaskManager, dict[str, Any]]:
+def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, dict[str, Any]]:
     """Run all five checks, and return the task manager and the tasks by name.
 
     Args:

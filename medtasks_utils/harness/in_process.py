@@ -24,7 +24,7 @@ def learn_ends(model: Any) -> None:
 
 
 def _replies_with_ends(
-    model: Any, read: Callable[..., Any], ask: Callable[..., Any], requests: Sequence[Any], **settings: Any
+    model: Any, read: Callable[..., Any], ask: Callable[..., Any], requests: Sequence[Any]
 ) -> list[Reply]:
     """Return the replies to requests, each with what the tokens that the model generated say about its end.
 
@@ -33,15 +33,14 @@ def _replies_with_ends(
         read: a function of the model, its output for a batch and its settings that yields the attributes of replies.
         ask: the model's own method.
         requests: the requests.
-        settings: the other arguments of the method.
     """
     generated: deque[dict[str, Any]] = deque()
     known: dict[tuple[str, str], list[Reply]] = defaultdict(list)
     generate, hook = model._model_generate, model.cache_hook
     add_to_cache = hook.add_partial
 
-    def model_generate(*arguments: Any, **of_batch: Any) -> Any:
-        output = generate(*arguments, **of_batch)
+    def model_generate(**of_batch: Any) -> Any:
+        output = generate(**of_batch)
         generated.extend(read(model, output, of_batch))
         return output
 
@@ -54,7 +53,7 @@ def _replies_with_ends(
     model._model_generate = model_generate
     hook.add_partial = add_partial
     try:
-        texts = ask(requests, **settings)
+        texts = ask(requests)
     finally:
         del model._model_generate
         hook.add_partial = add_to_cache

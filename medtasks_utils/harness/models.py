@@ -281,10 +281,10 @@ def asking_what_fits(model: Any, method: str, tasks: Collection[str]) -> Callabl
     """Return a replacement for a model's method that sends no prompt of these tasks that exceeds the context."""
     ask = getattr(model, method)
 
-    def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
+    def answer(requests: Sequence[Any]) -> list[Any]:
         refusals = [refusal_of(model, *each.args[:2]) if each.task_name in tasks else None for each in requests]
         fitting = [request for request, refusal in zip(requests, refusals, strict=True) if refusal is None]
-        replies = iter(ask_in_step(model, partial(ask, **settings), fitting, requests))
+        replies = iter(ask_in_step(model, ask, fitting, requests))
         return [Reply(refusal=refusal) if refusal else next(replies) for refusal in refusals]
 
     return answer

@@ -22,7 +22,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -293,7 +292,6 @@ class ReplyStore:
         """Close the file."""
         if self._file is not None:
             self._file.close()
-        self._file = None
 
     def end(self) -> None:
         """Move the replies that this run received or used to the archive. Call it after the results are saved."""
@@ -351,14 +349,14 @@ class ReplyStore:
         """
         ask: Callable[..., list[Any]] = getattr(model, method)
 
-        def answer(requests: Sequence[Any], **settings: Any) -> list[Any]:
+        def answer(requests: Sequence[Any]) -> list[Any]:
             kept = [self.take(method, request.args, getattr(request, "first", None)) for request in requests]
             self.explain()
             replies = [of_request and of_request[0] for of_request in kept]
             unanswered = [place for place, reply in enumerate(replies) if reply is None]
             for piece in [unanswered] if calls_hook else _pieces(unanswered):
                 batch = [requests[place] for place in piece]
-                new_replies = ask_in_step(model, partial(ask, **settings), batch, requests)
+                new_replies = ask_in_step(model, ask, batch, requests)
                 for place, reply in zip(piece, new_replies, strict=True):
                     replies[place] = reply
                     if not calls_hook:

@@ -307,11 +307,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         varies = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
         return self.benchmark if varies and isinstance(self.benchmark, ChoiceBenchmark) else None
 
-    def fewshot_context(self, doc: Example, *arguments: Any, **settings: Any) -> Any:
+    def fewshot_context(self, doc: Example, **settings: Any) -> Any:
         """Return the prompt; with ``vary_order``, one for each generation, with the same few-shot examples."""
         benchmark = self._reordered
         if benchmark is None:
-            return super().fewshot_context(doc, *arguments, **settings)
+            return super().fewshot_context(doc, **settings)
         sampler = getattr(self, "sampler", None)
         state = sampler.rnd.getstate() if sampler else None
         prompts = []
@@ -319,7 +319,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if sampler:
                 sampler.rnd.setstate(state)
             shown = benchmark.in_order(doc, order_of(generation, benchmark.first_order(doc)))
-            prompts.append(super().fewshot_context(shown, *arguments, **settings))
+            prompts.append(super().fewshot_context(shown, **settings))
         return prompts
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
