@@ -83,7 +83,7 @@ class ApiBatch:
                     replies = first.resps[:1] or await self._replies(ask, first, first.args[0])
                     for request, reply in zip(group, replies, strict=False):
                         first_replies[id(request)] = reply
-                        next_prompt = next_prompts.get(str(request.task_name))
+                        next_prompt = next_prompts.get(request.task_name)
                         while next_prompt is not None:
                             prompt = await loop.run_in_executor(threads, next_prompt, request, reply)
                             if prompt is None:

@@ -43,16 +43,17 @@ def manager_for(
             since lm_eval may have a task of that name with other prompts and scores.
         DataError: for a task file that cannot be read.
     """
-    paths = list(map(str, task_folders()))
+    paths = task_folders()
     if include_path:
-        if not Path(include_path).is_dir():
+        folder = Path(include_path).resolve()
+        if not folder.is_dir():
             raise UsageError(f"--include_path {include_path}: no such folder")
-        paths = list(dict.fromkeys([*paths, str(Path(include_path).resolve())]))
+        paths = list(dict.fromkeys([*paths, folder]))
         logging.getLogger("lm_eval.tasks._index").addFilter(lambda record: "from None" not in record.getMessage())
     manager = TaskManager(include_path=paths, include_defaults=False, metadata=metadata)
-    tasks = list(_members(manager, manager.match_tasks(list(names))))
+    tasks = list(_members(manager, manager.match_tasks(names)))
     if include_path:
-        _check_files(Path(include_path), [*names, *tasks])
+        _check_files(folder, [*names, *tasks])
         # A variant inherits the tag of the task that it includes, but the tag still stands for our tasks only.
         ours = manager_for().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
@@ -78,7 +79,7 @@ def make_tasks(manager: TaskManager, names: Sequence[str]) -> dict[str, Any]:
 
     If no file is named, lm_eval then uses these objects.
     """
-    made = manager.load(manager.match_tasks(list(names)))
+    made = manager.load(manager.match_tasks(names))
     if all(manager.match_tasks([name]) for name in names):  # other names are files
         vars(manager)["load"] = lambda tasks: made
     return made["tasks"]  # type: ignore[no-any-return]

@@ -63,8 +63,8 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
             lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
     for task in _ours(tasks):
         task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
-    check_room(lengths, context_in_process(str(config.model), config.model_args))
-    model = model_to_probe(str(config.model), config.model_args)
+    check_room(lengths, context_in_process(config.model, config.model_args))
+    model = model_to_probe(config.model, config.model_args)
     if model is not None:
         try:
             completion = probe(model, config.gen_kwargs)
@@ -76,7 +76,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
         check_room(lengths, context_of(model))
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
-    check_tokenizer(config.model, config.model_args, bool(config.apply_chat_template))
+    check_tokenizer(config.model, config.model_args, config.apply_chat_template)
     return manager, tasks
 
 
@@ -176,7 +176,7 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
 
 def folder_of(config: EvaluatorConfig) -> Path:
     """Return the folder of the run's files: the parent of a ``.json`` file, else a folder named after the model."""
-    path = Path(str(config.output_path))
+    path = Path(config.output_path)
     return path.parent if path.suffix == ".json" else path / sanitize_model_name(model_name(config) or "model")
 
 
