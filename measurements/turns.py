@@ -166,11 +166,11 @@ class Measured:
         self, address: str, examples: int, connections: int, mean: float, sigma: float, cache: str = ""
     ) -> None:
         model = LocalChatCompletion(base_url=address, model="m", num_concurrent=connections, max_retries=1)
-        evaluate_with_known_model(self._run)(lm=CachingLM(model, cache) if cache else model, limit=examples)
+        evaluate_with_known_model(self._run)(CachingLM(model, cache) if cache else model, {}, limit=examples)
         self.conversations = [delays(chat, mean, sigma) for chat in self._chats]
         assert self.turns == sum(map(len, self.conversations))
 
-    def _run(self, lm: Any, limit: int) -> None:
+    def _run(self, lm: Any, task_dict: Any, limit: int) -> None:
         metadata = {"medcalc_bench": {"tool_format": FORMAT}}
         manager = TaskManager(include_path=str(tasks_path()), include_defaults=False, metadata=metadata)
         task: Any = manager.load(TASK)["tasks"][TASK]
