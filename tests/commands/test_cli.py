@@ -1,8 +1,10 @@
 """The command lines: the stock ``lm_eval`` with our tasks on real backends, and ``medtasks`` itself."""
 
+import json
 import logging
 import os
 import sys
+from dataclasses import fields
 
 import pytest
 from commanding import exit_code, one_line
@@ -56,6 +58,12 @@ def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
     output, errors = capsys.readouterr()
     assert (output, errors.count("\n")) == ("", 1)
     assert message in one_line(errors)
+
+
+@pytest.mark.parametrize(("name", "arguments"), table("command_arguments"))
+def test_the_arguments_of_a_command_and_their_defaults(name, arguments):
+    found = {field.name: field.default for field in fields(cli.COMMANDS[name]) if field.init}
+    assert json.loads(json.dumps(found, default=lambda _: "required")) == arguments
 
 
 def test_bare_it_lists_the_commands(capsys):

@@ -224,6 +224,10 @@ def test_what_is_not_there_is_an_error(saved, settings, message):
 def test_what_is_printed_to_the_letter(found):
     """Every task, group and breakdown with its values, tests and counts; then a plan."""
     assert printed(found, 5) == table("comparison")
+    runs = [line.split() for line in next(iter(comparison_lines(found))).splitlines()]
+    assert runs == [
+        [name, run.name, run.date[:19], str(run.path)] for name, run in zip("AB", (found.a, found.b), strict=True)
+    ]
 
 
 KEYS = "task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few"

@@ -157,12 +157,17 @@ def packed(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["log.eval", "log.json", "scenario_state.json"])
-def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [("log.eval", "sample 9_epoch_1"), ("log.json", "sample 4"), ("scenario_state.json", "request 4")],
+)
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, left_out, tmp_path, capsys):
     score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
     path = packed(tmp_path) if name == "log.eval" else OTHERS / name
     run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
-    assert run.model == "org/m" and "left out records without a response that is text: 1 (" in problem
+    assert (
+        run.model == "org/m" and problem == f"{path}: left out records without a response that is text: 1 ({left_out})"
+    )
     task = run.tasks["medcalc_bench"]
     assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
     assert [sample.details[STRICT]["other_scores"] for sample in task.samples] == [{score: 0}, {score: 1}, {score: 1}]

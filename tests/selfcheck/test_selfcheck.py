@@ -86,6 +86,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     checked(monkeypatch, "medhallu")
     assert main(["selfcheck", "--limit", "2", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
+    assert (found["runs"], found["report"]) == ("medtasks_selfcheck/runs", "medtasks_selfcheck/report.html")
     assert not found["passed"] and all(score["as_expected"] for score in found["scores"])
     assert found["problems"] == [
         "medhallu: score() returns rewards, but no metric of that name is declared",

@@ -161,7 +161,8 @@ def test_the_example_is_a_plan():
     content = yaml.safe_load(EXAMPLE.partition("\nflags are")[0])["example of a plan"]
     plan = Plan(**content)
     names = [model.settings["model_args"].get("model") for model in plan.models]
-    assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and len(plan.jobs()) == 2 + 2 * 3 + 1 + 2
+    assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and Plan.model_fields.keys() == content.keys()
+    assert len(plan.jobs()) == 2 + 2 * 3 + 1 + 2
 
 
 def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
