@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.registered import problems_of
 from medtasks_utils.statistics.aggregation import MACRO
-from medtasks_utils.statistics.metrics import ACC, Metric
+from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
 
 REQUIRED = ("name", "title", "options", "truth", "default_task", "checked_tasks", "repositories", "metrics")
 
@@ -113,6 +114,10 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
 # ---- what benchmarks declare
 
 
+def facts_of(metrics: Iterable[Metric]) -> list[tuple[Any, ...]]:
+    return [(each.name, each.aggregation.name, each.unit, each.higher_is_better) for each in metrics]
+
+
 def declared(benchmark: Benchmark, attribute: str) -> Any:
     """An attribute as JSON has it; of options their defaults, of metrics all but their functions."""
     if attribute == "options":
@@ -121,7 +126,7 @@ def declared(benchmark: Benchmark, attribute: str) -> Any:
         return sorted(getattr(benchmark.options, attribute))
     value = getattr(benchmark.options if attribute == "needs" else benchmark, attribute)
     if attribute == "metrics":
-        value = [(each.name, each.aggregation.name, each.unit, each.higher_is_better) for each in value]
+        value = facts_of(value)
     if attribute == "breakdowns":
         value = [(each.name, each.metrics, each.order) for each in value]
     return json.loads(json.dumps(value))
@@ -131,3 +136,15 @@ def declared(benchmark: Benchmark, attribute: str) -> Any:
 def test_what_prompts_results_and_signatures_depend_on(benchmark, attributes):
     found = {attribute: declared(benchmarks()[benchmark], attribute) for attribute in attributes}
     assert found == attributes
+
+
+def test_metrics_that_tasks_of_any_benchmark_report():
+    assert facts_of((*TOOL_METRICS, *REPLY_METRICS, *REPEAT_METRICS)) == [
+        ("tool_calls", "mean", "count", None),
+        ("turns", "mean", "count", None),
+        ("tool_errors", "mean", "count", False),
+        ("cut", "mean", "share", False),
+        ("acc_finished", "mean", "share", True),
+        *((name, "mean", "share", True) for name in ("maj@k", "all@k", "any@k")),
+        ("agreement", "mean", "share", None),
+    ]
