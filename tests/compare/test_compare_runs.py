@@ -184,6 +184,15 @@ def test_the_same_examples_are_compared_where_values_are_missing(tmp_path, lost)
     assert any(f"acc: {lost} of 20 examples" in warning for warning in found.warnings)
 
 
+def test_one_cut_reply_more_of_28_is_warned_of(pair_of_runs):
+    for path, first in zip(pair_of_runs, "01", strict=True):
+        log = sample_file(path, "medhallu")
+        ends = cycle([first, *"0" * 27])  # the lines of a filter lie together
+        log.write_text(re.sub('(?<="cut": )null', lambda _, ends=ends: next(ends), log.read_text()))
+    (warning,) = compare_runs(*map(one_run, pair_of_runs)).warnings
+    assert warning.startswith("medhallu: 0.0% of the replies in A and 3.6% in B were cut")
+
+
 def test_a_task_without_samples_is_an_error(pair_of_runs):
     sample_file(pair_of_runs[1], "medhallu").unlink()
     with pytest.raises(MedtasksError, match=r"\b0 (samples )?in B.*--log_samples"):
