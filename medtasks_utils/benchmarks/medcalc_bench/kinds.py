@@ -4,7 +4,6 @@ The kind is that of the calculator (``calculators.csv``), except that gestationa
 (:class:`Days`). The column ``Output Type`` is not used, since it is wrong for some calculators.
 """
 
-import csv
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.extraction import numbers
 from medtasks_utils.extraction.dates import strict_date
 from medtasks_utils.extraction.durations import strict_weeks_days
@@ -174,9 +174,10 @@ class CalculatorRecord(NamedTuple):
     name: str
 
 
-with (Path(__file__).parent / "calculators.csv").open(encoding="utf-8") as _file:
-    CALCULATORS = [CalculatorRecord(int(row["id"]), row["category"], KINDS[row["kind"]], row["name"])
-                   for row in csv.DictReader(_file)]  # fmt: skip
+CALCULATORS = [
+    CalculatorRecord(int(row["id"]), row["category"], KINDS[row["kind"]], row["name"])
+    for row in read_rows(Path(__file__).with_name("calculators.csv"))
+]
 CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATORS))
 
 

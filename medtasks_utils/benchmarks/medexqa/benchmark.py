@@ -168,8 +168,9 @@ class MedExQA(ChoiceBenchmark):
         """
         reading = self.read(text, example, options)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
-            way, words = self.found_by(reading), reading.words
-            return Answer(reading.value, text, found_by=way, certainty=reading.certainty, words=words)
+            return Answer(
+                reading.value, text, found_by=self.found_by(reading), certainty=reading.certainty, words=reading.words
+            )
         final = final_text(without_continuation(text))
         letter = None if reading.candidates else only_letter(final, example["options"])
         if letter is not None:
