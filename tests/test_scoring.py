@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from given import FILE, TASK, sample_rows, table
+from given import FILE, TASK, each_row, sample_rows
 from running import evaluate, load, right_answer
 from saved_runs import save_run
 
@@ -37,7 +37,7 @@ def test_a_response_is_scored_as_in_a_run(benchmark):
         assert found.metrics == {metric: sample[metric] for metric in sample["metrics"] if metric not in of_reply}
 
 
-@pytest.mark.parametrize(("task", "response", "options", "expected"), table("scored"))
+@each_row("scored")
 def test_what_strict_makes_of_a_response_to_the_first_row(task, response, options, expected):
     (benchmark,) = [name for name in FILE if task.startswith(name)]
     found = score(task, sample_rows(FILE[benchmark])[0], response, **options)["strict-match"]
@@ -58,7 +58,7 @@ def test_explanations_are_scored_if_asked_for():
         asked.many([row, row], ["A"])
 
 
-@pytest.mark.parametrize(("task", "row", "response", "options", "kind", "message"), table("scored_refused"))
+@each_row("scored_refused")
 def test_mistakes_are_errors(task, row, response, options, kind, message):
     """A row is one of a file of the sample where the table names the file."""
     given = sample_rows(row)[0] if isinstance(row, str) else row

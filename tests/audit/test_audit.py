@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import GENERATION_TASKS, table
+from given import GENERATION_TASKS, each_row
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
@@ -57,7 +57,7 @@ def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, draw
     assert covered / 2000 >= 0.93
 
 
-@pytest.mark.parametrize(("base", "gains", "losses", "expected"), table("estimates"))
+@each_row("estimates")
 def test_shares_and_changes_combine_strata_by_the_distances_from_wilson_s_ends(base, gains, losses, expected):
     """Worked out with SciPy's intervals; gains and losses exclude each other, and what was wholly read has no width."""
     found = estimated(strata_of(gains, losses), "gained", "lost" if losses else "", base)
@@ -87,7 +87,7 @@ def audited(case: Item, reply: str) -> tuple[Any, str]:
     return asyncio.run(Auditor().judge(case, ask)).output["stated"], asked[0]
 
 
-@pytest.mark.parametrize(("kind", "reply", "read"), table("audit_lines"))
+@each_row("audit_lines")
 def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
     if read is None:
         with pytest.raises(UnreadableError):
@@ -96,7 +96,7 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
         assert audited(item(kind), reply)[0] == read
 
 
-@pytest.mark.parametrize(("kind", "one", "other", "same"), table("same_readings"))
+@each_row("same_readings")
 def test_readings_of_the_same_answer(kind, one, other, same):
     assert item(kind).is_same(one, other) == same
 
@@ -113,7 +113,7 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
     assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked
 
 
-@pytest.mark.parametrize(("certainty", "strict", "flexible", "stratum"), table("strata"))
+@each_row("strata")
 def test_unsure_readings_are_doubtful(certainty, strict, flexible, stratum):
     """From a certainty below one half, where the filters disagree, and where one of them read nothing."""
     answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}

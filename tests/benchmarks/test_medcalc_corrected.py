@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, table
+from given import BY_CALCULATOR, each_row
 from running import documents, evaluate, load, reader
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
@@ -30,7 +30,7 @@ def test_rows_are_judged_as_their_calculator_says():
 # ---- reading, judgement, metrics
 
 
-@pytest.mark.parametrize(("answer", "strict", "flexible"), table("gestational_ages"))
+@each_row("gestational_ages")
 def test_gestational_age_in_days(answer, strict, flexible):
     task = reader(TASK)
     doc = task.eval_docs[5]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from given import GENERATION_TASKS, table
+from given import GENERATION_TASKS, each_row, table
 from running import documents, load
 
 from medtasks_utils.errors import UsageError
@@ -54,14 +54,14 @@ def test_version_is_another_name_of_dataset_version():
     assert "unknown option 'version'" in error("medhallu", medhallu={"version": "1.2"})
 
 
-@pytest.mark.parametrize(("given", "weights"), table("weights"))
+@each_row("weights")
 def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(given, weights, warnings_of_harness):
     options = load("medexqa_all", medexqa=given).options
     assert [options.mcq_weight, options.explanation_weight] == weights
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
 
 
-@pytest.mark.parametrize(("metadata", "says"), table("misspelt_options"))
+@each_row("misspelt_options")
 def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
     (name,) = metadata
     for task in [TASK[name]] if name in TASK else GENERATION_TASKS:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, GENERATION_TASKS, ROW, table, write_rows
+from given import FILE, GENERATION_TASKS, ROW, each_row, table, write_rows
 from running import Chat, Scripted, evaluate
 
 # ---- rows that the prompts below are made of
@@ -70,8 +70,8 @@ def test_the_messages_to_the_letter(rows, task, options, system, user):
 # ---- few-shot examples
 
 
-@pytest.mark.parametrize(("task", "expected"), table("prompts_few_shot"))
-def test_few_shot_examples(rows, task, expected):
+@each_row("prompts_few_shot")
+def test_few_shot_examples(task, expected, rows):
     assert chats(task, rows, num_fewshot=1) == [expected]
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
     assert chats(task, rows), "what is not needed is not read"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
-from given import ROOT, table
+from given import ROOT, each_row
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
@@ -132,7 +132,7 @@ def declared(benchmark: Benchmark, attribute: str) -> Any:
     return json.loads(json.dumps(value))
 
 
-@pytest.mark.parametrize(("benchmark", "attributes"), table("declarations"))
+@each_row("declarations")
 def test_what_prompts_results_and_signatures_depend_on(benchmark, attributes):
     found = {attribute: declared(benchmarks()[benchmark], attribute) for attribute in attributes}
     assert found == attributes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, FILE, ROW, TASK, Row, medmcqa_rows, sample_rows, table, write_rows
+from given import BY_CALCULATOR, FILE, ROW, TASK, Row, each_row, medmcqa_rows, sample_rows, table, write_rows
 from running import documents, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.base import LoadReport
@@ -38,16 +38,16 @@ def few_shot(task: Any) -> list[Row]:
     return found
 
 
-@pytest.mark.parametrize(("benchmark", "change", "examples"), table("examples"))
-def test_a_row_becomes_examples_to_the_letter(data, benchmark, change, examples):
+@each_row("examples")
+def test_a_row_becomes_examples_to_the_letter(benchmark, change, examples, data):
     assert made(data, benchmark, change) == examples
 
 
 # ---- what is refused, what is left out, what may be written in several ways
 
 
-@pytest.mark.parametrize(("benchmark", "change", "says"), table("rows_refused"))
-def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(data, benchmark, change, says):
+@each_row("rows_refused")
+def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(benchmark, change, says, data):
     with pytest.raises(DataError) as caught:
         made(data, benchmark, {}, change)
     message = str(caught.value)
@@ -66,8 +66,8 @@ def test_a_row_without_a_label_is_left_out_and_counted(data, caplog):
     assert len(warnings) == len(labels) and all("left out 2 rows: no usable label in cop" in each for each in warnings)
 
 
-@pytest.mark.parametrize(("benchmark", "column", "written", "name"), table("spellings"))
-def test_spellings_of_categories(data, benchmark, column, written, name):
+@each_row("spellings")
+def test_spellings_of_categories(benchmark, column, written, name, data):
     assert {doc["category"] for doc in made(data, benchmark, {column: written})} == {name}
 
 
@@ -102,13 +102,13 @@ def labelled(cops: list[int | None]) -> list[Row]:
     return [{**row, "cop": cop} for row, cop in zip(medmcqa_rows(len(cops)), cops, strict=True)]
 
 
-@pytest.mark.parametrize(("cops", "letters"), table("bases_of_cop"))
-def test_one_0_or_one_4_settles_the_base_of_the_whole_split(data, cops, letters):
+@each_row("bases_of_cop")
+def test_one_0_or_one_4_settles_the_base_of_the_whole_split(cops, letters, data):
     assert "".join(doc["answer_letter"] for doc in medmcqa(data, labelled(cops))) == letters
 
 
-@pytest.mark.parametrize(("cops", "says"), table("cops_refused"))
-def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(data, cops, says):
+@each_row("cops_refused")
+def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(cops, says, data):
     with pytest.raises(DataError, match=rf"validation\.jsonl{says}"):
         medmcqa(data, labelled(cops))
 
@@ -158,8 +158,8 @@ def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data):
 # ---- the option split
 
 
-@pytest.mark.parametrize(("task", "split", "path"), table("splits"))
-def test_another_split_to_evaluate_on(data, task, split, path):
+@each_row("splits")
+def test_another_split_to_evaluate_on(task, split, path, data):
     benchmark = path.split("/")[0]
     for place, question in ((FILE[benchmark], "no"), (path, "yes")):
         name = "Question" if benchmark == "medcalc_bench" else "question"
@@ -178,7 +178,7 @@ def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task, benchma
 # ---- MedExQA
 
 
-@pytest.mark.parametrize(("given", "expected"), table("specialties"))
+@each_row("specialties")
 def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
     found = documents(load("medexqa_all", medexqa={} if given is None else {"specialty": given}))
     codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
@@ -186,7 +186,7 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
     assert Counter(codes[doc["specialty"]] for doc in found) == counts
 
 
-@pytest.mark.parametrize(("name", "options", "says"), table("options_refused"))
+@each_row("options_refused")
 def test_options_that_cannot_apply_to_a_task_are_refused(name, options, says):
     with pytest.raises(UsageError, match=says):
         manager({"medexqa": options}).load([name])
@@ -278,6 +278,6 @@ def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data):
         made(data, "medhallu", {}, difficulty="hard")
 
 
-@pytest.mark.parametrize(("knowledge", "passages"), table("knowledge"))
-def test_knowledge_as_a_list_or_printed_as_text(data, knowledge, passages):
+@each_row("knowledge")
+def test_knowledge_as_a_list_or_printed_as_text(knowledge, passages, data):
     assert {doc["knowledge"] for doc in made(data, "medhallu", {"Knowledge": knowledge})} == {"\n\n".join(passages)}

@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-from given import table
+from given import each_row, table
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medexqa.authors import misspelt_option, only_letter
@@ -11,7 +10,7 @@ from medtasks_utils.benchmarks.medexqa.authors import misspelt_option, only_lett
 EXAMPLES = {benchmark: examples for benchmark, change, examples in table("examples") if not change}
 
 
-@pytest.mark.parametrize(("name", "number", "options", "response", "expected"), table("scores"))
+@each_row("scores")
 def test_what_a_response_scores_by_the_strict_reading(name, number, options, response, expected):
     benchmark, example = benchmarks()[name], EXAMPLES[name][number]
     settings = benchmark.options(**options)
@@ -19,11 +18,11 @@ def test_what_a_response_scores_by_the_strict_reading(name, number, options, res
     assert json.loads(json.dumps(scores)) == expected
 
 
-@pytest.mark.parametrize(("text", "options", "letter"), table("almost_quoted"))
+@each_row("almost_quoted")
 def test_an_option_that_is_almost_quoted(text, options, letter):
     assert misspelt_option(text, options) == letter
 
 
-@pytest.mark.parametrize(("text", "letter"), table("only_letters"))
+@each_row("only_letters")
 def test_a_letter_counts_if_no_other_is_mentioned(text, letter):
     assert only_letter(text, ["one", "two.", "three", ""]) == letter

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, table
+from given import BY_CALCULATOR, each_row, table
 from running import documents, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
@@ -81,7 +81,7 @@ def test_medexqa_s_two_deliberate_differences():
 # ---- MedCalc-Bench's rules, on our own examples
 
 
-@pytest.mark.parametrize(("judgement", "content", "limits", "truth", "right"), table("judgements"))
+@each_row("judgements")
 def test_medcalc_s_four_kinds_of_judgement(judgement, content, limits, truth, right):
     lower, upper = limits
     doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}

@@ -1,11 +1,10 @@
 """How an answer was found is told in the logged sample, so that form is told from knowledge."""
 
-import pytest
-from given import table
+from given import each_row
 from running import reader
 
 
-@pytest.mark.parametrize(("task", "filter_name", "response", "found_by"), table("found_by"))
+@each_row("found_by")
 def test_an_answer_says_how_it_was_found(task, filter_name, response, found_by):
     loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")

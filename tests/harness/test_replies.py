@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import table
+from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +53,7 @@ def test_a_reply_passes_through_caches_as_it_is():
     assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
 
 
-@pytest.mark.parametrize(("status", "body", "kind", "is_busy"), table("refusals"))
+@each_row("refusals")
 def test_a_refusal_is_of_the_prompt_the_request_or_the_moment(status, body, kind, is_busy):
     with pytest.raises(MedtasksError) as raised:
         read(status, body, "http://a", "m", retry_after="7")
@@ -71,7 +71,7 @@ def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes():
 # ---- models in this process
 
 
-@pytest.mark.parametrize(("backend", "ends", "tokens", "facts"), table("ends_of_tokens"))
+@each_row("ends_of_tokens")
 def test_the_end_of_a_reply_is_read_from_its_tokens(backend, ends, tokens, facts):
     """A prompt has two tokens, a reply up to four; 0 and 9 end a text, and so does a full stop, which is 5."""
     config = SimpleNamespace(eos_token_id=ends)

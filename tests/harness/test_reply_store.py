@@ -19,7 +19,7 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 from commanding import clean_environment
-from given import table
+from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 from local_server import Answer, LocalServer, Request, completion
@@ -302,7 +302,7 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
     return kept
 
 
-@pytest.mark.parametrize(("turns", "before", "now", "is_taken"), table("conversations_kept"))
+@each_row("conversations_kept")
 def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is_taken, tmp_path):
     for settings, is_kept in ((before, False), (now, is_taken)):
         store = ReplyStore(tmp_path, MODEL, extend=True)

@@ -3,8 +3,7 @@
 import re
 from typing import Any
 
-import pytest
-from given import Row, table
+from given import Row, each_row
 from running import evaluate, load, manager, right_answer
 
 from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
@@ -25,7 +24,7 @@ def signed(task: str = "medhallu", /, **settings: Any) -> str:
 # ---- what is in it
 
 
-@pytest.mark.parametrize(("task", "expected"), table("signatures"))
+@each_row("signatures")
 def test_every_result_has_one_for_each_filter(task, expected):
     """Equal to those of earlier versions but for the rows, which are the sample's, and the versions."""
     found = signatures(task)
@@ -41,7 +40,7 @@ def test_every_result_has_one_for_each_filter(task, expected):
 # ---- what changes it
 
 
-@pytest.mark.parametrize(("task", "settings", "change", "refused", "warned"), table("signature_changes"))
+@each_row("signature_changes")
 def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affair_warned_of(
     task, settings, change, refused, warned
 ):

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
-from given import FILE, ROW, TASK, TASKS, Row, medmcqa_rows, sample_rows, table, write_rows
+from given import FILE, ROW, TASK, TASKS, Row, each_row, medmcqa_rows, sample_rows, write_rows
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
 from running import documents, load
@@ -39,8 +39,8 @@ ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " 
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
-@pytest.mark.parametrize(("task", "files"), table("files_of_tasks"))
-def test_every_format_of_every_benchmark_loads_the_same_documents(data, task, files, suffix):
+@each_row("files_of_tasks")
+def test_every_format_of_every_benchmark_loads_the_same_documents(task, files, data, suffix):
     for source in files:
         rows = sample_rows(source)
         if suffix == "parquet" and "Calculator ID" in rows[0]:
@@ -61,8 +61,8 @@ def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data, suffix)
     assert [doc["question"], doc["explanation_2"], *doc["options"]] == ["null", "N/A", "None", "NA", "", "nan"]
 
 
-@pytest.mark.parametrize(("task", "benchmark", "layout"), table("layouts"))
-def test_layouts(data, task, benchmark, layout):
+@each_row("layouts")
+def test_layouts(task, benchmark, layout, data):
     source = "medcalc_bench/corrected.csv" if task.endswith("corrected") else FILE[benchmark]
     rows = sample_rows(source)
     share = -(-len(rows) // len(layout))
@@ -107,8 +107,8 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
     assert "no folder" in missing and benchmark in missing and str(data) in missing and '"sample"' in missing
 
 
-@pytest.mark.parametrize(("benchmark", "column"), table("missing_columns"))
-def test_a_missing_column_is_named_with_those_there_are(data, benchmark, column):
+@each_row("missing_columns")
+def test_a_missing_column_is_named_with_those_there_are(benchmark, column, data):
     cut = {name: value for name, value in ROW[benchmark].items() if name != column}
     write_rows([cut], data / FILE[benchmark])
     message = message_of(TASK[benchmark], data)
@@ -180,8 +180,8 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize(("task", "repository", "revision", "files"), table("repositories"))
-def test_the_repository_the_revision_and_the_files_of_each_task(asked, task, repository, revision, files):
+@each_row("repositories")
+def test_the_repository_the_revision_and_the_files_of_each_task(task, repository, revision, files, asked):
     assert reads(task, Path("hub"), revision="a model's own") == documents(load(task))
     for *of, patterns in asked:
         assert of == [repository, revision]

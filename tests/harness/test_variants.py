@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import TASK_OF, TASKS, Row, table
+from given import TASK_OF, TASKS, Row, each_row, table
 from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
 from running import load
@@ -39,8 +39,8 @@ def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-@pytest.mark.parametrize(("fields", "said"), table("variants_refused"))
-def test_a_field_that_cannot_work_is_one_error_that_names_it(tmp_path, benchmark, fields, said):
+@each_row("variants_refused")
+def test_a_field_that_cannot_work_is_one_error_that_names_it(fields, said, tmp_path, benchmark):
     if fields.startswith("validation_split") and benchmark != "medmcqa":
         fields = fields.replace("validation_split", "test_split")
     with pytest.raises(MedtasksError) as caught:
@@ -54,8 +54,8 @@ def test_a_field_of_an_included_file_is_named_by_its_line(tmp_path):
         made(tmp_path, "medmcqa", "include: other.yaml")
 
 
-@pytest.mark.parametrize(("text", "says"), table("variants_unreadable"))
-def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(tmp_path, text, says):
+@each_row("variants_unreadable")
+def test_a_file_that_cannot_be_read_is_one_error_that_names_its_line(text, says, tmp_path):
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     (tmp_path / "variant.yaml").write_text(text.replace("BASE", str(TASKS / "medmcqa")) + "\n")
     with pytest.raises(MedtasksError) as caught:
@@ -142,7 +142,7 @@ def test_tools_are_described_after_a_description_of_ones_own(tmp_path):
     assert without.config.description == "Be brief."
 
 
-@pytest.mark.parametrize(("benchmark", "text", "value"), table("filter_contents"))
+@each_row("filter_contents")
 def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, text, value):
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     which = benchmarks()[benchmark]

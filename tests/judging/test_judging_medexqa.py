@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import MEDEXQA_COLUMNS, Row, table, write_rows
+from given import MEDEXQA_COLUMNS, Row, each_row, write_rows
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault, LocalServer
@@ -162,7 +162,7 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
     assert model.prompts == []
 
 
-@pytest.mark.parametrize(("metadata", "match"), table("bad_judge_options"))
+@each_row("bad_judge_options")
 def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
     with pytest.raises(UsageError, match=match) as caught:
         load(TASK, **metadata)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
-from given import table
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from judge_server import LABELS, geval_reply
@@ -26,7 +26,7 @@ def test_an_object_is_read_in_any_wrapping(around, score, read):
         assert read_object(around.replace("{}", text, 1)) == {**reply, "final_score": read}
 
 
-@pytest.mark.parametrize(("reader", "text"), table("unreadable_replies"))
+@each_row("unreadable_replies")
 def test_no_score_and_no_claims_are_made_of_anything_else(reader, text):
     with pytest.raises(UnreadableError):
         {"score": read_object, "claims": read_claims}[reader](text)

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, json_lines, table
+from given import GENERATION_TASKS, TASK_OF, Row, each_row, json_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
@@ -186,7 +186,7 @@ def test_samples_without_a_results_file_are_read(results):
 # ---- tasks of others
 
 
-@pytest.mark.parametrize(("task", "config", "benchmark"), table("benchmark_of"))
+@each_row("benchmark_of")
 def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark):
     assert benchmark_of(task, config) == benchmark
 

@@ -15,7 +15,7 @@ from unittest.mock import Mock
 
 import psutil
 import pytest
-from given import table
+from given import each_row, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,8 +113,8 @@ def test_endless_output_ends(sandbox):
     assert "the output exceeded 16 MiB" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
-@pytest.mark.parametrize(("code", "text"), table("sandbox_texts"))
-def test_texts(sandbox, code, text):
+@each_row("sandbox_texts")
+def test_texts(code, text, sandbox):
     (shown,) = run(sandbox, code)
     assert shown.endswith(text) if text else shown == ""
 
@@ -160,8 +160,8 @@ def test_a_session_without_room_says_that_it_is_lost():
     assert texts(anew) == ["'anew'"]
 
 
-@pytest.mark.parametrize(("limits", "wanted", "raised", "most"), table("open_files"))
-def test_sessions_use_half_of_the_open_files(monkeypatch, limits, wanted, raised, most):
+@each_row("open_files")
+def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monkeypatch):
     set_limit = Mock()
     monkeypatch.setattr("resource.getrlimit", lambda kind: limits)
     monkeypatch.setattr("resource.setrlimit", set_limit)
@@ -175,8 +175,8 @@ def test_the_limits_of_a_process(sandbox):
     assert run(sandbox, code) == [str([(0, 0)] * 6 + [(64, 64)])]
 
 
-@pytest.mark.parametrize(("version", "files", "network", "scoped"), table("landlock"))
-def test_landlock_forbids_all_that_its_version_knows(monkeypatch, version, files, network, scoped):
+@each_row("landlock")
+def test_landlock_forbids_all_that_its_version_knows(version, files, network, scoped, monkeypatch):
     calls = Mock(side_effect=[version, os.open(os.devnull, os.O_RDONLY)])
     monkeypatch.setattr(kernel_filters, "libc", calls)
     kernel_filters.landlock([])

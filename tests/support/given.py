@@ -1,13 +1,15 @@
 """What tests are given: paths, rows, data directories, tables of cases."""
 
 import datetime
+import inspect
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas
+import pytest
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
 from medtasks_utils.benchmarks.tables import read_rows
@@ -36,6 +38,16 @@ def table(name: str) -> list[Any]:
     """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
     (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
     return json_lines(path)
+
+
+def each_row(name: str, *more: list[Any]) -> Callable[[Any], Any]:
+    """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments."""
+    rows = [*table(name), *more]
+
+    def run(test: Any) -> Any:
+        return pytest.mark.parametrize([*inspect.signature(test).parameters][: len(rows[0])], rows)(test)
+
+    return run
 
 
 def sample_rows(name: str) -> list[Row]:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from commanding import clean_environment
 from filelock import FileLock
-from given import ROOT, table
+from given import ROOT, each_row
 from judge_server import JudgeServer
 from local_server import Fault
 from saved_runs import drawn, save_run
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
 
 
-@pytest.mark.parametrize(("runs", "lines"), table("status"))
+@each_row("status")
 def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_path, server, capsys):
     """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
     large = {"name": "m", "model": "dummy", "resources": {"cpus": 9}}
@@ -116,8 +116,8 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_pat
     assert not server.requests
 
 
-@pytest.mark.parametrize(("changed", "named"), table("sweep_mistakes"))
-def test_a_wrong_plan_is_one_line_before_anything_runs(tmp_path, server, capsys, changed, named):
+@each_row("sweep_mistakes")
+def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, tmp_path, server, capsys):
     path = plan(tmp_path, server, count=1, **changed)
     assert main(["sweep", str(path)]) in (1, 2)
     errors = capsys.readouterr().err.strip().splitlines()
@@ -132,8 +132,8 @@ def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server
     assert str(ROOT) in str(jobs[1].flags())
 
 
-@pytest.mark.parametrize(("gpus", "needs", "seen"), table("shared_out"))
-def test_processors_and_gpus_are_shared_out(tmp_path, server, monkeypatch, gpus, needs, seen):
+@each_row("shared_out")
+def test_processors_and_gpus_are_shared_out(gpus, needs, seen, tmp_path, server, monkeypatch):
     path = plan(tmp_path, server, len(needs))
     content = yaml.safe_load(path.read_text())
     for model, (cpus, count) in zip(content["models"], needs, strict=True):
@@ -179,8 +179,8 @@ class Scripted:
         pass
 
 
-@pytest.mark.parametrize(("codes", "starts", "said"), table("tried_again"))
-def test_what_is_tried_again(tmp_path, server, capsys, codes, starts, said):
+@each_row("tried_again")
+def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
     (job,) = read_plan(plan(tmp_path, server, 1)).jobs()
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
@@ -218,7 +218,7 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     assert "m0" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
 
 
-@pytest.mark.parametrize(("of_run", "of_model", "passed"), table("flags_passed"))
+@each_row("flags_passed")
 def test_which_flags_are_passed(of_run, of_model, passed, tmp_path, server):
     """A run's value counts before a model's; zero and false are values."""
     content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": of_run}]).read_text())

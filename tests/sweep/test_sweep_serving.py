@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-from given import ROOT, table
+from given import ROOT, each_row
 from saved_runs import drawn
 from test_sweep import command, state
 
@@ -74,8 +74,8 @@ def states(folder: Path) -> list[Any]:
     return [json.loads(path.read_text()) for path in sorted(folder.glob("sweep/m/*/job.json"))]
 
 
-@pytest.mark.parametrize(("server", "said"), table("servers_not_ready"))
-def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(tmp_path, server, said):
+@each_row("servers_not_ready")
+def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(server, said, tmp_path):
     log = tmp_path / "sweep" / "m" / "server0.log"
     log.parent.mkdir(parents=True)
     log.write_text("of an earlier attempt\n")
@@ -117,8 +117,8 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
         left_over.wait()
 
 
-@pytest.mark.parametrize(("by_model", "changed", "most"), table("jobs_at_once"))
-def test_how_many_jobs_run_at_once(tmp_path, quick, by_model, changed, most):
+@each_row("jobs_at_once")
+def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
     quick("import sys, time; time.sleep(1); sys.exit(3)")
     content = served(tmp_path, **changed)
     if by_model:
@@ -149,7 +149,7 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
 
 
-@pytest.mark.parametrize(("model", "started", "flags"), table("served_models"))
+@each_row("served_models")
 def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags):
     content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
     job = Plan(**content).jobs()[0]

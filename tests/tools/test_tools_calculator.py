@@ -3,19 +3,19 @@
 import math
 
 import pytest
-from given import table
+from given import each_row
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from medtasks_utils.tools.calculator import MAX_EXPRESSION, CalculatorError, CalculatorTool, calculate, written
 
 
-@pytest.mark.parametrize(("expression", "value"), table("calculator"))
+@each_row("calculator")
 def test_a_value(expression, value):
     assert calculate(expression) == value
 
 
-@pytest.mark.parametrize(("value", "text"), table("calculator_written"))
+@each_row("calculator_written")
 def test_how_a_value_is_written(value, text):
     assert written(value) == text
     assert float(text) == value
@@ -24,7 +24,7 @@ def test_how_a_value_is_written(value, text):
 TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" + " " * 1_000, "1,001 characters; the limit is 1,000")]
 
 
-@pytest.mark.parametrize(("expression", "why"), [*table("calculator_refusals"), *TOO_LONG])
+@each_row("calculator_refusals", *TOO_LONG)
 def test_an_expression_without_a_value_says_why_in_a_line(expression, why):
     with pytest.raises(CalculatorError) as caught:
         calculate(expression)

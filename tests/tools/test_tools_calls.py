@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from given import table
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from tool_caller import tagged
@@ -21,7 +21,7 @@ CODE = "x = 2\nprint(x)"
 RUN = Call("python", CODE)
 
 
-@pytest.mark.parametrize(("reply", "calls", "rest"), table("tool_calls"))
+@each_row("tool_calls")
 def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
     assert read_calls(reply, BOTH) == ([Call(*call) for call in calls], rest)
 
@@ -37,7 +37,7 @@ TOO_LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "problem"), [*table("tool_calls_malformed"), *TOO_LARGE])
+@each_row("tool_calls_malformed", *TOO_LARGE)
 def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     (call,), rest = read_calls(reply, BOTH)
     assert (call.argument, rest) == ("", "")

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from commanding import exit_code
-from given import table
+from given import each_row
 
 
 @pytest.fixture
@@ -19,13 +19,13 @@ def tool(monkeypatch, capsys):
     return run
 
 
-@pytest.mark.parametrize(("given", "words", "code", "out", "errors"), table("tool_by_hand"))
-def test_a_result_is_printed_and_an_error_is_exit_code_1(tool, given, words, code, out, errors):
+@each_row("tool_by_hand")
+def test_a_result_is_printed_and_an_error_is_exit_code_1(given, words, code, out, errors, tool):
     assert tool(given, *words) == (code, out, errors)
 
 
-@pytest.mark.parametrize(("words", "said"), table("tool_usage"))
-def test_wrong_usage_is_exit_code_2(tool, words, said):
+@each_row("tool_usage")
+def test_wrong_usage_is_exit_code_2(words, said, tool):
     code, _, errors = tool("", *words)
     assert code == 2 and said in errors
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from given import table
+from given import each_row
 from running import Chat, Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
@@ -89,7 +89,7 @@ def test_an_endless_caller_ends_after_max_turns_unanswered():
     )
 
 
-@pytest.mark.parametrize(("answer_format", "text", "is_answer"), table("final_answers"))
+@each_row("final_answers")
 def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format, text, is_answer):
     options = {"medcalc_bench": {"answer_format": answer_format, "max_turns": 2}}
     model = Caller(lambda chat: f"{text}\n{tagged('calculator', '2')}")

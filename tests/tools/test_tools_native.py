@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from given import table
+from given import each_row, table
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from local_server import Fault, LocalServer, completion
 from running import Chat, Scripted, evaluate, load, samples
@@ -30,7 +30,7 @@ def heard(text: str, *calls: Any) -> Any:
     return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
 
 
-@pytest.mark.parametrize(("entry", "name", "argument", "problem", "back"), table("native_calls"))
+@each_row("native_calls")
 def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, name, argument, problem, back):
     said = heard("Now.", entry)
     (call,), (field,) = said.calls, said.message["tool_calls"]
