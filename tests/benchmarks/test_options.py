@@ -1,49 +1,40 @@
 """Options under ``--metadata``: what is accepted, and the one line that a wrong one ends in."""
 
-from typing import Any
+from functools import partial
 
 import pytest
-from given import GENERATION_TASKS, each_row, table
+from given import GENERATION_TASKS, TASK_OF, each_row, error_line
 from running import documents, load
 
 from medtasks_utils.errors import UsageError
 
-TASK = dict(zip(("medmcqa", "medexqa", "medcalc_bench", "medhallu"), GENERATION_TASKS, strict=True))
-OPTIONS = table("options")
-"""A benchmark, an option, values that it takes, and values that it does not."""
+error = partial(error_line, UsageError, load)
 
 
-def error(task: str, **metadata: Any) -> str:
-    with pytest.raises(UsageError) as caught:
-        load(task, **metadata)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-@pytest.mark.parametrize(("benchmark", "option", "valid", "wrong"), OPTIONS)
+@each_row("options")
 def test_what_an_option_takes_and_what_it_does_not(benchmark, option, valid, wrong):
     for value in valid:
-        taken = load(TASK[benchmark], **{benchmark: {option: value}}).options
+        taken = load(TASK_OF[benchmark], **{benchmark: {option: value}}).options
         if option not in ("specialty", "explanation_metrics"):  # written in many ways
             assert getattr(taken, option) == value
     for value in wrong:
-        problem = error(TASK[benchmark], **{benchmark: {option: value}})
+        problem = error(TASK_OF[benchmark], **{benchmark: {option: value}})
         assert option in problem and benchmark in problem and "Valid options" not in problem, value
-    _, _, listed = error(TASK[benchmark], **{benchmark: {"no_option": 1}}).partition("Valid options of")
+    _, _, listed = error(TASK_OF[benchmark], **{benchmark: {"no_option": 1}}).partition("Valid options of")
     assert f"{option} " in listed
     if option != "seed":  # a model argument, too: at the top level it says nothing
-        assert f'{{"{benchmark}": {{"{option}": ...}}}}' in error(TASK[benchmark], **{option: valid[-1]})
+        assert f'{{"{benchmark}": {{"{option}": ...}}}}' in error(TASK_OF[benchmark], **{option: valid[-1]})
 
 
-@pytest.mark.parametrize("benchmark", TASK)
+@pytest.mark.parametrize("benchmark", TASK_OF)
 def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(benchmark):
-    plain = load(TASK[benchmark], **{benchmark: {}})
+    plain = load(TASK_OF[benchmark], **{benchmark: {}})
     names = {*type(plain.options).model_fields} - {"use_explanations"}  # which these tests switch off
-    nulls = load(TASK[benchmark], **{benchmark: dict.fromkeys(names)})
+    nulls = load(TASK_OF[benchmark], **{benchmark: dict.fromkeys(names)})
     assert nulls.options == plain.options
     assert nulls.options.model_fields_set == plain.options.model_fields_set
     for value in ("repeats=2", ["repeats"], 3, True):
-        assert f"{benchmark} takes a JSON object" in error(TASK[benchmark], **{benchmark: value})
+        assert f"{benchmark} takes a JSON object" in error(TASK_OF[benchmark], **{benchmark: value})
 
 
 def test_version_is_another_name_of_dataset_version():
@@ -64,7 +55,7 @@ def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(given, weights,
 @each_row("misspelt_options")
 def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
     (name,) = metadata
-    for task in [TASK[name]] if name in TASK else GENERATION_TASKS:
+    for task in [TASK_OF[name]] if name in TASK_OF else GENERATION_TASKS:
         message = error(task, **metadata)
         assert says in message
         assert all(option in message for option in metadata[name])
@@ -72,8 +63,8 @@ def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
 
 def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task():
     for_model = {"pretrained": "org/model", "seed": "not a seed", "revision": "main", "version": 7, "temperature": 0.5}
-    for benchmark, name in TASK.items():
-        others = {other: {"repeats": 3} for other in TASK if other not in (benchmark, "medexqa")}
+    for benchmark, name in TASK_OF.items():
+        others = {other: {"repeats": 3} for other in TASK_OF if other not in (benchmark, "medexqa")}
         plain, given = load(name), load(name, **for_model, **others)
         assert given.options == plain.options and documents(given) == documents(plain)
 

@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, FILE, ROW, TASK, Row, each_row, medmcqa_rows, sample_rows, table, write_rows
+from given import (
+    BY_CALCULATOR,
+    FILE,
+    ROW,
+    TASK,
+    Row,
+    each_row,
+    error_line,
+    medmcqa_rows,
+    sample_rows,
+    table,
+    write_rows,
+)
 from running import documents, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.base import LoadReport
@@ -48,11 +60,8 @@ def test_a_row_becomes_examples_to_the_letter(benchmark, change, examples, data)
 
 @each_row("rows_refused")
 def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(benchmark, change, says, data):
-    with pytest.raises(DataError) as caught:
-        made(data, benchmark, {}, change)
-    message = str(caught.value)
-    assert [text for text in (f"{data / FILE[benchmark]}, row 2", *says) if text not in message] == []
-    assert "\n" not in message
+    line = error_line(DataError, made, data, benchmark, {}, change)
+    assert [text for text in (f"{data / FILE[benchmark]}, row 2", *says) if text not in line] == []
 
 
 def test_a_row_without_a_label_is_left_out_and_counted(data, caplog):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
@@ -29,10 +30,7 @@ def of_seed(body: Request) -> Answer:
 # ---- seeds
 
 
-@pytest.mark.parametrize(
-    ("model_args", "gen_kwargs", "base"),
-    [({}, "temperature=0.7", 1234), ({"seed": 5}, "temperature=0.7", 5), ({}, "seed=9", 9)],
-)
+@each_row("first_seeds")
 def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
     with LocalServer(together(4, of_seed)) as server:
         model = model_of(server, num_concurrent=4, **model_args)
@@ -161,22 +159,18 @@ def test_all_generations_are_requested_at_once():
 
 
 @pytest.mark.parametrize(
-    ("answer", "gen_kwargs", "options", "says"),
+    ("says", "answer", "gen_kwargs", "vary_order"),
     [
-        (lambda body: ".", SAMPLED, {}, "sent 1 of n=4 replies"),
-        (lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, {}, "sent n=4 equal replies"),
-        (choices, "max_gen_toks=64", {}, "decoding is greedy"),
-        (choices, SAMPLED, {"vary_order": True}, "its own prompt or conversation"),
-        (refusal(400, "n must be 1"), SAMPLED, {}, "n must be 1"),
+        ("sent 1 of n=4 replies", lambda body: ".", SAMPLED, False),
+        ("sent n=4 equal replies", lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, False),
+        ("decoding is greedy", choices, "max_gen_toks=64", False),
+        ("its own prompt or conversation", choices, SAMPLED, True),
+        ("n must be 1", lambda body: refusal(400, "n must be 1"), SAMPLED, False),
     ],
-    ids=["fewer", "equal", "greedy", "orders", "refused"],
 )
-def test_what_cannot_be_requested_at_once_is_one_line(answer, gen_kwargs, options, says):
-    at_once = {"medmcqa": {**AT_ONCE["medmcqa"], **options}}
-    with (
-        LocalServer(answer if callable(answer) else lambda body: answer) as server,
-        pytest.raises(MedtasksError, match=says),
-    ):
+def test_what_cannot_be_requested_at_once_is_one_line(says, answer, gen_kwargs, vary_order):
+    at_once = {"medmcqa": {**AT_ONCE["medmcqa"], "vary_order": vary_order}}
+    with LocalServer(answer) as server, pytest.raises(MedtasksError, match=says):
         evaluate("medmcqa_openmed", model_of(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
     assert len(server.requests) <= 1
 

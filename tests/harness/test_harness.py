@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import GENERATION_TASKS, Row, table, write_rows
+from given import GENERATION_TASKS, Row, each_row, table, write_rows
 from running import Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
 from saved_runs import save_run
 from scipy.stats import sem
@@ -19,7 +19,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import UNANSWERED
 
 FILTERS = ("strict-match", "flexible-extract")
-METRICS = {task: {*names} for task, names in table("metrics")}
 OF_ENDS = {"cut", "acc_finished"}
 
 
@@ -43,22 +42,19 @@ def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "str
     return result["results"][task][f"{name},{filter_name}"]
 
 
-def stderr(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
-    return metric(result, task, f"{name}_stderr", filter_name)
-
-
 # ---- what is reported and saved
 
 
-@pytest.mark.parametrize("task", METRICS)
-def test_every_metric_and_everything_about_each_example_is_saved(task, tmp_path):
+@each_row("metrics")
+def test_every_metric_and_everything_about_each_example_is_saved(task, names, tmp_path):
+    names = {*names}
     save_run(tmp_path, mixed, tasks=task, metadata={})
     result, samples, docs = saved_results(tmp_path), saved_samples(tmp_path, task), documents(load(task))
     keys = [key for key in result["results"][task] if "," in key]
-    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == METRICS[task] | OF_ENDS
+    assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == names | OF_ENDS
     assert {result["results"][task][f"{name},{FILTERS[0]}"] for name in OF_ENDS} == {"N/A"}  # a scripted model has none
     directions = result["higher_is_better"][task]
-    assert METRICS[task] <= directions.keys()
+    assert names <= directions.keys()
     assert {name for name, better in directions.items() if not better} <= {"unsure_rate", "judge_failures", "cut"}
     assert result["n-samples"][task] == dict.fromkeys(("original", "effective"), len(docs))
     for filter_name in FILTERS:
@@ -66,12 +62,12 @@ def test_every_metric_and_everything_about_each_example_is_saved(task, tmp_path)
         scores = [sample["acc"] for sample in chosen]
         assert metric(result, task, "acc", filter_name) == pytest.approx(fmean(scores))
         if task != "medhallu":  # its examples are clustered by row
-            assert stderr(result, task, "acc", filter_name) == pytest.approx(sem(scores))
+            assert metric(result, task, "acc_stderr", filter_name) == pytest.approx(sem(scores))
         assert [shown(sample["doc"]) for sample in chosen] == docs
         assert [sample["doc_id"] for sample in chosen] == list(range(len(docs)))
         for sample in chosen:
             assert sample["resps"] == [[mixed(sample["doc"])]]
-            assert set(sample["metrics"]) == METRICS[task] | OF_ENDS <= sample.keys()
+            assert set(sample["metrics"]) == names | OF_ENDS <= sample.keys()
             assert (sample["ended"], sample["tokens"]) == (["unknown"], [None])
             doc = sample["doc"]
             assert sample["target"] == doc.get("answer_letter", doc.get("ground_truth", sample["target"]))
@@ -130,15 +126,13 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
     return model.prompts, model.generation_kwargs
 
 
-VARIATIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = table("request_caches")
-
-
 def test_cached_requests_are_those_of_the_same_run_only(request_cache):
-    fresh = [asked(task, metadata, **settings) for task, metadata, settings in VARIATIONS]
+    variations = table("request_caches")
+    fresh = [asked(task, metadata, **settings) for task, metadata, settings in variations]
     for _ in range(2):  # once filling the cache, once reading it
-        for (task, metadata, settings), expected in zip(VARIATIONS, fresh, strict=True):
+        for (task, metadata, settings), expected in zip(variations, fresh, strict=True):
             assert asked(task, metadata, cache_requests=True, **settings) == expected, (task, metadata, settings)
-    assert len(list(request_cache.iterdir())) >= len(VARIATIONS) - 2  # a limit is cut from the whole
+    assert len(list(request_cache.iterdir())) >= len(variations) - 2  # a limit is cut from the whole
 
 
 # ---- repeats
@@ -158,7 +152,7 @@ def test_repeats_are_averaged_within_each_example(filter_name):
     logged = [sample["acc"] for sample in result["samples"]["medexqa_all"] if sample["filter"] == filter_name]
     assert logged == means and {*asked.values()} == {4} and {*means} >= {0.25, 0.5}
     assert metric(result, "medexqa_all", "acc", filter_name) == pytest.approx(fmean(means))
-    assert stderr(result, "medexqa_all", "acc", filter_name) == pytest.approx(sem(means))
+    assert metric(result, "medexqa_all", "acc_stderr", filter_name) == pytest.approx(sem(means))
 
 
 # ---- groups
@@ -177,9 +171,11 @@ def test_groups_are_plain_means_of_their_tasks():
         for filter_name in FILTERS:
             for name in names:
                 values = [metric(result, member, name, filter_name) for member in members]
-                errors = [stderr(result, member, name, filter_name) for member in members]
+                errors = [metric(result, member, f"{name}_stderr", filter_name) for member in members]
                 assert metric(result, group, name, filter_name) == pytest.approx(sum(values) / len(members))
-                assert stderr(result, group, name, filter_name) == pytest.approx(math.hypot(*errors) / len(members))
+                assert metric(result, group, f"{name}_stderr", filter_name) == pytest.approx(
+                    math.hypot(*errors) / len(members)
+                )
 
 
 # ---- several processes

@@ -3,11 +3,10 @@
 import json
 import pickle
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-from given import each_row, table
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,23 +16,19 @@ from medtasks_utils.harness.model_server import ServerUnavailable, pause_before,
 from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 
 LIMIT = 16
-FORMS = table("replies")
-"""A form's name, a body (a text is sent as it is), and what comes of it: what is read, or the words of an error."""
 
 
-def sent(body: Any) -> str:
-    return body if isinstance(body, str) else json.dumps(body)
-
-
-@pytest.mark.parametrize(("form", "body", "verdict"), FORMS, ids=[form for form, *_ in FORMS])
+@each_row("replies")
 def test_a_form_is_read_or_is_an_error(form, body, verdict):
+    """A row has a form's name, a body (a text is sent as it is), and what is read or the words of an error."""
+    sent = body if isinstance(body, str) else json.dumps(body)
     if "error" in verdict:
         with pytest.raises(NoReplyError) as raised:
-            read_completion(sent(body), LIMIT)
+            read_completion(sent, LIMIT)
         assert str(raised.value).strip().startswith(verdict["error"])
         assert raised.value.status == verdict.get("status")
         return
-    (reply,) = read_completion(sent(body), LIMIT).replies
+    (reply,) = read_completion(sent, LIMIT).replies
     read = {"text": str(reply), "ended": reply.ended, "tokens": reply.tokens, "reasoning": reply.reasoning}
     assert read == {"reasoning": None, **{name: verdict[name] for name in read if name in verdict}}
     assert reply.is_empty == verdict.get("empty", False)

@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from commanding import exit_code
-from given import TASKS, medmcqa_rows, table, write_rows
+from given import FILE, TASKS, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from lm_eval.evaluator import simple_evaluate
@@ -17,7 +18,6 @@ from scripts import in_turn, together
 
 from medtasks_utils.errors import DataError, MedtasksError, UsageError
 
-FORMS = table("replies")
 RIGHT = "\\boxed{A}"
 
 
@@ -26,8 +26,12 @@ def _no_pauses(monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
 
 
-def rows_of(data: Path, number: int) -> Path:
-    write_rows(medmcqa_rows(number, cop=0), data / "medmcqa/validation.jsonl")
+def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> Path:
+    """Rows whose right option is the first; ``more`` is added to the questions of these numbers."""
+    rows = medmcqa_rows(number, cop=0)
+    for place, text in (more or {}).items():
+        rows[place]["question"] += text
+    write_rows(rows, data / FILE["medmcqa"])
     return data
 
 
@@ -43,7 +47,7 @@ def number_of(body: Request) -> int:
 def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(data):
     """Each of the forms is the first reply to a question of its own; what is asked again has the right answer then."""
     asked: Counter[int] = Counter()
-    forms = [(body, verdict) for _, body, verdict in FORMS if verdict.get("status", 500) >= 500]
+    forms = [(body, verdict) for _, body, verdict in table("replies") if verdict.get("status", 500) >= 500]
 
     def answer(body):
         asked[number_of(body)] += 1
@@ -66,15 +70,14 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("says", "answer"),
     [
-        ({"choices": [], "error": "no luck"}, "no luck"),
-        ({"error": {"message": "no such key", "code": 401}}, "OPENAI_API_KEY"),
-        (Fault(200, b"x" * (65 << 20)), "64 MiB"),
+        ("no luck", {"choices": [], "error": "no luck"}),
+        ("OPENAI_API_KEY", {"error": {"message": "no such key", "code": 401}}),
+        ("64 MiB", Fault(200, b"x" * (65 << 20))),
     ],
-    ids=["no choices", "401 in the body", "too long"],
 )
-def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(answer, says, tmp_path, capsys):
+def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(says, answer, tmp_path, capsys):
     with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
         flags = server.flags(max_retries=2, num_concurrent=1)
         words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "5"]
@@ -175,9 +178,6 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     A prompt that does not fit is not sent, and is counted.
     """
     model = hf(max_length=2500)
-    prompts = medmcqa_rows(9, cop=0)
-    prompts[2]["question"] = "Why? " * 500
-    write_rows(prompts, data / "medmcqa/validation.jsonl")
     rows: list[list[int]] = []
     generate = type(model)._model_generate
 
@@ -188,7 +188,7 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
         return output
 
     monkeypatch.setattr(type(model), "_model_generate", watched)
-    result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=6")
+    result = evaluate("medmcqa_openmed", model, rows_of(data, 9, {2: "Why? " * 500}), gen_kwargs="max_gen_toks=6")
     found = samples(result)
     assert "more than the model's context of 2,500" in found.pop(2)["refusal"][0]
     (remark,) = result["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
@@ -278,11 +278,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
         number = number_of({"prompt": prompt})
         return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
 
-    rows = medmcqa_rows(9, cop=0)
-    for number in range(8):
-        rows[number]["question"] += " So?" * (number * 5 % 8)
-    rows[8]["question"] = "Why? " * 900
-    write_rows(rows, data / "medmcqa/validation.jsonl")
+    rows_of(data, 9, {number: " So?" * (number * 5 % 8) for number in range(8)} | {8: "Why? " * 900})
     model = vllm_model(monkeypatch, str(tiny_model), answer, max_length=2500)
     result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=20")
     *found, refused = samples(result)
@@ -323,9 +319,7 @@ def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, room, sent):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
     server.page = Fault(200, {"data": [{"id": "m", "max_model_len": room}]})
-    rows = medmcqa_rows(2, cop=0)
-    rows[1]["question"] = "Why? " * 9000
-    write_rows(rows, data / "medmcqa/validation.jsonl")
+    rows_of(data, 2, {1: "Why? " * 9000})
     with server:
         arguments = {"tokenizer": str(tiny_model), "base_url": f"{server.url}/completions"}
         model = model_of(server, "local-completions", tokenizer_backend="huggingface", **arguments)

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +18,7 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 from commanding import clean_environment
-from given import each_row, table
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from local_server import Answer, LocalServer, Request, completion
@@ -247,10 +246,8 @@ def is_long(prompt: str) -> bool:
     return draw(prompt).randrange(3) == 0
 
 
-@pytest.mark.parametrize("case", table("extended_runs"), ids=itemgetter(0))
-def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(case, tmp_path, capsys):
-    _, task, old, new, reason = case
-
+@each_row("extended_runs")
+def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, old, new, reason, tmp_path, capsys):
     def evaluate_in(folder, served, *words):
         flags = ["--data", "sample", "--tasks", task, "--limit", "6", *words, *served.flags(), "--json"]
         return run(["eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)

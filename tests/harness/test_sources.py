@@ -4,13 +4,14 @@ import codecs
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
-from given import FILE, ROW, TASK, TASKS, Row, each_row, medmcqa_rows, sample_rows, write_rows
+from given import FILE, ROW, TASK, TASKS, Row, each_row, error_line, medmcqa_rows, sample_rows, write_rows
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
 from running import documents, load
@@ -26,11 +27,7 @@ def reads(task: str, data: Path, **metadata: Any) -> list[Row]:
     return documents(load(task, data, **metadata))
 
 
-def message_of(task: str, data: str | Path) -> str:
-    with pytest.raises(DataError) as caught:
-        load(task, data)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+message_of = partial(error_line, DataError, load)
 
 
 # ---- formats and layouts

@@ -1,12 +1,13 @@
 """Judges in a run of MedExQA: gating, means, failures, samples; what is known before the model runs; the key."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import MEDEXQA_COLUMNS, Row, each_row, write_rows
+from given import MEDEXQA_COLUMNS, Row, each_row, error_line, write_rows
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault, LocalServer
@@ -156,15 +157,11 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
             (keyless, "needs an API key: set JUDGE_API_KEY or OPENAI_API_KEY"),
             (options(server, Path("/proc/none")), "cannot write the judge.s cache"),
         ):
-            with pytest.raises(MedtasksError, match=match) as caught:
-                evaluate(TASK, model, metadata=metadata)
-            assert "\n" not in str(caught.value)
+            assert re.search(match, error_line(MedtasksError, evaluate, TASK, model, metadata=metadata))
     assert model.prompts == []
 
 
 @each_row("bad_judge_options")
 def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
-    with pytest.raises(UsageError, match=match) as caught:
-        load(TASK, **metadata)
-    assert "canary" not in str(caught.value)
-    assert "\n" not in str(caught.value)
+    line = error_line(UsageError, load, TASK, **metadata)
+    assert re.search(match, line) and "canary" not in line

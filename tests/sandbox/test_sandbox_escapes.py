@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 import sandbox_escapes_kernel as kernel
-from given import table
+from given import error_line, table
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox
@@ -260,10 +260,9 @@ def test_nothing_outlives_its_call(hasty):
 @pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
 def test_without_a_boundary_it_says_so_and_does_not_run(off):
     """As on macOS, or where a kernel or its administrator gives nothing."""
-    with Sandbox(_off=off) as sandbox, pytest.raises(MedtasksError) as caught:
-        sandbox.run([("a", "1 + 1")])
-    message = str(caught.value)
-    assert "\n" not in message and "weak_sandbox=true" in message and "libseccomp" in message
+    with Sandbox(_off=off) as sandbox:
+        message = error_line(MedtasksError, sandbox.run, [("a", "1 + 1")])
+    assert "weak_sandbox=true" in message and "libseccomp" in message
     assert all(f"{layer}: switched off" in message for layer in off)
 
 

@@ -4,7 +4,7 @@ import datetime
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ def table(name: str) -> list[Any]:
     return json_lines(path)
 
 
-def each_row(name: str, *more: list[Any]) -> Callable[[Any], Any]:
+def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
     """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments."""
     rows = [*table(name), *more]
 
@@ -48,6 +48,14 @@ def each_row(name: str, *more: list[Any]) -> Callable[[Any], Any]:
         return pytest.mark.parametrize([*inspect.signature(test).parameters][: len(rows[0])], rows)(test)
 
     return run
+
+
+def error_line(kind: type[Exception], function: Callable[..., object], *given: Any, **settings: Any) -> str:
+    """What an error of this kind says, which is one line, that the function with what it is given ends in."""
+    with pytest.raises(kind) as caught:
+        function(*given, **settings)
+    (line,) = str(caught.value).splitlines()
+    return line
 
 
 def sample_rows(name: str) -> list[Row]:

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from given import each_row
+from given import each_row, error_line
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -26,9 +26,7 @@ TOO_LONG = [("(" * 400 + "1" + ")" * 400, ""), ("1" + " " * 1_000, "1,001 charac
 
 @each_row("calculator_refusals", *TOO_LONG)
 def test_an_expression_without_a_value_says_why_in_a_line(expression, why):
-    with pytest.raises(CalculatorError) as caught:
-        calculate(expression)
-    (line,) = str(caught.value).splitlines()
+    line = error_line(CalculatorError, calculate, expression)
     assert why in line and len(line) < 200
 
 
