@@ -34,9 +34,10 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
     kind = benchmark.options
     for name in metadata.keys() - {*known, *_SHARED_WITH_MODEL_ARGUMENTS}:
         written = name.lower().replace("-", "_")
-        if did_you_mean(written, kind.model_fields, 0.85):  # api_key is like judge_api_key_env
+        meant = did_you_mean(written, kind.model_fields, 0.85)  # api_key is like judge_api_key_env
+        if meant:
             raise UsageError(
-                f"--metadata: option {name!r} belongs under its benchmark: "
+                f"--metadata: option {name!r}{'' if name in kind.model_fields else meant} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
         suggestion = did_you_mean(written, known)

@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from importlib.metadata import version
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 from medtasks_utils.results import Run, Sample
@@ -104,13 +104,15 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
 
 
 def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
-    """Return the line of a sample; after a conversation with tools, it has the messages instead of the responses."""
+    """Return the line of a sample; after conversations with tools, it has all messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
-    transcript = sample.details[headline.filter].get("transcript")
+    transcript = sample.details[headline.filter].get("transcript") or []
+    if len(sample.responses) > 1:  # it is a list of transcripts
+        transcript = [*chain.from_iterable(transcript)]
     ways = sample.found_by.get(headline.filter) or repeat("unknown")
     messages = [
         {"turn_idx": turn, "role": message["role"], "content": message["content"]}
-        for turn, message in enumerate(transcript or ())
+        for turn, message in enumerate(transcript)
     ]
     place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
     answers = [

@@ -7,7 +7,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 import yaml
-from given import table
+from given import json_lines, table
 from saved_runs import right_in, save_run
 
 from medtasks_utils.__main__ import main
@@ -81,11 +81,16 @@ def test_evaleval_accepts_what_is_published(tmp_path):
     What is in them is held to the letter by ``report/test_report_small.py``.
     """
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
-    path, out = saved(tmp_path, answer=right_in(0.7), tasks=tasks), tmp_path / "out"
+    metadata = {"medcalc_bench": {"add_calculator_tool": True, "repeats": 2}}
+    path, out = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=metadata), tmp_path / "out"
     words = ["publish", str(path), "--model_repo", "org/name", "-o", str(out), "--format", "every_eval_ever"]
     assert main(words) == 0
     files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
     assert len(files) == 8
+    roles = ["system", "user", "assistant"] * 2
+    (calculated,) = (file for name, file in files.items() if "medcalc" in name and name.endswith("l"))
+    for line in json_lines(calculated):
+        assert [message["role"] for message in line["messages"]] == roles
     reason = "evaleval's package is installed in CI"
     validation = pytest.importorskip("every_eval_ever.validator.validation_core", reason=reason)
     for name, file in files.items():
