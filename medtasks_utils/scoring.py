@@ -106,17 +106,18 @@ class Scorer:
                     f"{self.info.name}: a response must be a string, not {text!r:.50}; pass '' if there is no response"
                 )
         examples = [self.example(row, shown) for row in rows]
-        answers = [
-            (example, read(printable(text), example, self.options))
-            for example, text in zip(examples, responses, strict=True)
-            for read in self.benchmark.readers.values()
-        ]
+        answers = []
+        for example, text in zip(examples, responses, strict=True):
+            for read in self.benchmark.readers.values():
+                answers.append((example, read(printable(text), example, self.options)))
         if self._batch_scorer is None:
             self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, examples)
         if self._batch_scorer is not None:
             self._batch_scorer.score(answers)
-        scored = itertools.starmap(self._scored, answers)
-        return [dict(zip(self.benchmark.readers, scored, strict=False)) for _ in examples]
+        names = list(self.benchmark.readers)
+        scored = list(itertools.starmap(self._scored, answers))
+        starts = range(0, len(scored), len(names))
+        return [dict(zip(names, scored[start : start + len(names)], strict=True)) for start in starts]
 
     def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
         """Convert a row to an example; if the row has several examples, return the one that ``shown`` names.

@@ -32,7 +32,7 @@ def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[st
         about = {"filter": filter_name, "runs": [a, b], "refused": refused, "warnings": warnings}
         if differences or refused:
             pairs.append((about, differences))
-    all_differences = iter(corrected([difference for _, differences in pairs for difference in differences]))
+    all_differences = iter(corrected([*chain.from_iterable(differences for _, differences in pairs)]))
     return [{**about, "lines": [_line(next(all_differences)) for _ in differences]} for about, differences in pairs]
 
 

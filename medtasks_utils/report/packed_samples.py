@@ -97,7 +97,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 def _record(entry: _Entry, run: int) -> Row:
     """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
     sample = entry.samples[run]
-    logged = [item for of_filter in sample.details.values() for item in of_filter.items()]
+    logged = [*chain.from_iterable(of_filter.items() for of_filter in sample.details.values())]
     record = {
         "responses": sample.responses,
         "answers": {name: entry.in_words(answers) for name, answers in sample.answers.items()},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.shortcuts import Reached
@@ -114,8 +115,8 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
     if not any(line.without_question for line in lines):
         rows = [row[:-1] for row in rows]
     cells = "".join(map("".join, rows))
-    estimates = [score for line in lines for score in line.scores.values() if score.interval]
-    reasons = sorted({score.unreliable for score in estimates} - {""})
+    estimates = chain.from_iterable(line.scores.values() for line in lines)
+    reasons = sorted({estimate.unreliable for estimate in estimates if estimate.interval} - {""})
     marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
     notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
     notes += dict.fromkeys(line.note_on_cut() for line in lines if line.means["cut"])

@@ -39,7 +39,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
     without_costly = {benchmark.name: benchmark.options.without_costly() for benchmark in usable}
     manager = manager_for(metadata={DATA_KEY: data, **without_costly})
     problems = list(benchmarks().problems)
-    names = [name for benchmark in usable for name in benchmark.checked_tasks]
+    names = list(itertools.chain.from_iterable(benchmark.checked_tasks for benchmark in usable))
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
