@@ -1,6 +1,5 @@
 """A benchmark, a metric, a judge, a tool and a command from another distribution: no file of this one is touched."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 from commanding import clean_environment, medtasks
-from given import ROOT, write_rows
+from given import ROOT, csv_rows, write_rows
 from judge_server import JudgeServer
 from running import saved_results
 from saved_runs import drawn
@@ -192,7 +191,7 @@ def test_a_run_of_an_environment_is_imported(said, folder):
 
 
 def test_its_explanations_are_judged(said, folder):
-    rows = list(csv.DictReader((folder / "judged_geval.csv").open(encoding="utf-8")))
+    rows = csv_rows(folder / "judged_geval.csv")
     status = {row["question"]: row["status"] for row in rows}
     assert status == {
         **dict.fromkeys(RESPONSES, "wrong"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import GENERATION_TASKS, each_row
+from given import GENERATION_TASKS, each_row, json_lines
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
@@ -138,7 +138,7 @@ def reads(request: dict[str, Any]) -> Answer:
 def many(folder: Path, count: int, wrong: float) -> Path:
     """A run of so many examples, which state letters; in a share of them the rules are wrong."""
     path = sample_file(save_run(folder, tasks="medmcqa_openmed"), "medmcqa_openmed")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = json_lines(path)
     made = []
     for number in range(count):
         chance = draw(f"example {number}")

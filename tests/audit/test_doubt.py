@@ -1,6 +1,5 @@
 """``medtasks doubt``: items that runs answer alike and against the label, ranked, as a CSV."""
 
-import csv
 import json
 import math
 import shutil
@@ -10,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from given import Row
+from given import Row, csv_rows, each_row
 from running import documents, load, right_answer
 from saved_runs import save_run
 
@@ -48,15 +47,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-def listed(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) -> list[Row]:
     paths = [str(folder / name) for name in names]
     assert main(["doubt", *paths, "-o", str(tmp_path / "doubts.csv"), *flags]) == 0
-    return listed(tmp_path / "doubts.csv")
+    return csv_rows(tmp_path / "doubts.csv")
 
 
 def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
@@ -99,10 +93,7 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(
-    ("names", "code", "says"),
-    [(["one", "two"], 2, "doubt needs at least 3 runs"), (["one", "two", "nothing"], 1, "no file or folder")],
-)
-def test_mistakes(folder, tmp_path, capsys, names, code, says):
+@each_row("doubt_mistakes")
+def test_mistakes(names, code, says, folder, tmp_path, capsys):
     assert main(["doubt", *(str(folder / name) for name in names), "-o", str(tmp_path / "doubts.csv")]) == code
     assert says in capsys.readouterr().err and not (tmp_path / "doubts.csv").exists()

@@ -8,32 +8,17 @@ import pytest
 from given import FILE, GENERATION_TASKS, ROW, each_row, table, write_rows
 from running import Chat, Scripted, evaluate
 
-# ---- rows that the prompts below are made of
-
-MEDMCQA_TRAIN = {
-    **ROW["medmcqa"],
-    "id": "id-0",
-    "question": "Train?",
-    "cop": 1,
-    "exp": "Because.",
-}  # in the order B, A, D, C
-MEDEXQA_DEV = {**ROW["medexqa"], "question": "Which part?", "answer": "C", "explanation_1": "A valve closes."}
-HERS = {"Patient Note": "A woman of 50.", "Question": "What is hers?"}
-MEDCALC_EXAMPLES = [
-    {**ROW["medcalc_bench"], **HERS, "Ground Truth Answer": "70.1", "Ground Truth Explanation": "Hers is 70.1."},
-    {**ROW["medcalc_bench"], **HERS, "Calculator ID": "69", "Ground Truth Answer": "('4 weeks', '3 days')"},
-]
-GESTATION = {**ROW["medcalc_bench"], "Unique ID": "1", "Calculator Name": "Estimated Gestational Age"}
+ROWS = {
+    place: [{**ROW[place.split("/")[0]], **change} for change in changes]
+    for place, *changes in table("rows_of_prompts")
+}
+"""The rows that the prompts below are made of, by file; in MedMCQA's train the options are in the order B, A, D, C."""
 
 
 @pytest.fixture
 def rows(data, undescribed):
-    for benchmark, name in FILE.items():
-        write_rows([ROW[benchmark]], data / name, header=benchmark != "medexqa")
-    write_rows([MEDMCQA_TRAIN], data / "medmcqa" / "train.jsonl")
-    write_rows([MEDEXQA_DEV], data / "medexqa" / "dev" / "biomedical_engineer_dev.tsv", header=False)
-    write_rows(MEDCALC_EXAMPLES, data / "medcalc_bench" / "one_shot.csv")
-    write_rows([GESTATION], data / "medcalc_bench" / "corrected.csv")
+    for place, rows in ROWS.items():
+        write_rows(rows, data / place, header=not place.startswith("medexqa"))
     return data
 
 
@@ -58,12 +43,10 @@ def chat(task: str, rows: Path, **options: Any) -> tuple[str | None, str]:
 
 
 BIOMEDICAL = "medexqa_biomedical_engineering"
-SHOWN = table("prompts")
-"""A task, options, and the system and user message of its first example."""
 
 
-@pytest.mark.parametrize(("task", "options", "system", "user"), SHOWN)
-def test_the_messages_to_the_letter(rows, task, options, system, user):
+@each_row("prompts")
+def test_the_messages_to_the_letter(task, options, system, user, rows):
     assert chat(task, rows, **options) == (system, user)
 
 
@@ -78,13 +61,14 @@ def test_few_shot_examples(task, expected, rows):
 
 
 def test_few_shot_examples_of_other_forms(rows):
-    write_rows([{**MEDMCQA_TRAIN, "exp": None}], rows / "medmcqa" / "train.jsonl")
+    (train,) = ROWS["medmcqa/train.jsonl"]
+    write_rows([{**train, "exp": None}], rows / "medmcqa/train.jsonl")
     assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
     plain = {"num_fewshot": 1, "apply_chat_template": False}
     (prompt,) = {*asked(f"{BIOMEDICAL}_logits", rows, **plain).prompts}
     assert "D. \nC\n\n" in prompt and prompt.endswith("\nD. ")
     assert "D. \nC. Valve.\nA valve closes.\n\n" in asked(BIOMEDICAL, rows, **plain).prompts[0]
-    write_rows(MEDCALC_EXAMPLES[:1], rows / "medcalc_bench" / "train.csv")
+    write_rows(ROWS["medcalc_bench/one_shot.csv"][:1], rows / "medcalc_bench/train.csv")
     for options, answer in (({}, "<answer>70.1</answer>"), ({"answer_format": "boxed"}, "\\boxed{70.1}")):
         (messages,) = chats("medcalc_bench", rows, metadata={"medcalc_bench": options}, num_fewshot=1)
         assert messages[2]["content"] == f"Hers is 70.1.\n{answer}"
@@ -102,7 +86,9 @@ def test_few_shot_examples_follow_the_few_shot_seed():
 
 @pytest.mark.parametrize("task", ["medmcqa_openmed", BIOMEDICAL, "medcalc_bench", "medhallu"])
 def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows, task):
-    (ours, user) = next((system, user) for name, options, system, user in SHOWN if name == task and not options)
+    (ours, user) = next(
+        (system, user) for name, options, system, user in table("prompts") if name == task and not options
+    )
     first, last = chats(task, rows, system_instruction="Answer in English.")[0]
     assert first["content"] == ("Answer in English." if ours is None else f"Answer in English.\n\n{ours}")
     assert (last["role"], last["content"]) == ("user", user)

@@ -81,7 +81,7 @@ def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path
     nltk_data.mkdir()
 
     def said(words: list[str], offline: str = "0") -> Said:
-        checksums = {file.name: file.sha256 for file in pinned_sample.repository().files}
+        checksums = {file.name: file.sha256 for file in pinned_sample.REPOSITORY.files}
         (done,) = medtasks(
             words, cwd=tmp_path, first=_FIRST, HF_HUB_OFFLINE=offline, CHECKSUMS=json.dumps(checksums),
             HOME=str(tmp_path), HF_HOME=str(tmp_path / "hf"), XDG_CACHE_HOME=str(tmp_path / "cache"),
@@ -90,7 +90,7 @@ def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path
         )  # fmt: skip
         return done
 
-    with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.served()) as hub:
+    with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.SERVED) as hub:
         fetched = said(["fetch", "--only", ",".join(NAMES)])
         assert fetched.code == 0, fetched
         assert fetched.out.splitlines()[-1] == "9 of 9 there", "MedCalc-Bench has three"

@@ -16,16 +16,15 @@ from medtasks_utils.harness import sources as pinned
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A repository with the sample's rows in the card's place, and an empty cache."""
-    made = pinned_sample.repository()
-    monkeypatch.setitem(CARD.repositories, "corrected", made)
+    monkeypatch.setitem(CARD.repositories, "corrected", pinned_sample.REPOSITORY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    return made
+    return pinned_sample.REPOSITORY
 
 
 @pytest.fixture
 def server(repository, monkeypatch):
-    with Hub(raw=pinned_sample.served()) as hub:
+    with Hub(raw=pinned_sample.SERVED) as hub:
         monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.base + "/")
         yield hub
 

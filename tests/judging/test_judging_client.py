@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import AsyncMock, call
 
 import pytest
-from given import error_line
+from given import each_row, error_line
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import HANG_UP, Fault, completion
@@ -91,13 +91,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kin
 # ---- what endpoints refuse
 
 
-@pytest.mark.parametrize(
-    ("refused", "kept"),
-    [
-        (["json_schema"], {"max_tokens": 99, "temperature": 0.0}),
-        (["max_tokens", "temperature", "response_format"], {"max_completion_tokens": 99}),
-    ],
-)
+@each_row("refused_parameters")
 def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_path):
     def answer(request):
         form = request.get("response_format", {}).get("type")

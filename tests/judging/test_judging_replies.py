@@ -19,8 +19,8 @@ AROUND = ("{}", "```json\n{}\n```", "Here it is: {} That is all.", "Sure! 85 of 
 
 
 @pytest.mark.parametrize("around", AROUND)
-@pytest.mark.parametrize(("score", "read"), [(0, 0), (100, 100), (12.5, 12.5), ("85", 85), (" 85.5 ", 85.5), ("1", 1)])
-def test_an_object_is_read_in_any_wrapping(around, score, read):
+@each_row("written_scores")
+def test_an_object_is_read_in_any_wrapping(score, read, around):
     reply = geval_reply(score, justification='It says {"so"}, and [more].\nTruly.')
     for text in (json.dumps(reply), json.dumps(reply, indent=2), json.dumps(reply).replace("\\n", "\n")):
         assert read_object(around.replace("{}", text, 1)) == {**reply, "final_score": read}

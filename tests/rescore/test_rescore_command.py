@@ -1,6 +1,5 @@
 """``medtasks rescore`` as users start it: over a real run's samples, a local judge, faults and kills."""
 
-import csv
 import json
 import re
 import shutil
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commanding import one_line
-from given import Row
+from given import Row, csv_rows, error_line
 from judge_server import JudgeServer, sound
 from local_server import Fault
 from running import saved_samples
@@ -59,8 +58,7 @@ def rescore(tmp_path, monkeypatch, server):
 
 
 def table(folder: Path, judge: str = "geval") -> list[dict[str, str]]:
-    with (folder / "out" / f"judged_{judge}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return csv_rows(folder / "out" / f"judged_{judge}.csv")
 
 
 def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, str]]:
@@ -161,10 +159,9 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(logs, server, res
 
 def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, tmp_path, rescore, capsys):
     save_run(tmp_path / "other", lambda doc: "A", "medmcqa_openmed")
-    with pytest.raises(MedtasksError) as folder:
-        find_responses([str(tmp_path)], "strict-match")
+    folder = error_line(MedtasksError, find_responses, [str(tmp_path)], "strict-match")
     assert rescore(tmp_path) == 1
-    for error in (str(folder.value), one_line(capsys.readouterr().err)):
+    for error in (folder, one_line(capsys.readouterr().err)):
         assert "(tasks: medmcqa_openmed)" in error and error.count(str(tmp_path)) == 1
     for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
         log.write_text(re.sub(r'("explanation_[12]": )"(\\.|[^"\\])*"', r'\1""', log.read_text()))

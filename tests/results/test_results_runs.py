@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, each_row, json_lines
+from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
@@ -61,7 +61,7 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
     lines = json_lines(log)
     lines[0].update(acc=0.0, resps=[[""]] * 5, filtered_resps=[""] * 5, refusal=["too long"])
     lines[1]["target"] = "B"
-    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_rows(lines, log)
     (topic,) = topics_of(read_runs(tmp_path))
     assert outcomes(topic.results["model"])["no answer found"] == 1
     refused, named, *others = topic.results["model"].samples
@@ -123,9 +123,8 @@ def test_an_unfinished_run_is_named(tmp_path):
 @pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
 def test_nothing_found_is_one_clear_error(tmp_path, make):
     (tmp_path / "notes.json").write_text("{}")
-    with pytest.raises(MedtasksError, match=r"no (results in|file or folder) .*--output_path") as error:
-        read_runs(make(tmp_path))
-    assert "\n" not in str(error.value)
+    line = error_line(MedtasksError, read_runs, make(tmp_path))
+    assert re.search(r"no (results in|file or folder) .*--output_path", line)
     with pytest.raises(MedtasksError, match="no results in no path"):
         read_runs([])
 

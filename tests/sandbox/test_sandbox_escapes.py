@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 import sandbox_escapes_kernel as kernel
-from given import error_line, table
+from given import each_row, error_line, table
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox
@@ -48,20 +48,9 @@ CLASSES: dict[str, dict[str, str]] = {
 for of_class, name, code in table("escapes"):
     CLASSES.setdefault(of_class, {})[name] = (kernel.PRELUDE if of_class in ("start", "kernel") else "") + code
 OUTLIVE = dict(table("escape_outlive"))
-HELD_ALONE: dict[str, set[str]] = {
-    "namespaces": set(),
-    "landlock": set(),
-    "seccomp": {"kernel", "others"},
-    "limits": {"memory"},
-}
-"""By layer that is off, what then gets through: what that layer alone was holding."""
-WHOLE: dict[str, set[str]] = {
-    "namespaces": {"read", "write"},
-    "landlock": {"disturb", "machine"},
-    "seccomp": {"kernel", "others", "start"},
-    "limits": {"memory", "connect"},
-}
-"""The classes that are tried whole with a layer off: each class once."""
+with_and_without_namespaces = pytest.mark.parametrize(
+    "off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str
+)
 
 
 @dataclass
@@ -194,13 +183,14 @@ def test_every_call_ends(hasty, watch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layer", LAYERS)
-def test_with_one_layer_off(watch, layer):
+@each_row("escape_layers")
+def test_with_one_layer_off(layer, whole, held_alone, watch):
+    """Each class is tried whole with one of the layers off; what then gets through, that layer alone was holding."""
     with make(layer) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
-        found = got_through(sandbox, watch, WHOLE[layer], *(each for each in CLASSES if each != "time"))
+        found = got_through(sandbox, watch, whole, *(each for each in CLASSES if each != "time"))
     print(f"{layer} alone was holding {len(found)}: {found or 'nothing'}")
-    assert {name.partition(":")[0] for name in found} == HELD_ALONE[layer], found
+    assert {name.partition(":")[0] for name in found} == {*held_alone}, found
 
 
 @pytest.mark.slow
@@ -211,7 +201,7 @@ def test_attempts_are_real(watch):
     assert len(found) > 12, sorted(found)
 
 
-@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
+@with_and_without_namespaces
 def test_two_examples_have_nothing_in_common(sandbox, watch, off):
     with make(*off) if off else nullcontext(sandbox) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
@@ -226,7 +216,7 @@ def test_two_examples_have_nothing_in_common(sandbox, watch, off):
     assert seen == []
 
 
-@pytest.mark.parametrize("off", [(), pytest.param(("namespaces",), marks=pytest.mark.slow)], ids=str)
+@with_and_without_namespaces
 def test_two_examples_do_not_notice_each_other(off):
     with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))

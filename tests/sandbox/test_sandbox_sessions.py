@@ -15,7 +15,7 @@ from unittest.mock import Mock
 
 import psutil
 import pytest
-from given import each_row, table
+from given import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,8 +134,8 @@ def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox):
     assert '  File "main2.py", line 1' in second and "return np.linalg.inv(x)" in second
 
 
-@pytest.mark.parametrize("harm", table("stream_harms"))
-def test_streams_are_mended_for_the_next_call(sandbox, harm):
+@each_row("stream_harms")
+def test_streams_are_mended_for_the_next_call(harm, sandbox):
     assert run(sandbox, "x = 'there'", f"import io, sys\n{harm}", "print(x)", "x") == ["", "", "there", "'there'"]
 
 
@@ -308,8 +308,8 @@ def test_weak_calls_end_without_a_process_descriptor(weak):
     until(lambda: before - descendants(os.getpid()))
 
 
-@pytest.mark.parametrize("code", table("weak_refusals"))
-def test_weak_refuses(weak, code):
+@each_row("weak_refusals")
+def test_weak_refuses(code, weak):
     assert weak.run([("refused", code)])[0].failed
 
 

@@ -30,6 +30,7 @@ from medtasks_utils.statistics.ratio import holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore, Score
 
+RIGHT, WRONG, FAILED = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
 
@@ -315,13 +316,12 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
 
 
 def test_scores_are_compared_where_both_runs_were_judged():
-    right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
-    a = [right] * 10 + [wrong] * 10 + [failed] * 2
-    b = [right] * 8 + [failed] * 2 + [wrong] * 10 + [right] * 2
+    a = [RIGHT] * 10 + [WRONG] * 10 + [FAILED] * 2
+    b = [RIGHT] * 8 + [FAILED] * 2 + [WRONG] * 10 + [RIGHT] * 2
     found = compared(a, b, EXPLANATION)
     assert (found.n, found.left_out, found.difference) == (18, 4, 0)
-    assert contrast(scores([failed] * 3 + [wrong]), scores([right] * 3 + [wrong]), EXPLANATION) is None
-    apart = scores([right, failed, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
+    assert contrast(scores([FAILED] * 3 + [WRONG]), scores([RIGHT] * 3 + [WRONG]), EXPLANATION) is None
+    apart = scores([RIGHT, FAILED, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
     assert estimate(apart, EXPLANATION, over_strata=True).value == 50.0, "a failure is filled in from its own stratum"
     both: list[Any] = [(2.0, 2.0)] * 10
     lost, decided = [*both, []], [*both, (0.0, 1.0)]
@@ -332,9 +332,8 @@ def test_scores_are_compared_where_both_runs_were_judged():
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
     """Equal runs of four generations and one: what is known of an example counts, whichever generation failed."""
-    right, wrong, failed = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
-    a = scores([[right, right, right, failed]] * 16 + [[wrong, right, failed, wrong]] * 8 + [[wrong] * 4] * 6)
-    b = scores([right] * 20 + [wrong] * 10)
+    a = scores([[RIGHT, RIGHT, RIGHT, FAILED]] * 16 + [[WRONG, RIGHT, FAILED, WRONG]] * 8 + [[WRONG] * 4] * 6)
+    b = scores([RIGHT] * 20 + [WRONG] * 10)
     found = compared(a, b, EXPLANATION)
     assert found.difference == pytest.approx(0) and (found.n, found.left_out) == (24, 6)
     alone = [estimate(run, EXPLANATION).value for run in (a, b)]
@@ -382,13 +381,8 @@ def test_ranks_and_groups():
     shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
     runs = {name: MEAN.ratio(scores((base < share) * 1.0)) for name, share in shares.items()}
     found = ranking(list(runs), list(runs.values()))
-    assert [rank.run for rank in found] == ["paired", "b", "a", "low"]
-    assert [(rank.best, rank.worst, rank.groups) for rank in found] == [
-        (1, 1, "a"),
-        (2, 3, "b"),
-        (2, 3, "b"),
-        (4, 4, "c"),
-    ]
+    told = [f"{rank.run} {rank.best}-{rank.worst} {rank.groups}" for rank in found]
+    assert told == ["paired 1-1 a", "b 2-3 b", "a 2-3 b", "low 4-4 c"]
     assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
     perfect = MEAN.ratio(scores("1 " * 20))
     for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # with one more wrong example in each

@@ -10,11 +10,6 @@ from typing import Any
 import pytest
 from lm_eval.api.model import LM
 
-
-class SamplingParams(SimpleNamespace):
-    pass
-
-
 Generated = tuple[str, int, str | None]
 """The text, how many tokens it has, and why it ended: stop, length, abort, error or repetition; None if it did not."""
 
@@ -47,7 +42,7 @@ def vllm_model(
 ) -> Any:
     """lm_eval's ``vllm`` model with the tokenizer of a folder."""
     modules: dict[str, dict[str, Any]] = {
-        "vllm": {"LLM": LLM, "SamplingParams": SamplingParams, "TokensPrompt": dict},
+        "vllm": {"LLM": LLM, "SamplingParams": SimpleNamespace, "TokensPrompt": dict},
         "vllm.lora.request": {"LoRARequest": object},
         "vllm.renderers.hf": {"resolve_chat_template": None},
         "vllm.tokenizers": {"get_tokenizer": None},

@@ -1,5 +1,6 @@
 """What tests are given: paths, rows, data directories, tables of cases."""
 
+import csv
 import datetime
 import inspect
 import json
@@ -32,6 +33,12 @@ Row = dict[str, Any]
 def json_lines(path: Path) -> list[Any]:
     """The values in a file that has one in each line."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def csv_rows(path: Path) -> list[Any]:
+    """The rows of a file with a head, by its names; cells are strings."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def table(name: str) -> list[Any]:

@@ -13,15 +13,14 @@ SPECIALTIES = tuple(specialty.name for specialty in options.SPECIALTIES)
 
 
 def case(number: int = 0, **changed: Any) -> Case:
-    fields: dict[str, Any] = {
-        "specialty": SPECIALTIES[number % 5],
-        "question": f"Question {number}?",
-        "options": ("one", "two", "three", "four"),
-        "answer_letter": "ABCD"[number % 4],
-        "explanation": f"Because of reason {number}.",
-        "references": (f"Reason {number}, that is.", f"See {number}."),
-    }
-    return Case(**{**fields, **changed})
+    return Case(
+        specialty=SPECIALTIES[number % 5],
+        question=f"Question {number}?",
+        options=("one", "two", "three", "four"),
+        answer_letter="ABCD"[number % 4],
+        explanation=f"Because of reason {number}.",
+        references=(f"Reason {number}, that is.", f"See {number}."),
+    )._replace(**changed)
 
 
 def cases(count: int) -> list[Case]:

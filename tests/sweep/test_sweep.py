@@ -39,6 +39,18 @@ def server():
         yield server
 
 
+def written(folder: Path, content: dict[str, Any]) -> Path:
+    path = folder / "plan.yaml"
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return path
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    """A program of the shell's, for a folder on the path."""
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
 def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> Path:
     """Models by one server, told apart by their names; a run each."""
     content = {
@@ -61,9 +73,7 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
         ],
         **changed,
     }
-    path = folder / "plan.yaml"
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return path
+    return written(folder, content)
 
 
 def command(path: Path, *more: str) -> subprocess.Popen[str]:
@@ -250,9 +260,7 @@ def test_the_machine_s_gpus(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert visible_gpus() == []
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text("#!/bin/sh\necho 'GPU 0: H100'; echo 'GPU 1: H100'; echo ' MIG 3'\n")
-    smi.chmod(0o755)
+    program(tmp_path, "nvidia-smi", "echo 'GPU 0: H100'; echo 'GPU 1: H100'; echo ' MIG 3'")
     assert visible_gpus() == ["0", "1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert visible_gpus() == []

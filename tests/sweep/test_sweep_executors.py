@@ -2,10 +2,10 @@
 
 import os
 import sys
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from test_sweep import program
 from test_sweep_serving import served, states
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -23,11 +23,6 @@ class RayTaskError(RayError):
     """Ray's error of a task that raised an error."""
 
     cause = ImportError("no medtasks")
-
-
-def program(folder: Path, name: str, text: str) -> None:
-    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-    (folder / name).chmod(0o755)
 
 
 def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatch):

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 import yaml
 from given import ROOT, each_row
 from saved_runs import drawn
-from test_sweep import command, state
+from test_sweep import command, program, state, written
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
@@ -39,12 +38,6 @@ def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]
     )
     model = {"name": "m", "serve": program, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
     return {"output": str(folder / "sweep"), "data": "sample", "runs": RUNS, "models": [model]}
-
-
-def written(folder: Path, content: dict[str, Any]) -> Path:
-    path = folder / "plan.yaml"
-    path.write_text(yaml.safe_dump(content), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -129,9 +122,7 @@ def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
 
 
 def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeypatch):
-    smi = tmp_path / "nvidia-smi"
-    smi.write_text(f"#!/bin/sh\necho $* > {tmp_path / 'asked'}; echo 300.5; echo [N/A]; echo 99.5\n")
-    smi.chmod(0o755)
+    program(tmp_path, "nvidia-smi", f"echo $* > {tmp_path / 'asked'}; echo 300.5; echo [N/A]; echo 99.5")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     now = [100.0]
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -205,8 +196,7 @@ def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path, kille
     assert sweep.returncode == 0, errors
     assert killed == "sweep" or ("its server ended with exit code -9" in errors and "retrying" in errors)
     prompts = asked.read_text().splitlines()
-    twice = sum(count - 1 for count in Counter(prompts).values())
-    assert twice <= 2 * 2 + 12, "those in flight, and examples that the two runs share"
+    assert len(prompts) - len({*prompts}) <= 2 * 2 + 12, "those in flight, and examples that the two runs share"
     page = tmp_path / "sweep" / "report.html"
     assert output == f"{page}\n" and re.search("m hallu-[0-9a-f]{8}", drawn(page.read_text()))
     assert main(["sweep", str(path)]) == 0 and asked.read_text().splitlines() == prompts, "all jobs were done"
