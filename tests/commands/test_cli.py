@@ -6,9 +6,8 @@ import os
 import sys
 from dataclasses import fields
 
-import pytest
 from commanding import exit_code, one_line
-from given import table
+from given import each_row
 from running import manager
 
 from medtasks_utils import __main__ as cli
@@ -18,7 +17,7 @@ from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 # ---- names
 
 
-@pytest.mark.parametrize(("name", "tasks"), table("names"))
+@each_row("names")
 def test_groups_tags_and_tasks_are_what_they_are_called(name, tasks):
     """All tasks are in the row without a name."""
     assert set(manager().all_groups) == {"medexqa", "medexqa_logits", "medtasks"}
@@ -52,7 +51,7 @@ def test_the_reason_of_an_error_is_its_first_line_or_what_stands_under_a_heading
 # ---- medtasks
 
 
-@pytest.mark.parametrize(("arguments", "message"), table("wrong_usage"))
+@each_row("wrong_usage")
 def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
     assert exit_code(arguments) == 2
     output, errors = capsys.readouterr()
@@ -60,7 +59,7 @@ def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
     assert message in one_line(errors)
 
 
-@pytest.mark.parametrize(("name", "arguments"), table("command_arguments"))
+@each_row("command_arguments")
 def test_the_arguments_of_a_command_and_their_defaults(name, arguments):
     found = {field.name: field.default for field in fields(cli.COMMANDS[name]) if field.init}
     assert json.loads(json.dumps(found, default=lambda _: "required")) == arguments

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code
-from given import TASKS, table
+from given import TASKS, each_row
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 from local_server import LocalServer
@@ -59,7 +59,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 # ---- the same results
 
 
-@pytest.mark.parametrize("arguments", [arguments for (arguments,) in table("stock_arguments")], ids=str)
+@each_row("stock_arguments")
 def test_results_are_those_of_the_stock_command(
     arguments,
     server,
@@ -181,7 +181,7 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
 # ---- plain flags
 
 
-@pytest.mark.parametrize(("setting", "value"), table("settings"))
+@each_row("settings")
 def test_values_are_json_or_text(setting, value):
     benchmark, option = setting.partition("=")[0].split(".")
     given = {benchmark: {option: "other", "repeats": 2}}
@@ -208,7 +208,7 @@ def test_help_names_every_task_option_and_flag(capsys):
         assert re.search(rf"^  (-\w, |--\w+, )*{flag}[ ,]", shown, re.MULTILINE), flag
 
 
-@pytest.mark.parametrize("words", [words for (words,) in table("gen_kwargs")])
+@each_row("gen_kwargs")
 def test_settings_may_have_json_values(words: list[str]) -> None:
     parser = argparse.ArgumentParser()
     add_flags_of_run(parser)

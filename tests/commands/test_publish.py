@@ -7,7 +7,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 import yaml
-from given import json_lines, table
+from given import each_row, json_lines
 from saved_runs import right_in, save_run
 
 from medtasks_utils.__main__ import main
@@ -58,8 +58,8 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
     assert found["medcalc_bench_calculator"]["dataset"]["revision"] == "v2"
 
 
-@pytest.mark.parametrize(("reason", "part", "whole"), table("held_back"))
-def test_parts_are_held_back_unless_allowed(tmp_path, capsys, reason, part, whole):
+@each_row("held_back")
+def test_parts_are_held_back_unless_allowed(reason, part, whole, tmp_path, capsys):
     """A run's results say ``part``, and would say ``whole`` of the whole benchmark."""
     path = saved(tmp_path, part, whole, tasks=["medhallu"])
     arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]

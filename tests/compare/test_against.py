@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import FILE, medmcqa_rows, table, write_rows
+from given import FILE, each_row, medmcqa_rows, write_rows
 from local_server import LocalServer, Request
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
@@ -140,7 +140,7 @@ def test_larger_differences_are_decided_sooner():
     assert asked == pytest.approx([0.63, 0.46, 0.17, 0.06], abs=0.02)
 
 
-@pytest.mark.parametrize(("low", "high", "expected"), table("decisions"))
+@each_row("decisions")
 def test_decisions(low, high, expected):
     assert decision(Interval(low, high), 2.0) == expected
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from given import GENERATION_TASKS, Row, table
+from given import GENERATION_TASKS, Row, each_row, table
 from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
@@ -221,8 +221,8 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
     assert [line.metric.name for line in asked.differences] == ["acc"]
 
 
-@pytest.mark.parametrize(("settings", "message"), table("not_there"))
-def test_what_is_not_there_is_an_error(saved, settings, message):
+@each_row("not_there")
+def test_what_is_not_there_is_an_error(settings, message, saved):
     with pytest.raises(MedtasksError, match=message):
         comparison(saved, **settings)
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, json_lines, table, write_rows
+from given import Row, each_row, json_lines, table, write_rows
 from local_server import LocalServer, completion
 from running import saved_results
 
 from medtasks_utils.harness.signature import digest
 
-RUNS = [words for (words,) in table("requests")]
-FEW = RUNS[-1]
+(FEW,) = table("requests")[-1]
 
 
 def answer(body: Row) -> Row:
@@ -51,7 +50,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
     return kept, {path.name.partition("_202")[0]: json_lines(path) for path in folder.glob("**/samples_*.jsonl")}
 
 
-@pytest.mark.parametrize("words", RUNS)
+@each_row("requests")
 def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
         command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", str(tmp_path / "run")]
@@ -137,7 +136,7 @@ def test_a_chat_template_renders_prompts(tiny_model, tmp_path):
     assert request["body"]["prompt"].startswith("<system>") and request["body"]["prompt"].endswith("<assistant>")
 
 
-@pytest.mark.parametrize(("words", "says"), table("requests_refused"))
+@each_row("requests_refused")
 def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
     assert says in one_line(capsys.readouterr().err)

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow
 import pytest
 from environment_runs import ENVIRONMENTS, lines, rows, write
-from given import TASK_OF, Row, table, write_rows
+from given import TASK_OF, Row, each_row, write_rows
 from running import right_answer
 from saved_runs import save_run
 
@@ -71,7 +71,7 @@ def test_what_is_written_is_what_the_harness_writes(benchmark, run_of_four, tmp_
         assert scores.keys() == {"env_reward", f"env_{function}"} and len({*scores.values()}) == 1
 
 
-@pytest.mark.parametrize("names", table("names_of_runs"), ids=repr)
+@each_row("names_of_runs")
 def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
     path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
     before = set(tmp_path.rglob("*"))
@@ -217,8 +217,8 @@ SCORES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-@pytest.mark.parametrize(("benchmark", "fields"), table("ids"))
-def test_lines_of_any_form_are_matched_by_an_id(fields, benchmark, form, tmp_path, capsys):
+@each_row("ids")
+def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_path, capsys):
     names = fields if len(fields) > 1 else ("Key",)
     written = []
     for doc in rows(benchmark):

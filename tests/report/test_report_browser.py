@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsing import PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
-from given import json_lines, table
+from given import json_lines, table, write_rows
 from saved_runs import right_in, sample_file, save_run, save_two
 
 from medtasks_utils.report.page import build_page
@@ -54,7 +54,7 @@ def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], objec
     lines = json_lines(path)
     for line in lines:
         edit(line)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_rows(lines, path)
 
 
 @pytest.fixture(scope="module")

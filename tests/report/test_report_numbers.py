@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import TASK, table
+from given import TASK, each_row
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -40,7 +40,7 @@ def scored(place, strict, flexible=None) -> Sample:
     return Sample(place, "", {"question": place}, [], [""], "1", answers=answers, metrics=means, scores=scores)
 
 
-@pytest.mark.parametrize(("strict", "flexible", "answered", "unsure", "cut", "found"), table("outcomes"))
+@each_row("outcomes")
 def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, found):
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
     (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
@@ -55,7 +55,7 @@ def test_an_interval_without_samples_needs_independent_examples(benchmark, n, lo
     assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
 
 
-@pytest.mark.parametrize(("metric", "values", "said"), table("best_of_a_column"))
+@each_row("best_of_a_column")
 def test_a_column_says_whether_less_is_better(metric, values, said):
     """So a better run that is not comparable is named."""
     prompts = ({STRICT: f"medhallu|prompt:{prompt}"} for prompt in "ppq")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from commanding import one_line
-from given import table
+from given import each_row
 from page_numbers import Page
 
 from medtasks_utils.__main__ import main
@@ -39,8 +39,8 @@ def test_names_are_escaped_for_latex():
 # ---- what may be compared, and what is said of it
 
 
-@pytest.mark.parametrize(("fields", "has_samples", "words"), table("comparable"))
-def test_results_are_compared_if_they_measure_the_same(runs, fields, has_samples, words):
+@each_row("comparable")
+def test_results_are_compared_if_they_measure_the_same(fields, has_samples, words, runs):
     a, b = (run.tasks["medhallu"] for run in runs)
     for field in fields.split():
         b.signatures["strict-match"] = re.sub(rf"\|{field}:[^|]*", f"|{field}:9", b.signatures["strict-match"])

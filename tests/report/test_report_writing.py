@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from browsing import chromium, needs_browser, opened, write
-from given import table
+from given import each_row, table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from saved_runs import right_in, save_run
@@ -49,13 +49,13 @@ def math_of(page: Any, source: str) -> str:
     return written.split(">", 1)[1].removesuffix("</math>") if "<math" in written else written
 
 
-@pytest.mark.parametrize(("text", "html"), table("markdown"))
-def test_markdown(page, text, html):
+@each_row("markdown")
+def test_markdown(text, html, page):
     assert page.evaluate(RENDER, text)["html"] == html
 
 
-@pytest.mark.parametrize(("source", "elements"), table("formulas"))
-def test_formulas(page, source, elements):
+@each_row("formulas")
+def test_formulas(source, elements, page):
     assert math_of(page, source) == elements
 
 

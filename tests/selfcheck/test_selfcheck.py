@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from given import each_row
 from running import load
 
 from medtasks_utils.__main__ import main
@@ -113,16 +114,7 @@ def test_an_aggregation_of_another_distribution_is_taken_at_its_word(monkeypatch
     assert expected_scores(task.benchmark, task.options, examples)["acc"] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("name", "behaviour", "answer"),
-    [
-        ("medhallu", "unsure", "2"),
-        ("medmcqa", "unsure", ""),
-        ("medmcqa", "right", "C"),
-        ("medmcqa", "first", "A"),
-        ("medmcqa", "malformed", ""),
-    ],
-)
+@each_row("known_answers")
 def test_known_answers(name, behaviour, answer):
     benchmark = benchmarks()[name]
     known = known_answer(benchmark, behaviour, {benchmark.truth: "C"}, seed="s")
