@@ -5,7 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from given import GENERATION_TASKS
-from running import documents, load
+from running import documents_of
 
 import medtasks_utils
 from medtasks_utils.benchmarks import benchmarks
@@ -35,7 +35,7 @@ PLAIN_WORDS = {
 
 def facts() -> set[str]:
     """The fields of the benchmarks' examples, their own metrics, and groups that have an order."""
-    found = {field for task in GENERATION_TASKS for example in documents(load(task)) for field in example}
+    found = {field for task in GENERATION_TASKS for example in documents_of(task) for field in example}
     for name in OWN:
         benchmark = benchmarks()[name]
         found.update(metric.name for metric in benchmark.metrics)
@@ -58,7 +58,7 @@ def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
 def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts():
     known = facts()
     assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable", "easy"} <= known
-    found: dict[str, set[str]] = defaultdict(set)
+    found = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()
         if not place.startswith("benchmarks/"):

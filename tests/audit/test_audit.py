@@ -155,24 +155,29 @@ def many(folder: Path, count: int, wrong: float) -> Path:
 
 
 @pytest.fixture
-def audit(tmp_path):
-    def run(url, *arguments):
-        return main(["audit", *map(str, arguments), "--model", "m", "--base", url, "--cache", str(tmp_path / "c")])
+def server():
+    with LocalServer(reads) as server:
+        yield server
+
+
+@pytest.fixture
+def audit(tmp_path, server):
+    """The command on the test's run, with an LLM behind the server."""
+
+    def run(*flags):
+        words = ["audit", str(tmp_path / "run"), "--model", "m", "--base", server.url, "--cache", str(tmp_path / "c")]
+        return main([*words, *map(str, flags)])
 
     return run
 
 
-def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, audit, capsys):
+def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, server, audit, capsys):
     wrong = 0.12
     path = many(tmp_path / "run", 600, wrong)
-    with LocalServer(reads) as server:
-        assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
-        asked = len(server.requests)
-        assert asked == 1 + 150
-        assert audit(server.url, tmp_path / "run", "--sample", "150") == 0
-        assert len(server.requests) == asked, "nothing is asked twice"
-        for request in server.requests:
-            assert "answer_letter" not in whole(request["messages"])
+    for _ in range(2):
+        assert audit("--sample", "150") == 0
+        assert len(server.requests) == 1 + 150, "nothing is asked twice"
+    assert not any("answer_letter" in whole(request["messages"]) for request in server.requests)
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
     found = json.loads(audit_file(path).read_text())
     readings = found["readings"]
@@ -201,19 +206,18 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys
         rows.append(f"model,medmcqa_openmed,{sample.doc_id},{len(sample.responses[0])},reading wrong,{reading},")
     rows.append(rows[1].replace("medmcqa_openmed", "medhallu").replace(stated, "none"))
     (tmp_path / "marks.csv").write_text("\ufeff" + "\r\n".join(rows))
-    with LocalServer(reads) as server:
-        assert audit(server.url, tmp_path / "run", "--marks", tmp_path / "marks.csv") == 0
-        assert audit(server.url, tmp_path / "run", "--marks", path) == 2
+    assert audit("--marks", tmp_path / "marks.csv") == 0
+    assert audit("--marks", path) == 2
     assert "the LLM read the same answer as a person in 1 of 2 marked responses" in capsys.readouterr().out
     found = {row["doc_id"]: row["person_agrees"] for row in json.loads(audit_file(path).read_text())["readings"]}
     assert found == {0: True, 1: False, 2: None, 3: None}
 
 
-def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, audit, capsys):
+def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, server, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
     failures = ("The response states C.", Fault(400), Fault(401))
-    with LocalServer(faulty([(0.04, failure) for failure in failures], reads)) as server:
-        assert audit(server.url, tmp_path / "run", "--json", "--max_retries", "0") == 0
+    server.answer = faulty([(0.04, failure) for failure in failures], reads)
+    assert audit("--json", "--max_retries", "0") == 0
     audits = {each.pop("path"): each for each in json.loads(capsys.readouterr().out)}
     assert {str(audit_file(sample_file(results, task))) for task in GENERATION_TASKS} == audits.keys()
     for path, each in audits.items():
@@ -228,14 +232,14 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
     assert any(row["failure"] for each in audits.values() for row in each["readings"])
 
 
-def test_wrong_use_is_one_line(tmp_path, audit, capsys):
+def test_wrong_use_is_one_line(tmp_path, server, audit, capsys):
     many(tmp_path / "run", 5, 0)
-    with LocalServer(reads) as server:
-        assert audit(server.url, tmp_path / "run", "--task", "medmcqa_openmd") == 1
+    assert audit("--task", "medmcqa_openmd") == 1
     assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
-    with LocalServer(lambda body: HANG_UP) as server:
-        assert audit(server.url, tmp_path / "run") == 1
-        assert len(server.requests) == 3
+    server.requests.clear()
+    server.answer = lambda body: HANG_UP
+    assert audit() == 1
+    assert len(server.requests) == 3
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
 
 

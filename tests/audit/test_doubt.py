@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from given import Row, csv_rows, each_row
-from running import documents, load, right_answer
+from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.__main__ import main
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     fifth has no answer by three. The last run, ``weak``, is wrong alone on three more.
     """
     folder = tmp_path_factory.mktemp("runs")
-    docs = documents(load(TASK))
+    docs = documents_of(TASK)
     wrong = [f"\\boxed{{{WRONG[doc['answer_letter']]}}}" for doc in docs]
     letters = [letter for letter in "ABCD" if letter != docs[3]["answer_letter"]]
     missed = {"one": (0, 1, 2), "two": (0, 1, 2), "three": (0, 1), "weak": (0, 5, 6, 7)}
@@ -54,7 +54,7 @@ def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) ->
 
 
 def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
-    docs = documents(load(TASK))
+    docs = documents_of(TASK)
     first, second = run(folder, tmp_path, "one", "two", "three", "weak")
     path, number = tmp_path / "doubts.csv", len(docs)
     said = f"2 of {number} examples have one answer from most runs, but another label: {path}\n"
@@ -81,7 +81,7 @@ def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):
     assert [row["doc_id"] for row in rows] == ["0", "1", "2"]
     assert rows[2]["runs_for"] == "one, two" and rows[2]["runs_for_label"] == "three"
     told = json.loads(capsys.readouterr().out)
-    assert told["items"] == len(documents(load(TASK)))
+    assert told["items"] == len(documents_of(TASK))
     assert [{name: str(value) for name, value in doubt.items()} for doubt in told["doubts"]] == rows
 
 

@@ -41,7 +41,7 @@ def words(count: int, seed: int) -> str:
     return " ".join(random.Random(seed).choices(vocabulary, k=count))
 
 
-PAIRS: list[tuple[str, tuple[str, ...]]] = [
+PAIRS = [
     *((a, (b, c)) for a in SENTENCES for b, c in pairwise(SENTENCES)),
     *((text, (other,)) for text in AWKWARD for other in (text, SENTENCES[0])),
     *((SENTENCES[0], (text, SENTENCES[1])) for text in AWKWARD),
@@ -226,7 +226,7 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
 @pytest.mark.torch
 def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(tmp_path):
     pytest.importorskip("bert_score")
-    cases: list[tuple[dict[str, int], int]] = [
+    cases = [
         ({}, LENGTH),
         ({"positions": 600}, 600),
         ({"positions": 600, "model_max_length": 500}, 500),

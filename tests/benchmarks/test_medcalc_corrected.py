@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from given import BY_CALCULATOR, each_row
-from running import documents, evaluate, load, reader
+from running import documents_of, evaluate, reader
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
 FILTERS = ("strict-match", "flexible-extract")
@@ -20,11 +20,11 @@ def values(answer: Any, filter_name: str = "strict-match", task: str = TASK, **s
 
 
 def test_rows_are_judged_as_their_calculator_says():
-    for doc in documents(load(TASK)):
+    for doc in documents_of(TASK):
         assert doc["judgement"] == ("days" if doc["calculator_id"] == 69 else BY_CALCULATOR[doc["calculator_id"]].name)
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
     given = {"dataset_version": "corrected"}
-    assert documents(load(PLAIN, medcalc_bench=given)) == documents(load(TASK))
+    assert documents_of(PLAIN, medcalc_bench=given) == documents_of(TASK)
 
 
 # ---- reading, judgement, metrics
@@ -79,7 +79,7 @@ def test_with_tools_na_ends_a_conversation():
 
 
 def test_the_real_rows(shared):
-    docs = documents(load(TASK, shared / "data"))
+    docs = documents_of(TASK, shared / "data")
     assert (len(docs), sum(doc["ground_truth"] == "N/A" for doc in docs)) == (887, 69)
     assert Counter(doc["judgement"] for doc in docs)["days"] == 20
     found = values(lambda doc: f"<answer>{doc['shown_truth']}</answer>", data=shared / "data")

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections import Counter
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from given import (
     table,
     write_rows,
 )
-from running import documents, evaluate, load, manager, right_answer, samples, shown
+from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.base import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
@@ -32,22 +33,21 @@ def made(data: Path, benchmark: str, *changes: Row, task: str | None = None, **o
     """Documents of the usual row of a benchmark, once with each of the changes."""
     rows = [{**ROW[benchmark], **change} for change in changes]
     write_rows(rows, data / FILE[benchmark], header=benchmark != "medexqa")
-    return documents(load(task or TASK[benchmark], data, **{benchmark: options}))
+    return documents_of(task or TASK[benchmark], data, **{benchmark: options})
 
 
 def medmcqa(data: Path, rows: list[Row], split: str = "validation") -> list[Row]:
     write_rows(rows, data / "medmcqa" / f"{split}.jsonl")
-    return documents(load("medmcqa_openmed", data))
+    return documents_of("medmcqa_openmed", data)
 
 
 def ids(docs: list[Row]) -> list[str]:
     return [doc["id"] for doc in docs]
 
 
-def few_shot(task: Any) -> list[Row]:
+def few_shot(task: Any) -> Any:
     """What few-shot examples are drawn from."""
-    found: list[Row] = task.benchmark.load(task.files, task.options, task.info, task.config.fewshot_split, LoadReport())
-    return found
+    return task.benchmark.load(task.files, task.options, task.info, task.config.fewshot_split, LoadReport())
 
 
 @each_row("examples")
@@ -143,7 +143,7 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42_and_said(dat
     assert task.config.metadata["remarks"] == [said]
     others = ids(few_shot(task))
     assert others[:3] == ["id-20", "id-9", "id-7"]
-    assert ids(documents(load("medmcqa_openmed", data, medmcqa={"split": "train"}))) == others
+    assert ids(documents_of("medmcqa_openmed", data, medmcqa={"split": "train"})) == others
     assert sorted(others + held_out) == sorted(row["id"] for row in rows)
     rows[int(held_out[-1].removeprefix("id-"))]["cop"] = None
     assert ids(medmcqa(data, rows, split="train")) == held_out[:-1]
@@ -156,7 +156,7 @@ def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data):
     write_rows(medmcqa_rows(10), data / "medmcqa" / "validation.jsonl")
     for count, expected in ((-1, 10), (1, 1), (4, 4), (99, 10), (0, 0)):
         if count:
-            found = documents(load("medmcqa_openmed", data, medmcqa={"num_eval_examples": count}))
+            found = documents_of("medmcqa_openmed", data, medmcqa={"num_eval_examples": count})
             assert ids(found) == [f"id-{number}" for number in range(expected)]
         task = load("medmcqa_openmed", data, medmcqa={"num_train_examples": count})
         assert ids(few_shot(task)) == [f"id-{number}" for number in range(expected)]
@@ -173,7 +173,7 @@ def test_another_split_to_evaluate_on(task, split, path, data):
     for place, question in ((FILE[benchmark], "no"), (path, "yes")):
         name = "Question" if benchmark == "medcalc_bench" else "question"
         write_rows([{**ROW[benchmark], name: question}], data / place, header=benchmark != "medexqa")
-    assert [doc["question"] for doc in documents(load(task, data, **{benchmark: {"split": split}}))] == ["yes"]
+    assert [doc["question"] for doc in documents_of(task, data, **{benchmark: {"split": split}})] == ["yes"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(task, benchma
 
 @each_row("specialties")
 def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
-    found = documents(load("medexqa_all", medexqa={} if given is None else {"specialty": given}))
+    found = documents_of("medexqa_all", medexqa={} if given is None else {"specialty": given})
     codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
     counts = {code: 8 if code == "CLS" else 4 for code in expected.split()}
     assert Counter(codes[doc["specialty"]] for doc in found) == counts
@@ -203,9 +203,9 @@ def test_options_that_cannot_apply_to_a_task_are_refused(name, options, says):
 
 def test_seed_shuffles_several_specialties_reproducibly():
     def shuffled(**options):
-        return ids(documents(load("medexqa_all", medexqa=options)))
+        return ids(documents_of("medexqa_all", medexqa=options))
 
-    own = [ids(documents(load(f"medexqa_{each.name}"))) for each in SPECIALTIES]
+    own = [ids(documents_of(f"medexqa_{each.name}")) for each in SPECIALTIES]
     assert own[0] == [f"biomedical_engineering/test/{index}" for index in range(4)]
     assert sorted(shuffled()) == sorted(shuffled(seed=0)) == sorted(chain.from_iterable(own))
     assert shuffled() != shuffled(seed=0) == shuffled(seed=0) != shuffled(seed=1)
@@ -221,8 +221,12 @@ def calculation(calculator: int, number: int = 1) -> Row:
     return {"Row Number": number, "Calculator ID": calculator, "Ground Truth Answer": truth[kind]}
 
 
+def a_dozen_each(*calculators: int) -> list[Row]:
+    return [calculation(each, 12 * index + n) for index, each in enumerate(calculators) for n in range(12)]
+
+
 def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order(data):
-    rows = [calculation(each, 12 * index + n) for index, each in enumerate((2, 13)) for n in range(12)]
+    rows = a_dozen_each(2, 13)
     found = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
     by_hash = sorted(range(12), key=lambda n: hashlib.sha256(f"medcalc_bench:{n}".encode()).hexdigest())[:4]
     assert [int(doc["row_number"]) for doc in found if doc["calculator_id"] == 2] == sorted(by_hash)
@@ -234,7 +238,7 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
 @pytest.mark.parametrize("caches", [False, True])
 def test_a_limit_takes_the_calculators_in_turn_and_keeps_the_numbers_of_the_rows(data, caches, monkeypatch):
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(data / "cache"))
-    rows = [calculation(each, 12 * index + n) for index, each in enumerate((2, 13, 69)) for n in range(12)]
+    rows = a_dozen_each(2, 13, 69)
     docs = made(data, "medcalc_bench", *rows)
     assert [int(doc["row_number"]) for doc in docs] == list(range(36)), "all rows are in the order of the data"
     lite = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
@@ -250,11 +254,11 @@ def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):
     examples = {
         int(row["Calculator ID"]): row["Patient Note"].strip() for row in sample_rows("medcalc_bench/one_shot.csv")
     }
-    for doc in documents(load("medcalc_bench_one_shot")):
+    for doc in documents_of("medcalc_bench_one_shot"):
         assert doc["example_note"] == examples[doc["calculator_id"]] != doc["note"]
     write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "1.2" / "test.csv")
     write_rows([{**ROW["medcalc_bench"], "Patient Note": "Verified's."}], data / "medcalc_bench" / "one_shot.csv")
-    (doc,) = documents(load("medcalc_bench_v1_2", data, medcalc_bench={"one_shot": True}))
+    (doc,) = documents_of("medcalc_bench_v1_2", data, medcalc_bench={"one_shot": True})
     assert doc["example_note"] == "Verified's."
 
 
@@ -276,12 +280,13 @@ def levels(count: int) -> list[Row]:
 
 def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data):
     for seed in (0, 5):
-        drawn = made(data, "medhallu", *levels(60), pairing="sampled", seed=seed)
+        sampled = partial(made, data, "medhallu", *levels(60), pairing="sampled", seed=seed)
+        drawn = sampled()
         assert [doc["target"] for doc in drawn] == [
             str(hashlib.sha256(f"{seed}:{row}".encode()).digest()[0] % 2) for row in range(60)
         ]
         assert [doc["row"] for doc in drawn] == [*map(str, range(60))]
-        hard = made(data, "medhallu", *levels(60), pairing="sampled", seed=seed, difficulty="hard")
+        hard = sampled(difficulty="hard")
         assert hard == [doc for doc in drawn if doc["difficulty"] == "hard"] and len(hard) == 20
     with pytest.raises(DataError, match=r"pqa_labeled\.jsonl has no row of difficulty 'hard'"):
         made(data, "medhallu", {}, difficulty="hard")

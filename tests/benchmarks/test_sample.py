@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 
 from given import GENERATION_TASKS
-from running import documents, load
+from running import documents_of
 
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -25,6 +25,6 @@ def test_the_rows_are_those_that_were_checked():
 def test_every_letter_and_both_answers_are_right_as_often_as_any_other():
     """What the floors of ``medtasks selfcheck`` rest on."""
     for task in GENERATION_TASKS:
-        docs = documents(load(task))
+        docs = documents_of(task)
         rights = Counter(doc.get("answer_letter") or doc.get("target") for doc in docs)
         assert task == "medcalc_bench" or len(set(rights.values())) == 1 < len(rights), task

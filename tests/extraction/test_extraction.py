@@ -2,8 +2,6 @@
 
 import datetime
 import math
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from given import GENERATION_TASKS, same, table
@@ -29,7 +27,7 @@ VALUES: tuple[Kind, ...] = ("decimal", "integer", "date", "weeks_days")
 DATE, AGE = "content_date", "content_weeks_days"
 
 
-READERS: dict[str, Callable[[str], Any]] = {
+READERS = {
     **{f"content_{kind}": lambda text, kind=kind: content_value(text, kind).value for kind in VALUES},  # type: ignore[misc]
     **{f"strict_{kind}": lambda text, kind=kind: KINDS[kind].strict(text) for kind in VALUES},  # type: ignore[misc]
     "boxes": boxes,

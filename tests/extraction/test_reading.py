@@ -73,7 +73,7 @@ def test_the_corpus_is_read_as_its_readers_did():
     assert {key: each for key, each in outcomes.items() if each != "right"} == dict(table("corpus_not_read"))
 
 
-REWRITTEN: dict[str, Callable[[str], str]] = {
+REWRITTEN = {
     "carriage returns": lambda text: text.replace("\n", "\r\n"),
     "spaces at the ends of lines": lambda text: text.replace("\n", "  \n"),
     "two spaces after a full stop": lambda text: re.sub(r"(?<=[a-z]\.) (?=[A-Z])", "  ", text),

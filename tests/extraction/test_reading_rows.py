@@ -1,21 +1,18 @@
 """Each row of the readers' tables has a text that is read rightly with it, and otherwise without it."""
 
-from collections.abc import Callable
 from itertools import chain
-from typing import Any
 
 import pytest
 from given import same, table
 
 from medtasks_utils.extraction import letters, values, verdicts
-from medtasks_utils.extraction.weighing import Row
 
-READERS: dict[str, Callable[[str, Any], Any]] = {
+READERS = {
     "letters": lambda text, options: letters.read_letter(text, tuple(options)).value,
     "values": lambda text, kind: values.read_value(text, kind).value,
     "verdicts": lambda text, _: verdicts.read_verdict(text).value,
 }
-TABLES: dict[str, tuple[Row, ...]] = {
+TABLES = {
     "letters": letters.LETTER_ROWS,
     "values": (*values.VALUE_ROWS, *chain(*values.ROWS_OF_KIND.values())),
     "verdicts": verdicts.VERDICT_ROWS,

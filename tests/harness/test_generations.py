@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from local_server import Answer, LocalServer, Request, completion
-from running import Scripted, documents, evaluate, load, model_of, right_answer, samples
+from running import Scripted, documents_of, evaluate, model_of, right_answer, samples
 from scripts import refusal, together
 
 from medtasks_utils.benchmarks.base import order_of
@@ -100,7 +100,7 @@ def test_generations_see_the_choices_in_orders_of_their_own(task, shots):
     result = evaluate(task, varied, num_fewshot=shots, metadata={benchmark: options})
     logged, (name,) = samples(result), result["samples"]
     assert varied.prompts[::5] == once.prompts, "order 0 is that of a single generation"
-    for number, doc in enumerate(documents(load(name))):
+    for number, doc in enumerate(documents_of(name)):
         chats = [json.loads(prompt) for prompt in varied.prompts[5 * number : 5 * number + 5]]
         assert len(set(logged[number]["order"])) == 5
         lines = {f"{letter}. {option}" for letter, option in zip("ABCD", doc["options"], strict=True)}

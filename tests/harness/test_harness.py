@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table, write_rows
-from running import Scripted, documents, evaluate, load, right_answer, saved_results, saved_samples, shown
+from running import Scripted, documents_of, evaluate, load, right_answer, saved_results, saved_samples, shown
 from saved_runs import save_run
 from scipy.stats import sem
 from sklearn import metrics
@@ -49,7 +49,7 @@ def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "str
 def test_every_metric_and_everything_about_each_example_is_saved(task, names, tmp_path):
     names = {*names}
     save_run(tmp_path, mixed, tasks=task, metadata={})
-    result, samples, docs = saved_results(tmp_path), saved_samples(tmp_path, task), documents(load(task))
+    result, samples, docs = saved_results(tmp_path), saved_samples(tmp_path, task), documents_of(task)
     keys = [key for key in result["results"][task] if "," in key]
     assert {key.split(",")[0].removesuffix("_stderr") for key in keys} == names | OF_ENDS
     assert {result["results"][task][f"{name},{FILTERS[0]}"] for name in OF_ENDS} == {"N/A"}  # a scripted model has none
@@ -92,11 +92,11 @@ def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path):
 
 
 def test_a_limit_of_medexqa_all_takes_from_all_specialties():
-    docs = documents(load("medexqa_all"))
+    docs = documents_of("medexqa_all")
     parts = {name: [doc for doc in docs if doc["specialty"] == name] for name in {doc["specialty"] for doc in docs}}
     assert {doc["specialty"] for doc in docs[:5]} == parts.keys()
     for name, part in parts.items():
-        alone = documents(load(f"medexqa_{name}"))
+        alone = documents_of(f"medexqa_{name}")
         assert [doc["id"] for doc in part] == [doc["id"] for doc in alone]
 
 
@@ -107,7 +107,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
     for task in ("medhallu", "medexqa_clinical_psychology_logits"):
         result = evaluate(task, lambda doc: 1 if "continuation" in doc else mixed(doc), predict_only=True)
         assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}
-        logged, docs = result["samples"][task], documents(load(task))
+        logged, docs = result["samples"][task], documents_of(task)
         assert [shown(sample["doc"]) for sample in logged][: len(docs)] == docs
 
 
@@ -148,7 +148,7 @@ def test_repeats_are_averaged_within_each_example(filter_name):
         return right_answer(doc) if asked[doc["question"]] <= len(doc["question"]) % 5 else ""
 
     result = evaluate("medexqa_all", answer, metadata={"medexqa": {"repeats": 4}})
-    means = [len(doc["question"]) % 5 / 4 for doc in documents(load("medexqa_all"))]
+    means = [len(doc["question"]) % 5 / 4 for doc in documents_of("medexqa_all")]
     logged = [sample["acc"] for sample in result["samples"]["medexqa_all"] if sample["filter"] == filter_name]
     assert logged == means and {*asked.values()} == {4} and {*means} >= {0.25, 0.5}
     assert metric(result, "medexqa_all", "acc", filter_name) == pytest.approx(fmean(means))
@@ -159,7 +159,7 @@ def test_repeats_are_averaged_within_each_example(filter_name):
 
 
 def test_groups_are_plain_means_of_their_tasks():
-    specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents(load("medexqa_all"))})]
+    specialties = [f"medexqa_{name}" for name in sorted({doc["specialty"] for doc in documents_of("medexqa_all")})]
     sizes = {name: list(range(2 + index % 3)) for index, name in enumerate(specialties)}
     metadata, attempts = {"medexqa": {"repeats": 2}}, random.Random(1)
     for group, members, names, settings in (

@@ -6,7 +6,7 @@ import pinned_sample
 import pytest
 from fake_hub import Hub
 from given import sample_rows, write_rows
-from running import documents, evaluate, load
+from running import documents_of, evaluate, load
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError, MedtasksError
@@ -30,7 +30,7 @@ def server(repository, monkeypatch):
 
 
 def numbers() -> list[str]:
-    return [doc["row_number"] for doc in documents(load("medcalc_bench_corrected", "hub"))]
+    return [doc["row_number"] for doc in documents_of("medcalc_bench_corrected", "hub")]
 
 
 def test_it_is_downloaded_once_then_read_offline(server, repository, monkeypatch):

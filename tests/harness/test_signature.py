@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from given import Row, each_row
+from given import each_row
 from running import evaluate, load, manager, right_answer
 
 from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
@@ -11,10 +11,9 @@ from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
 STRICT = "strict-match"
 
 
-def signatures(task: str, **settings: Any) -> Row:
+def signatures(task: str, **settings: Any) -> Any:
     """The signatures by filter that a run writes into its results."""
-    found: Row = evaluate(task, right_answer, **settings)["configs"][task]["metadata"]["signature"]
-    return found
+    return evaluate(task, right_answer, **settings)["configs"][task]["metadata"]["signature"]
 
 
 def signed(task: str = "medhallu", /, **settings: Any) -> str:

@@ -3,28 +3,22 @@
 import codecs
 import re
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
-from given import FILE, ROW, TASK, TASKS, Row, each_row, error_line, medmcqa_rows, sample_rows, write_rows
+from given import FILE, ROW, TASK, TASKS, each_row, error_line, medmcqa_rows, sample_rows, write_rows
 from huggingface_hub.utils import filter_repo_objects
 from lm_eval.tasks import TaskManager
-from running import documents, load
+from running import documents, documents_of, load
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import DataError
 from medtasks_utils.harness.sources import SAMPLE
 
 FORMATS = ("parquet", "jsonl", "csv", "tsv")
-
-
-def reads(task: str, data: Path, **metadata: Any) -> list[Row]:
-    return documents(load(task, data, **metadata))
 
 
 message_of = partial(error_line, DataError, load)
@@ -44,17 +38,17 @@ def test_every_format_of_every_benchmark_loads_the_same_documents(task, files, d
             rows = [{**row, "Calculator ID": int(row["Calculator ID"])} for row in rows]
         path = (data / source).with_suffix(f".{suffix}")
         write_rows(rows, path, header=task != "medexqa_all" or suffix not in ("csv", "tsv"))
-    assert reads(task, data) == documents(load(task))
+    assert documents_of(task, data) == documents_of(task)
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data, suffix):
     write_rows(medmcqa_rows(4, question=ODD), data / "medmcqa" / f"validation.{suffix}")
-    assert reads("medmcqa_openmed", data)[0]["question"] == ODD
+    assert documents_of("medmcqa_openmed", data)[0]["question"] == ODD
     texts = {**dict(zip("ABCD", ["None", "NA", "", "nan"], strict=True)), "question": "null", "explanation_2": "N/A"}
     path = (data / FILE["medexqa"]).with_suffix(f".{suffix}")
     write_rows([{**ROW["medexqa"], **texts}], path, header=suffix not in ("csv", "tsv"))
-    (doc,) = reads(TASK["medexqa"], data)
+    (doc,) = documents_of(TASK["medexqa"], data)
     assert [doc["question"], doc["explanation_2"], *doc["options"]] == ["null", "N/A", "None", "NA", "", "nan"]
 
 
@@ -71,7 +65,7 @@ def test_layouts(task, benchmark, layout, data):
     ((data / benchmark / layout[0]).parent / "._0000.jsonl").write_bytes(b"\x00\x05\x16\x07")
     other = "verified" if "1.2" in layout[0] else "1.2"
     write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / other / "test.tsv")
-    assert reads(task, data) == documents(load(task))
+    assert documents_of(task, data) == documents_of(task)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +80,7 @@ def test_byte_order_marks_and_line_ends_make_no_difference(data, change):
     for benchmark in ("medmcqa", "medexqa", "medhallu"):
         (data / FILE[benchmark]).parent.mkdir(exist_ok=True)
         (data / FILE[benchmark]).write_bytes(change((SAMPLE / FILE[benchmark]).read_bytes()))
-        assert reads(TASK[benchmark], data) == documents(load(TASK[benchmark]))
+        assert documents_of(TASK[benchmark], data) == documents_of(TASK[benchmark])
 
 
 # ---- what is missing or cannot be read
@@ -112,16 +106,16 @@ def test_a_missing_column_is_named_with_those_there_are(benchmark, column, data)
     assert f"{data / FILE[benchmark]}, row 1" in message and column in message and ", ".join(cut) in message
 
 
-UNREADABLE: list[tuple[str, Callable[[bytes], bytes], str]] = [
-    *((suffix, lambda content: b"", "no rows") for suffix in (".jsonl", ".csv")),
-    *((".parquet", lambda content, end=end: content[:end], "cannot read") for end in (0, 9, -9)),
-    *((suffix, lambda content: content.decode().encode("latin-1"), "cannot read") for suffix in (".jsonl", ".csv")),
-    *((suffix, lambda content: content.rstrip() + b",\textra", "line 5") for suffix in (".csv", ".tsv")),
-    (".jsonl", lambda content: content[:-10], "row 4"),
-]
-
-
-@pytest.mark.parametrize(("suffix", "damage", "says"), UNREADABLE)
+@pytest.mark.parametrize(
+    ("suffix", "damage", "says"),
+    [
+        *((suffix, lambda content: b"", "no rows") for suffix in (".jsonl", ".csv")),
+        *((".parquet", lambda content, end=end: content[:end], "cannot read") for end in (0, 9, -9)),
+        *((suffix, lambda content: content.decode().encode("latin-1"), "cannot read") for suffix in (".jsonl", ".csv")),
+        *((suffix, lambda content: content.rstrip() + b",\textra", "line 5") for suffix in (".csv", ".tsv")),
+        (".jsonl", lambda content: content[:-10], "row 4"),
+    ],
+)
 def test_a_file_that_cannot_be_read(data, suffix, damage, says):
     path = write_rows(medmcqa_rows(4, question="Größe?"), data / "medmcqa" / f"validation{suffix}")
     path.write_bytes(damage(path.read_bytes()))
@@ -132,13 +126,10 @@ def test_a_file_that_cannot_be_read(data, suffix, damage, says):
 # ---- which source
 
 
-Asked = list[tuple[str, str, list[str]]]
-
-
 @pytest.fixture
 def asked(monkeypatch):
     """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
-    asked: Asked = []
+    asked: list[tuple[str, str, list[str]]] = []
 
     def download(repository, *, repo_type, revision, allow_patterns, local_files_only):
         assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
@@ -175,7 +166,7 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
 
 @each_row("repositories")
 def test_the_repository_the_revision_and_the_files_of_each_task(task, repository, revision, files, asked):
-    assert reads(task, Path("hub"), revision="a model's own") == documents(load(task))
+    assert documents_of(task, Path("hub"), revision="a model's own") == documents_of(task)
     for *of, patterns in asked:
         assert of == [repository, revision]
         assert list(filter_repo_objects(files, allow_patterns=patterns)) == files
@@ -189,4 +180,4 @@ def test_the_repository_the_revision_and_the_files_of_each_task(task, repository
 
 def test_the_real_rows_load(shared):
     counts = {"medmcqa_openmed": 2816, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
-    assert {task: len(reads(task, shared / "data")) for task in counts} == counts
+    assert {task: len(documents_of(task, shared / "data")) for task in counts} == counts

@@ -1,7 +1,6 @@
 """Variants: every field of the harness's task form works as in a stock task, or is one clear error before the run."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +87,7 @@ def test_each_field_happens_or_is_one_error(tmp_path, field, benchmark, yaml, ou
     task = made(tmp_path, benchmark, yaml)
     task.build_all_requests(limit=1)
     request = task.instances[0]
-    has: dict[str, Callable[[Any], bool]] = {
+    has = {
         "name": lambda name: task.config.task == name,
         "task_alias": lambda alias: task.config.task_alias == alias,
         "tagged": lambda names: sorted(manager_for(["my_tag"], str(tmp_path)).task_index["my_tag"].tags) == names,

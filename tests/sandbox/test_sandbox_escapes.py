@@ -37,7 +37,7 @@ SECRET = "MEDTASKS_TEST_SECRET"
 FORM = rb"canary-[0-9a-f]{16}"
 
 SUCCESS = "TOG"
-CLASSES: dict[str, dict[str, str]] = {
+CLASSES = {
     "kernel": {name: kernel.PRELUDE + code for name, code in kernel.KERNEL.items()},
     "disturb": {
         "operators": "x = " + "-" * 20_000 + "1",

@@ -24,13 +24,14 @@ from medtasks_utils.statistics.intervals import (
     ratio_interval,
     share_interval,
 )
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
-from medtasks_utils.statistics.ratio import holm, informative_clusters
+from medtasks_utils.statistics.ratio import Ratio, holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore, Score
 
 RIGHT, WRONG, FAILED = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
+POINTS = Metric("m", unit="points")
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
 
 
@@ -53,6 +54,10 @@ def compared(first: Any, second: Any, metric: Metric) -> Contrast:
     return found
 
 
+def mean(*given: Any) -> Ratio:
+    return MEAN.ratio(scores(*given))
+
+
 def pairs(target: Any, given: Any) -> list[Score]:
     """F1's numerators and denominators; None where nothing is decided."""
     return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
@@ -72,7 +77,7 @@ def test_values_and_errors_are_the_libraries(seed):
     if len(set(clusters.tolist())) < 2:
         return
     values = rng.random(n).round(2)
-    found = MEAN.ratio(scores(values, clusters.tolist()))
+    found = mean(values, clusters.tolist())
     groups = len(set(clusters.tolist()))
     fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
     assert found.value == pytest.approx(values.mean(), rel=1e-12)
@@ -95,9 +100,9 @@ def test_macro_averages_are_means_of_means():
 
 
 def test_generations_of_one_example_are_one_cluster():
-    found, of_means = MEAN.ratio(scores("10 11 00 10")), MEAN.ratio(scores([0.5, 1.0, 0.0, 0.5]))
+    found, of_means = mean("10 11 00 10"), mean([0.5, 1.0, 0.0, 0.5])
     assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
-    assert (found.clusters, found.examples, MEAN.ratio(scores("1- 01")).examples) == (4, 8, 3)
+    assert (found.clusters, found.examples, mean("1- 01").examples) == (4, 8, 3)
 
 
 def test_f1_of_generations_is_the_mean_of_theirs():
@@ -150,7 +155,7 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
 
 def test_informative_clusters_are_those_that_differ():
     def of(values):
-        return MEAN.ratio(scores(values)).informative_clusters
+        return mean(values).informative_clusters
 
     assert of([1.0] * 20) == 0
     assert of([1.0, 0.0] * 50) == 100
@@ -174,7 +179,7 @@ def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_count
     t, z = stats.t.ppf(0.975, 19), stats.norm.ppf(0.975)
     doubted = 0.0001 + 0.5 / 400
     for metric, variance in ((Metric("m"), doubted), (EXPLANATION, doubted),
-                             (Metric("m", MACRO), 0.0001), (Metric("m", unit="points"), 0.0001)):  # fmt: skip
+                             (Metric("m", MACRO), 0.0001), (POINTS, 0.0001)):  # fmt: skip
         top = metric.range[1] or 1.0
         found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
         assert found == pytest.approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
@@ -193,7 +198,7 @@ def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
 
 
-KINDS = [Metric("m"), Metric("m", F1), Metric("m", unit="points"), Metric("m", MACRO)]
+KINDS = [Metric("m"), Metric("m", F1), POINTS, Metric("m", MACRO)]
 
 
 @given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from(KINDS))
@@ -210,10 +215,10 @@ def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric)
 @pytest.mark.parametrize(
     ("values", "metric", "is_shown", "few"),
     [
-        ([1.0, 0.0] * 4 + [1.0], Metric("acc"), False, True),
-        ([1.0, 0.0] * 5, Metric("acc"), True, False),
-        ([1.0] * 50, Metric("acc"), True, True),
-        ([1.0, 0.0] * 10, Metric("acc"), True, False),
+        ([1.0, 0.0] * 4 + [1.0], ACC, False, True),
+        ([1.0, 0.0] * 5, ACC, True, False),
+        ([1.0] * 50, ACC, True, True),
+        ([1.0, 0.0] * 10, ACC, True, False),
         ([*np.linspace(85, 100, 195), *[0.0] * 3], EXPLANATION, True, True),  # however the judge's own scores spread
         ([*np.linspace(85, 100, 195), *[0.0] * 12], EXPLANATION, True, False),
     ],
@@ -239,8 +244,7 @@ def test_a_total_has_no_interval():
 
 
 def test_points_near_their_highest_are_few_without_samples_too():
-    points = Metric("m", unit="points")
-    assert [estimate_from_results(points, value, 1.0, 200).few for value in (99.9, 50.0)] == [True, False]
+    assert [estimate_from_results(POINTS, value, 1.0, 200).few for value in (99.9, 50.0)] == [True, False]
 
 
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
@@ -265,10 +269,10 @@ def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one():
-    assert [Metric("acc").detectable(value) for value in (0.5, 1.2, None)] == [0.5, None, None]
+    assert [ACC.detectable(value) for value in (0.5, 1.2, None)] == [0.5, None, None]
     assert Metric("turns", unit="count").detectable(9.0) == 9.0
-    assert estimate(scores([0.0] * 24), Metric("acc")).detectable is None, "equal scores say nothing about others"
-    of_few = [estimate_from_results(Metric("acc"), 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
+    assert estimate(scores([0.0] * 24), ACC).detectable is None, "equal scores say nothing about others"
+    of_few = [estimate_from_results(ACC, 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
     assert [detectable is None for detectable in of_few] == [True, True, False, False]
     assert of_few[-1] == pytest.approx(stats.t.ppf([0.975, 0.8], 24).sum() * math.sqrt(2) * 0.1), "of another run"
 
@@ -282,8 +286,8 @@ def test_interval_and_p_value_never_disagree(seed):
     n = int(rng.integers(12, 80))
     clusters = [int(c) for c in rng.integers(0, n, n)]
     for metric, first, second in (
-        (Metric("m", unit="points"), rng.random(n) * 100, rng.random(n) * 100 + rng.normal() * 9),
-        (Metric("acc"), rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
+        (POINTS, rng.random(n) * 100, rng.random(n) * 100 + rng.normal() * 9),
+        (ACC, rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
         (Metric("f1", F1), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
     ):
         found = compared(scores(first, clusters), scores(second, clusters), metric)
@@ -294,7 +298,7 @@ def test_interval_and_p_value_never_disagree(seed):
 def test_the_t_test_is_the_paired_one_of_the_textbook():
     rng = np.random.default_rng(5)
     a, b = rng.uniform(0, 100, (2, 40))
-    found = compared(a, b, Metric("m", unit="points"))
+    found = compared(a, b, POINTS)
     expected = stats.ttest_rel(b, a)
     assert found.p == pytest.approx(expected.pvalue)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
@@ -306,7 +310,7 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
 
     a = [1.0] * lost + [0.0] * gained + [1.0] * 20
     b = [0.0] * lost + [1.0] * gained + [1.0] * 20
-    found = compared(a, b, Metric("acc"))
+    found = compared(a, b, ACC)
     assert found.test == "mcnemar"
     assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
     up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
@@ -355,13 +359,13 @@ def test_one_example_more_is_added_once_however_many_strata_there_are():
 def test_too_few_are_not_tested():
     none = compared([None] * 30, pairs([1] * 30, [1] * 30), Metric("f1", F1))
     assert none.p is none.low is None and "0 independent" in none.note
-    few = compared([50.0, 60, 70], [51.0, 60, 71], Metric("m", unit="points"))
+    few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS)
     assert few.p is few.low is None and "3" in few.note
     for n in (9, 10):
-        alternating = compared(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], Metric("acc"))
+        alternating = compared(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], ACC)
         assert (alternating.interval is None) == (n == 9)
         assert len(ranking("ab", [MEAN.ratio(scores("1 0 " * 5)[:n])] * 2)) == 2 * (n == 10)
-    assert contrast(scores("-"), scores("1"), Metric("acc")) is None
+    assert contrast(scores("-"), scores("1"), ACC) is None
 
 
 # ---- many comparisons
@@ -379,16 +383,16 @@ def test_ranks_and_groups():
     rng = np.random.default_rng(1)
     base = rng.random(2000)
     shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
-    runs = {name: MEAN.ratio(scores((base < share) * 1.0)) for name, share in shares.items()}
+    runs = {name: mean((base < share) * 1.0) for name, share in shares.items()}
     found = ranking(list(runs), list(runs.values()))
     told = [f"{rank.run} {rank.best}-{rank.worst} {rank.groups}" for rank in found]
     assert told == ["paired 1-1 a", "b 2-3 b", "a 2-3 b", "low 4-4 c"]
-    assert ranking(["x"], [MEAN.ratio(scores([1.0] * 5))]) == []
-    perfect = MEAN.ratio(scores("1 " * 20))
+    assert ranking(["x"], [mean([1.0] * 5)]) == []
+    perfect = mean("1 " * 20)
     for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # with one more wrong example in each
-        other = MEAN.ratio(scores("0 " * wrong + "1 " * (20 - wrong)))
+        other = mean("0 " * wrong + "1 " * (20 - wrong))
         assert [rank.best for rank in ranking("ab", [perfect, other])] == best
-    repeated = MEAN.ratio(scores("11111110 " * 6 + "11111111 " * 14))
+    repeated = mean("11111110 " * 6 + "11111111 " * 14)
     assert [(rank.best, rank.worst) for rank in ranking("abc", [perfect, perfect, repeated])] == [(1, 3)] * 3
 
 

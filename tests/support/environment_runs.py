@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from given import ROOT, TASK_OF, Row, json_lines
-from running import documents, load
+from running import documents_of
 
 ENVIRONMENTS = {
     # benchmark: the environment, its reward function
@@ -24,7 +24,7 @@ ENVIRONMENTS = {
 @cache
 def rows(benchmark: str) -> list[Row]:
     """The sample's documents, as the harness has them."""
-    return documents(load(TASK_OF[benchmark]))
+    return documents_of(TASK_OF[benchmark])
 
 
 def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:

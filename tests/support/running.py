@@ -30,6 +30,11 @@ def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
     return manager(metadata, data).load([name])["tasks"][name]
 
 
+def documents_of(*task: Any, **metadata: Any) -> list[Row]:
+    """The documents of one task as :func:`load` makes it."""
+    return documents(load(*task, **metadata))
+
+
 def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
     """One task as :func:`load` makes it; its readings and scores need no options."""
     task = load(name, data, **metadata)
@@ -108,16 +113,15 @@ def evaluate(
     data: str | Path = "sample",
     metadata: Mapping[str, Any] | None = None,
     **settings: Any,
-) -> dict[str, Any]:
+) -> Any:
     """Run the real harness in this process, with a model, the name of one, or answers."""
     model = answer if isinstance(answer, LM | str) else Scripted(answer)
-    result: dict[str, Any] = simple_evaluate(
+    return simple_evaluate(
         model=model,
         tasks=[tasks] if isinstance(tasks, str) else list(tasks),
         task_manager=manager(metadata, data),
         **{"apply_chat_template": True, "confirm_run_unsafe_code": True, **settings},
     )
-    return result
 
 
 def model_of(server: LocalServer, kind: str = "local-chat-completions", **arguments: Any) -> Any:
@@ -132,10 +136,9 @@ def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[R
     return [sample for sample in logged if sample["filter"] == filter_name]
 
 
-def saved_results(folder: Path) -> dict[str, Any]:
+def saved_results(folder: Path) -> Any:
     (path,) = folder.glob("**/results_*.json")
-    result: dict[str, Any] = json.loads(path.read_text())
-    return result
+    return json.loads(path.read_text())
 
 
 def saved_samples(folder: Path, task: str) -> list[Row]:

@@ -16,7 +16,7 @@ def run(
     connections: int = 8,
     options: dict[str, Any] | None = None,
     **given: Any,
-) -> dict[str, Any]:
+) -> Any:
     """Conversations of a task with a server, of up to five turns unless ``options`` say otherwise."""
     arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
     return evaluate(

@@ -25,7 +25,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, scheduler
 from medtasks_utils.sweep.allocation import exit_code, is_up, note
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
-from medtasks_utils.sweep.plan import Allocation, Plan, allocations_of, read_plan
+from medtasks_utils.sweep.plan import Allocation, Job, Plan, allocations_of, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
 from medtasks_utils.writing import read_json, write_whole
@@ -76,6 +76,16 @@ def plan(folder: Path, server: JudgeServer, count: int = 2, **changed: Any) -> P
     return written(folder, content)
 
 
+def sweep(path: Path, *flags: str) -> int:
+    """The command in this process."""
+    return main(["sweep", str(path), *flags])
+
+
+def only_job(path: Path) -> Job:
+    (job,) = read_plan(path).jobs()
+    return job
+
+
 def command(path: Path, *more: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
@@ -96,13 +106,13 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
     path = plan(tmp_path, server, count=1)
-    assert main(["sweep", str(path)]) == 130
+    assert sweep(path) == 130
     held.release.set()
     errors = capsys.readouterr().err.splitlines()
     assert [re.sub(r"^[\d:]{8} ", "", errors[at]) for at in (0, 1, -1)] == [
         *("m0/a: running", "m0/a: 0 of 28 replies", "medtasks: interrupted")
     ]
-    (job,) = read_plan(path).jobs()
+    job = only_job(path)
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
 
 
@@ -117,19 +127,19 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_pat
     note(share, 0, "done")
     write_whole(share.folder / "m" / "results_1.json", "{}")
     write_whole(share.folder / "cost.json", '{"seconds": 2}')
-    assert main(["sweep", str(path), "--status"]) == 0
+    assert sweep(path, "--status") == 0
     assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
-    assert main(["sweep", str(path), "--dry_run", "--json"]) == 0
+    assert sweep(path, "--dry_run", "--json") == 0
     job = json.loads(capsys.readouterr().out)[1]
     assert (job["folder"], job["cost"]) == (str(share.folder), {"seconds": 2})
-    assert main(["sweep", str(path), "--cpus", "8"]) == 2
+    assert sweep(path, "--cpus", "8") == 2
     assert not server.requests
 
 
 @each_row("sweep_mistakes")
 def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, tmp_path, server, capsys):
     path = plan(tmp_path, server, count=1, **changed)
-    assert main(["sweep", str(path)]) in (1, 2)
+    assert sweep(path) in (1, 2)
     errors = capsys.readouterr().err.strip().splitlines()
     assert re.match(f"medtasks: error: .*{named}", errors[-1])
     assert not server.requests
@@ -191,7 +201,7 @@ class Scripted:
 
 @each_row("tried_again")
 def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
-    (job,) = read_plan(plan(tmp_path, server, 1)).jobs()
+    job = only_job(plan(tmp_path, server, 1))
     place, last = Scripted(list(codes)), codes[-1]
     assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
@@ -200,28 +210,28 @@ def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
 
 def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, capsys, monkeypatch):
     path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}])
-    (job,) = read_plan(path).jobs()
+    job = only_job(path)
     job.folder.mkdir(parents=True)
     log = job.folder / "log.txt"
     log.write_text("".join(f"{number}\n" for number in range(10)))
     monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1, 1]))
-    assert main(["sweep", str(path)]) == 1
+    assert sweep(path) == 1
     out, errors = capsys.readouterr()
     assert f"m0/a: failed with exit code 1; the end of {log}:\n2\n3\n4\n5\n6\n7\n8\n9\n" in errors
     assert out == "no report: no job is done\n"
     with FileLock(tmp_path / "sweep" / ".lock"):
-        assert main(["sweep", str(path)]) == 1
+        assert sweep(path) == 1
     assert "another sweep is running" in capsys.readouterr().err
 
 
 def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     path = plan(tmp_path, server, 1)
-    (job,) = read_plan(path).jobs()
+    job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
         save_run(job.folder, tasks=task, limit=4)
     note(job, 0, "done")
     write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
-    assert main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     page = tmp_path / "sweep" / "report.html"
     assert capsys.readouterr().out == f"{page}\n" and not server.requests
     shown = drawn(page.read_text())
@@ -239,13 +249,13 @@ def test_which_flags_are_passed(of_run, of_model, passed, tmp_path, server):
 @pytest.mark.slow
 def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(tmp_path, server):
     path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 4}}])
-    (job,) = read_plan(path).jobs()
-    assert main(["sweep", str(path)]) == 0
+    job = only_job(path)
+    assert sweep(path) == 0
     (job.folder / "job.json").unlink()
-    assert main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     for results in job.folder.glob("*/results_*.json"):
         results.unlink()
-    assert main(["sweep", str(path)]) == 0
+    assert sweep(path) == 0
     assert len(server.requests) == 4 and len([*job.folder.glob("*/results_*.json")]) == 1
 
 
@@ -267,7 +277,7 @@ def test_the_machine_s_gpus(tmp_path, monkeypatch):
 
 
 def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
-    (job,) = read_plan(plan(tmp_path, server, 1)).jobs()
+    job = only_job(plan(tmp_path, server, 1))
     with pytest.raises(MedtasksError, match="that all nodes see"):
         run_on_node((job,), {})
     assert not job.folder.exists()
