@@ -13,7 +13,7 @@ import pytest
 import requests
 from aiohttp import ClientPayloadError
 from commanding import exit_code, one_line
-from given import table
+from given import each_row
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
@@ -81,27 +81,20 @@ USUAL = {
 }  # fmt: skip
 
 
-MISTAKES = [
-    pytest.param(*row, marks=pytest.mark.torch if row[0].get("model") == "hf" else ()) for row in table("eval_mistakes")
-]
-
-
-@pytest.mark.parametrize(("changed", "code", "says"), MISTAKES, ids=lambda value: str(value)[:70])
-def test_a_mistake_is_one_line_with_the_way_out(
-    changed,
-    code,
-    says,
-    server,
-    monkeypatch,
-    capsys,
-):
-    if changed.get("model") == "hf":
-        torch = pytest.importorskip("torch", reason="the hf model needs torch")
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-        bare_model(Path("bare"))
+@each_row("eval_mistakes")
+def test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys):
     assert run(changed, server) == code
     line = the_line(capsys)
     assert [text for text in says if text.replace("AT/", f"{server.base}/") not in line] == []
+
+
+@pytest.mark.torch
+@each_row("eval_mistakes_of_hf")
+def test_a_mistake_with_a_model_in_this_process_is_too(changed, code, says, server, monkeypatch, capsys):
+    torch = pytest.importorskip("torch", reason="the hf model needs torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    bare_model(Path("bare"))
+    test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,15 @@ OF_ENDS = {"cut", "acc_finished"}
 
 def mixed(doc: Row, attempt: float = 0) -> str:
     """Right, wrong, unsure, malformed, truncated and empty responses, by the document."""
-    kind = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}").random()
-    if kind < 0.45:
-        return right_answer(doc)
-    if kind < 0.6:
-        return "<think>It is \\boxed{1} <answer>1</answer> A"
-    if kind < 0.7:
-        return ""
-    if kind < 0.8:
-        return "\\boxed{2}"
-    if kind < 0.9:
-        return "I cannot say \\boxed{"
-    return "\\boxed{1} <answer>1</answer> B"
+    chance = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}")
+    others = [
+        "<think>It is \\boxed{1} <answer>1</answer> A",
+        "",
+        "\\boxed{2}",
+        "I cannot say \\boxed{",
+        "\\boxed{1} <answer>1</answer> B",
+    ]
+    return chance.choices([right_answer(doc), *others], [45, 15, 10, 10, 10, 10])[0]
 
 
 def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:

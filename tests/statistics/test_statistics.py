@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -14,6 +15,7 @@ from sklearn.metrics import f1_score
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.harness.aggregates import NO_NUMBER, ExampleScore, HarnessAggregation
 from medtasks_utils.report.ranking import groups_of, ranking
+from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.intervals import (
     Estimate,
@@ -113,23 +115,14 @@ def test_f1_of_generations_is_the_mean_of_theirs():
     assert F1.value(scores(unsure)) == 0.5, "a generation that decides nothing has none"
 
 
-@pytest.mark.parametrize(
-    ("how", "items", "value"),
-    [
-        (MEAN, [], NO_NUMBER),
-        (MEAN, [None, None], NO_NUMBER),
-        (MEAN, [None, 0.5], 0.5),
-        (MACRO, [], NO_NUMBER),
-        (F1, [], 0.0),
-        (F1, [ExampleScore([(0.0, 0.0)])], 0.0),
-        (TOTAL, [], 0.0),
-        (TOTAL, [1.0, None, 2.0], 3.0),
-        (MEAN, [ExampleScore([JudgedScore(True, None)]), ExampleScore([JudgedScore(False, 0.0)])], NO_NUMBER),
-    ],
+@each_row(
+    "aggregates_of_nothing",
+    ("F1", [ExampleScore([(0.0, 0.0)])], 0.0),
+    ("MEAN", [ExampleScore([FAILED]), ExampleScore([WRONG])], NO_NUMBER),
 )
 def test_what_comes_of_nothing(how, items, value):
-    assert HarnessAggregation(how)(items) == value
-    assert HarnessAggregation(how).stderr(items) == NO_NUMBER
+    found = HarnessAggregation(getattr(aggregation, how))
+    assert (found(items), found.stderr(items)) == (value, NO_NUMBER)
     nothing: Any = NO_NUMBER
     assert sum([nothing, nothing]) / 2 == NO_NUMBER, "of a group"
 
@@ -304,7 +297,7 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
 
 
-@pytest.mark.parametrize(("lost", "gained"), [(0, 0), (0, 5), (5, 0), (3, 9), (10, 10)])
+@each_row("lost_and_gained")
 def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
     from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 

@@ -11,20 +11,6 @@ from typing import NamedTuple
 from medtasks_utils.__main__ import main
 
 
-def lm_eval(
-    *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """The stock command line, in a process of its own."""
-    return _python("-m", "lm_eval", *map(str, arguments), cwd=cwd, env=env)
-
-
-def _python(*words: str, cwd: Path, env: Mapping[str, str] | None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=cwd, env=clean_environment(env), capture_output=True, text=True, timeout=300, check=False
-    )
-
-
 def exit_code(words: Sequence[str]) -> int:
     """Of a command in this process, which argparse may end."""
     try:
@@ -66,7 +52,10 @@ print(json.dumps(told))
 
 def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: str) -> list[Said]:
     """Commands in one process of their own, one after the other; ``first`` is Python that it runs before."""
-    done = _python("-c", first + _COMMANDS, json.dumps(commands), cwd=cwd, env=environment)
+    words = [sys.executable, "-c", first + _COMMANDS, json.dumps(commands)]
+    done = subprocess.run(
+        words, cwd=cwd, env=clean_environment(environment), capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stderr
     return [Said(*told) for told in json.loads(done.stdout.splitlines()[-1])]
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from given import ROOT, TASK_OF, Row, json_lines
+from given import ROOT, TASK_OF, Row, json_lines, write_rows
 from running import documents_of
 
 ENVIRONMENTS = {
@@ -45,9 +45,7 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
 def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[str, Any] | None = None) -> Path:
     """The file, in the folder that vf-eval makes for it."""
     environment = ENVIRONMENTS[benchmark][0]
-    place = folder / "outputs" / "evals" / f"{environment}--org--model-7b" / "0a1b2c3d"
-    place.mkdir(parents=True)
-    (place / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in written), encoding="utf-8")
+    path = write_rows(written, folder / f"outputs/evals/{environment}--org--model-7b/0a1b2c3d/results.jsonl")
     about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
-    (place / "metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
-    return place / "results.jsonl"
+    path.with_name("metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
+    return path

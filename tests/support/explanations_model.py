@@ -3,15 +3,12 @@
 import json
 import string
 from pathlib import Path
-from typing import Any
 
 TEXT = "the heart pumps blood and drug treats a sick man his doctor was quick rapid pulse artery ill ness s ed ing"
 LENGTH = 64
 
 
-def save_model(
-    folder: Path, *, model_max_length: int | None = None, positions: int = LENGTH, dtype: Any = None
-) -> Path:
+def save_model(folder: Path, *, model_max_length: int | None = None, positions: int = LENGTH) -> Path:
     """Save it; without ``model_max_length`` its tokenizer names none, as SciBERT's."""
     import torch
     from tokenizers import BertWordPieceTokenizer
@@ -39,5 +36,5 @@ def save_model(
         max_position_embeddings=positions,
         initializer_range=0.3,  # so that tokens differ as much as in a trained model
     )
-    BertModel(config).to(dtype or torch.float32).save_pretrained(folder)
+    BertModel(config).save_pretrained(folder)
     return folder

@@ -52,7 +52,8 @@ def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
     rows = [*table(name), *more]
 
     def run(test: Any) -> Any:
-        return pytest.mark.parametrize([*inspect.signature(test).parameters][: len(rows[0])], rows)(test)
+        names = [*inspect.signature(test).parameters][: len(rows[0])]
+        return pytest.mark.parametrize(names, rows, ids=lambda value: str(value)[:70])(test)
 
     return run
 

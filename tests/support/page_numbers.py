@@ -29,8 +29,7 @@ class Page:
         (blocks,) = (each["blocks"] for each in self.numbers["topics"] if each["id"] == f"unit-{topic}")
         return {block["title"]: block for block in blocks if block["filter"] in ("", filter_name)}
 
-    def column(self, topic: str, filter_name: str = "strict-match") -> dict[str, Any]:
+    def column(self, topic: str, filter_name: str = "strict-match") -> Any:
         """Return a column of the leaderboard."""
-        columns: list[dict[str, Any]] = self.numbers["board"]["columns"][filter_name]
-        (column,) = (column for column in columns if column["topic"] == topic)
+        (column,) = (each for each in self.numbers["board"]["columns"][filter_name] if each["topic"] == topic)
         return column

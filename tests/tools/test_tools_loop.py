@@ -97,13 +97,12 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
     assert (sample["turns"], sample["tool_calls"]) == ((1, 0) if is_answer else (2, 1))
 
 
-@pytest.mark.parametrize(("calls", "limit"), [(1, 3000), (4, 3000), (5, 2400), (17, 705), (18, 705)])
+@each_row("room_of_results")
 def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
-    def shown(text: str) -> str:
+    def shown(text):
         conversation = Conversation("", [{}], calls=[Call("python")] * calls)
         conversation.answer([CallResult(text, failed=False)] * calls, is_last=False)
-        content: str = conversation.transcript[-1]["content"]
-        return content.removeprefix("<tool_response>\n").split("\n</tool_response>")[0]
+        return conversation.transcript[-1]["content"].removeprefix("<tool_response>\n").split("\n</tool_response>")[0]
 
     head, tail = limit * 2 // 3, limit // 3
     assert (shown(""), shown("a" * limit)) == ("(no output)", "a" * limit)

@@ -50,7 +50,7 @@ def test_sixteen_calls_are_run_and_no_more():
     assert [call.problem is None for call in calls] == [True] * 16 + [False]
 
 
-@pytest.mark.parametrize(("number", "most", "natively"), [(1, 0, 0), (1, 1, 1), (2, 1, 0), (2, 2, 2), (0, 2, 0)])
+@each_row("calls_by_template")
 def test_calls_in_a_text_go_back_as_the_template_writes_them(number, most, natively):
     text = "So. " + tagged("calculator", "1") * number
     said = understand(text, BOTH, most_by_template=most, calls_before=2).message
