@@ -27,7 +27,7 @@ class Column(FigureRow):
     Attributes:
         topic: the name of the task or group.
         metric: the first metric of the topic.
-        ascending: True if smaller values are better.
+        ascending: True if smaller values are better; None if neither direction is better.
         is_overall: True if the column is a mean over benchmarks.
         ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly. None
             for a run that is not ranked.
@@ -38,7 +38,7 @@ class Column(FigureRow):
 
     topic: str
     metric: str
-    ascending: bool
+    ascending: bool | None
     is_overall: bool
     ranks: list[tuple[int, int, str] | None]
     reasons: dict[int, str]
@@ -82,7 +82,7 @@ def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str]
         **vars(metric_row(topic, topic.label, filter_name, metric.name)),
         topic=topic.name,
         metric=metric.name,
-        ascending=metric.higher_is_better is False,
+        ascending=None if metric.higher_is_better is None else not metric.higher_is_better,
         is_overall=topic.is_overall,
         ranks=[by_run.get(name) for name in topic.runs],
         reasons=topic.incomparable_runs(filter_name, metric.name),
@@ -162,7 +162,9 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
 
 
 def _comparable_values(column: Column) -> list[float]:
-    return [value.value for run_number, value in enumerate(column.values) if value and run_number not in column.reasons]
+    """Return the values that can be ranked; none if the metric has no better direction."""
+    shown = enumerate(column.values) if column.ascending is not None else ()
+    return [value.value for run_number, value in shown if value and run_number not in column.reasons]
 
 
 def _would_lead(column: Column, run_number: int) -> str:

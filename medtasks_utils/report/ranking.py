@@ -34,7 +34,8 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     """Rank the comparable runs by the first metric of each topic; return the ranks by topic and filter.
 
     The ranks use the examples that all of these runs have, and their intervals hold simultaneously. A topic is left out
-    if fewer than two runs are comparable; its list is empty if there are too few examples.
+    if fewer than two runs are comparable, or if its metric has no better direction; its list is empty if there are too
+    few examples.
     """
     comparable = {(topic, name): _comparable(topic, name) for topic in topics for name in topic.filters}
     rankings = {key: runs for key, runs in comparable.items() if len(runs) > 1}
@@ -42,15 +43,18 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     for (topic, name), runs in rankings.items():
         metric = topic.metric(topic.headline[0])
         ratios, highest = _ratios(topic, runs, name, metric), metric.range[1] or 1.0
-        ranks_by_topic[topic.name, name] = ranking(runs, ratios, highest=highest, family=len(rankings))
+        ascending, family = not metric.higher_is_better, len(rankings)
+        found = ranking(runs, ratios, highest=highest, ascending=ascending, family=family)
+        ranks_by_topic[topic.name, name] = found
     return ranks_by_topic
 
 
 def _comparable(topic: Topic, filter_name: str) -> list[str]:
     """Return the names of the runs that can be ranked together in a topic."""
-    if not all(result.samples for result in topic.results.values()):
+    metric = topic.metric(topic.headline[0])
+    if metric.higher_is_better is None or not all(result.samples for result in topic.results.values()):
         return []
-    incomparable = topic.incomparable_runs(filter_name, topic.headline[0])
+    incomparable = topic.incomparable_runs(filter_name, metric.name)
     return [run for run in topic.results if topic.runs.index(run) not in incomparable]
 
 
@@ -89,13 +93,16 @@ class Rank(NamedTuple):
     groups: str
 
 
-def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, family: int = 1) -> list[Rank]:
-    """Rank runs by a metric whose larger values are better.
+def ranking(
+    runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, ascending: bool = False, family: int = 1
+) -> list[Rank]:
+    """Rank runs by a metric.
 
     Args:
         runs: the names of the k runs.
         ratios: the metric of each run, all over the same n examples.
         highest: the largest value that an example can have.
+        ascending: True if smaller values are better.
         family: the number of rankings that are read together, among which the error rate of 5 % is divided.
 
     Returns:
@@ -106,6 +113,7 @@ def ranking(runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.
     if len(scaled) < len(runs):
         return []
     values, influence = np.array([ratio.value for ratio in ratios]), np.column_stack(scaled)
+    values = -values if ascending else values
     first, second = np.triu_indices(len(runs), 1)
     gaps = influence[:, first] - influence[:, second]
     errors = np.linalg.norm(gaps, axis=0)

@@ -47,7 +47,7 @@ def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, f
     assert outcomes(topic.results["a"]) == {**dict.fromkeys(OUTCOMES, 0.0), **found}
 
 
-@pytest.mark.parametrize(("benchmark", "n", "low"), [("medmcqa", 40, 0.5981), ("medhallu", 0, None)])
+@each_row("without_samples")
 def test_an_interval_without_samples_needs_independent_examples(benchmark, n, low):
     values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": (0.75 * 0.25 / 39) ** 0.5}
     (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=40)])
@@ -77,22 +77,14 @@ def test_a_run_without_scores_is_left_out_and_said():
     assert problems([run]) == ["a: left out, since it has no scores (for example after --predict_only)"]
 
 
-def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples():
-    """A run leads if no other may have its rank."""
-
-    def run(name, right, benchmark="medmcqa", n=40):
-        return made(name, [scored(i, {"acc": [float(i < right)]}) for i in range(n)], benchmark)
-
-    def said(*runs):
-        return leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT]
-
-    assert said(run("a", 30)) == []
-    assert said(run("a", 4), run("b", 36), run("c", 3)) == ["b leads in MedMCQA."]
-    tied = "no run leads clearly; b and c share the first place."
-    assert said(run("a", 4), run("b", 36), run("c", 35)) == [f"In MedMCQA, {tied}"]
-    few = [run("a", 0, n=9), run("b", 9, n=9)]
-    assert said(*few) == ["In MedMCQA, there are too few examples to rank the runs."]
-    assert said(run("a", 30), run("b", 2, "medcalc_bench")) == []
+@each_row("who_leads")
+def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples(case, metric, n, models, said):
+    """A run leads if no other may have its rank; a model is right in so many examples of a benchmark."""
+    runs = [
+        made(name, [scored(i, {metric: [float(i < right)]}) for i in range(n)], benchmark)
+        for name, right, benchmark in models
+    ]
+    assert leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT] == said, case
 
 
 def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
