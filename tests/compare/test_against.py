@@ -40,8 +40,8 @@ def data(tmp_path):
 
 
 def right_in(share: float) -> Callable[[Request], str]:
-    """A model that is right in this share of questions; a better one is right wherever a worse one is."""
-    return lambda body: f"\\boxed{{{'A' if draw(prompt_of(body)).random() < share else 'B'}}}"
+    """A model that is right by the published rule in this share; a better one is right wherever a worse one is."""
+    return lambda body: "\\boxed{A}" if draw(prompt_of(body)).random() < share else "The answer is A."
 
 
 def run(
@@ -54,7 +54,7 @@ def run(
     return json.loads(printed or "{}"), errors
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.4, "worse"), (0.99, "better"), (0.7, "within")])
+@each_row("stops")
 def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys):
     with LocalServer(right_in(0.7)) as served:
         run(served, data, tmp_path / "saved", capsys)
@@ -115,16 +115,17 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 # ---- the rule
 
 
-@pytest.mark.parametrize(("clusters", "strata"), [(10, 1), (100, 1), (940, 5), (4183, 1)])
-def test_looks_grow_and_spend_five_per_cent(clusters, strata):
+@each_row("looks")
+def test_looks_grow_and_spend_five_per_cent(clusters, strata, first):
     sizes = look_sizes(clusters, strata)
     assert list(sizes) == sorted(set(sizes))
-    assert (sizes[-1], len(sizes) <= 16) == (clusters, True)
+    assert (sizes[0], sizes[-1], len(sizes) <= 16) == (first, clusters, True)
     *of_looks, last = levels(sizes)
     assert (len(of_looks), last) == (len(sizes) - 1, 1)
     if of_looks:
         assert max(of_looks) <= 0.05 <= sum(of_looks) < 0.2, "5 % in all, as looks are correlated"
         assert of_looks[0] == pytest.approx(0.05 * sizes[0] / sizes[-2], rel=0.2), "the first spends its share"
+    assert levels((24, 100)) == pytest.approx([0.05, 1.0], rel=0.02), "all before the last spend 5 %"
 
 
 def test_an_interval_of_all_examples_has_no_width():

@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,8 @@ from medtasks_utils.compare.difference import MetricDifference, corrected
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
-from medtasks_utils.statistics.metrics import ACC
+from medtasks_utils.statistics.metrics import ACC, Metric
+from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.sequential import expected_clusters
 
 
@@ -101,6 +103,17 @@ def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
     assert need["of"] is need["until_decided"] is None
 
 
+def test_a_plan_in_points_is_that_of_the_same_shares_and_parts_have_the_metric_of_their_group(found):
+    def difference(metric, error=0.05, task="medhallu", n=50):
+        contrast = cast(Contrast, SimpleNamespace(clusters=n, sensitivity=Sensitivity(n, error, error, n - 1)))
+        return MetricDifference(task, STRICT, metric, None, None, contrast)
+
+    group, part = difference(ACC, task="medtasks"), difference(ACC, n=40)
+    alike = [difference(Metric("m")), difference(Metric("m", unit="points"), 5.0)]
+    need, _, of_share, of_points = plan(replace(found, differences=[group, part, *alike]), 5)
+    assert of_points == pytest.approx(of_share) and need["parts"] == {"medhallu": 40}
+
+
 # ---- what is paired
 
 
@@ -108,15 +121,16 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     save_run(tmp_path / "a", tasks="medhallu", limit=6)
     save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
     with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); add --common"):
-        comparison(tmp_path)
+        comparison(tmp_path, force=True)
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(MedtasksError, match="no common example"):
         comparison(tmp_path, "c", common=True)
-    save_run(tmp_path / "d", tasks="medhallu", limit=4)
-    with pytest.raises(MedtasksError, match="4 in both, 2 only in A"):
-        comparison(tmp_path, "d")
+    for limit, words in ((4, "4 in both, 2 only in A"), (8, "6 in both, 0 only in A, 2 only in B")):
+        save_run(tmp_path / words, tasks="medhallu", limit=limit)
+        with pytest.raises(MedtasksError, match=words):
+            comparison(tmp_path, words)
 
 
 def test_examples_in_another_order_are_paired_by_what_they_are(found, pair_of_runs):
@@ -142,7 +156,7 @@ def test_other_measurements_are_refused_unless_forced(tmp_path, settings):
     save_run(tmp_path / "a", tasks="medhallu", limit=4)
     save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
     with pytest.raises(MedtasksError, match=r"not comparable: the (options|prompts) differ .*--force"):
-        comparison(tmp_path)
+        comparison(tmp_path, common=True)
     assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
 
 

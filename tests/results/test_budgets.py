@@ -22,7 +22,8 @@ def of_length(body: Request) -> Answer:
     chance = draw(prompt_of(body))
     needed = chance.choice([20, 90, 200, 700])
     tokens = min(needed, body["max_tokens"])
-    content, finish = ("Hm", "length") if tokens < needed else (f"\\boxed{{{chance.choice('AB01')}}}", "stop")
+    answer = f"\\boxed{{{chance.choice('AB01')}}}" if chance.random() < 0.9 else "The answer is B."
+    content, finish = ("Hm", "length") if tokens < needed else (answer, "stop")
     return {**completion(content, finish), "usage": {"completion_tokens": tokens}}
 
 
@@ -48,10 +49,10 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
         total = sum(sample.tokens[0] or 0 for sample in task.samples)
         assert curve["per_right_answer"] == pytest.approx(total / len(right))
     folders = [str(tmp_path / limit) for limit in ("1024", "128")]
-    assert exit_code(["compare", *folders]) == 0
+    assert exit_code(["compare", *folders, "--filter", "flexible-extract"]) == 0
     printed = capsys.readouterr().out
     for task in long_run.tasks.values():
-        assert f", 700 {100 * task.metrics['acc', 'strict-match'].value:.2f}; 99 % of it with " in printed
+        assert f", 700 {100 * task.metrics['acc', 'flexible-extract'].value:.2f}; 99 % of it with " in printed
     shown = []
     for command in (["compare"], ["report", "-o", str(tmp_path / "page.html")]):
         assert exit_code([*command, *folders, "--json"]) == 0

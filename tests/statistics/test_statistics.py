@@ -99,6 +99,7 @@ def test_macro_averages_are_means_of_means():
     tasks = MACRO.ratio(concatenate([own[:4], own[4:]], tasks_are_strata=True))
     assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
+    assert MEAN.ratio(concatenate([own, own])).clusters == 12, "tasks share no cluster"
 
 
 def test_generations_of_one_example_are_one_cluster():
@@ -325,6 +326,7 @@ def test_scores_are_compared_where_both_runs_were_judged():
     for first, second in ((lost, decided), (decided, lost)):
         found = compared(first, second, Metric("f1", F1))
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
+    assert compared([*both, None], decided, Metric("f1", F1).over_strata()).n == 11, "decided in either run"
 
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
