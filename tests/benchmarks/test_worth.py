@@ -52,7 +52,7 @@ def is_told(example: Row) -> bool:
 
 
 def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
-    return list(load(name, data, **({"medhallu": options} if options else {})).eval_docs)
+    return list(load(name, data, medhallu=options).eval_docs)
 
 
 # ---- figures

@@ -61,11 +61,7 @@ def test_what_is_missing_is_a_line(monkeypatch, capsys):
     items = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
     items[0].name, items[1].name = "one", "two"
     monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(items))
-    for words, code, lines in (
-        (["--only", "one"], 0, ["one hub there", "1 of 1 there"]),
-        ([], 1, ["one hub there", "two nltk MISSING no room", "1 of 2 there"]),
-        (["--only", "one,three"], 2, []),
-    ):
+    for words, code, lines in table("fetch_without_room"):
         assert main(["fetch", *words]) == code
         assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
 

@@ -157,10 +157,7 @@ def packed(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "left_out"),
-    [("log.eval", "sample 9_epoch_1"), ("log.json", "sample 4"), ("scenario_state.json", "request 4")],
-)
+@each_row("logs_of_others")
 def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, left_out, tmp_path, capsys):
     score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
     path = packed(tmp_path) if name == "log.eval" else OTHERS / name

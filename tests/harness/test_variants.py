@@ -151,12 +151,13 @@ def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, 
 def test_the_signature_of_a_function_is_the_same_in_every_process():
     from medtasks_utils.harness.signature import as_signed
 
-    names: dict[str, Any] = {}
-    exec(FUNCTIONS, names)
-    again: dict[str, Any] = {}
-    exec(FUNCTIONS.replace('"Q: "', 'doc["choices"]'), again)
-    assert json.dumps(as_signed(names["prompt"])) != json.dumps(as_signed(again["prompt"]))
-    assert "0x" not in as_signed(names["prompt"])
+    def signed(text):
+        names: dict[str, Any] = {}
+        exec(text, names)
+        return json.dumps(as_signed(names["prompt"]))
+
+    assert signed(FUNCTIONS) != signed(FUNCTIONS.replace('"Q: "', 'doc["choices"]'))
+    assert "0x" not in signed(FUNCTIONS)
 
 
 def test_a_function_that_changes_its_document_changes_no_other():

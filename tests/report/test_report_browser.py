@@ -74,11 +74,10 @@ def page(browser, address):
         yield found
 
 
-def cells(page: Any, title: str) -> list[list[str]]:
+def cells(page: Any, title: str) -> Any:
     """Return a visible table's cells, heads first."""
     table = page.locator(f"table[aria-label={json.dumps(title)}]:visible")
-    rows: list[list[str]] = table.evaluate("t => [...t.rows].map((r) => [...r.cells].map((c) => c.innerText.trim()))")
-    return rows
+    return table.evaluate("t => [...t.rows].map((r) => [...r.cells].map((c) => c.innerText.trim()))")
 
 
 def saved(page: Any, button: str) -> str:

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, write_rows
+from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, table, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
@@ -79,12 +79,7 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
 
 def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
-    for folder, engine, by in (
-        ("first", "vllm", "org"),
-        ("first", "hf", "org"),
-        ("second", "hf", "org"),
-        ("b", "hf", "x"),
-    ):
+    for folder, engine, by in table("runs_of_a_model"):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
         content = json.loads(path.read_text())

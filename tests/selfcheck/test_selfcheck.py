@@ -95,7 +95,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     ]
 
 
-@pytest.mark.parametrize(("texts", "cut", "finished"), [(("", ""), None, None), (("", "<think>"), 0.0, 0.0)])
+@each_row("ends_of_empty_replies")
 def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     task = load("medhallu")
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]

@@ -206,18 +206,10 @@ def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric)
         assert -1e-9 <= low <= share * top + 1e-9 and share * top - 1e-9 <= high <= top + 1e-9 and low < high
 
 
-@pytest.mark.parametrize(
-    ("values", "metric", "is_shown", "few"),
-    [
-        ([1.0, 0.0] * 4 + [1.0], ACC, False, True),
-        ([1.0, 0.0] * 5, ACC, True, False),
-        ([1.0] * 50, ACC, True, True),
-        ([1.0, 0.0] * 10, ACC, True, False),
-        ([*np.linspace(85, 100, 195), *[0.0] * 3], EXPLANATION, True, True),  # however the judge's own scores spread
-        ([*np.linspace(85, 100, 195), *[0.0] * 12], EXPLANATION, True, False),
-    ],
-)
-def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(values, metric, is_shown, few):
+@each_row("few_clusters")
+def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(name, values, is_shown, few):
+    """Among explanations, zeros are few however the judge's own scores spread."""
+    metric = {"acc": ACC, "explanation": EXPLANATION}[name]
     found = estimate(scores(values), metric)
     assert (found.n, found.low is not None, found.high is not None, found.few) == (len(values), is_shown, is_shown, few)
     assert found.value is not None and found.value == pytest.approx(np.mean(values))
