@@ -2,10 +2,10 @@
 
 import hashlib
 
-import pinned_sample
 import pytest
 from fake_hub import Hub
 from given import sample_rows, write_rows
+from pinned_sample import CONTENT, REAL, REPOSITORY, SERVED
 from running import documents_of, evaluate, load
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
@@ -14,17 +14,12 @@ from medtasks_utils.harness import sources as pinned
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def server(tmp_path, monkeypatch):
     """A repository with the sample's rows in the card's place, and an empty cache."""
-    monkeypatch.setitem(CARD.repositories, "corrected", pinned_sample.REPOSITORY)
+    monkeypatch.setitem(CARD.repositories, "corrected", REPOSITORY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    return pinned_sample.REPOSITORY
-
-
-@pytest.fixture
-def server(repository, monkeypatch):
-    with Hub(raw=pinned_sample.SERVED) as hub:
+    with Hub(raw=SERVED) as hub:
         monkeypatch.setenv(pinned.ADDRESS_VARIABLE, hub.base + "/")
         yield hub
 
@@ -33,23 +28,23 @@ def numbers() -> list[str]:
     return [doc["row_number"] for doc in documents_of("medcalc_bench_corrected", "hub")]
 
 
-def test_it_is_downloaded_once_then_read_offline(server, repository, monkeypatch):
+def test_it_is_downloaded_once_then_read_offline(server, monkeypatch):
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
     assert [path for _, path in server.asked] == list(server.raw)
-    assert {path.name for path in pinned.cached_folder(repository).iterdir()} == {f.name for f in repository.files}
+    assert {path.name for path in pinned.cached_folder(REPOSITORY).iterdir()} == {f.name for f in REPOSITORY.files}
     server.asked.clear()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     found = evaluate("medcalc_bench_corrected", data="hub")
     assert server.asked == []
     signature = found["configs"]["medcalc_bench_corrected"]["metadata"]["signature"]["strict-match"]
-    assert f"data:hub@{str(pinned_sample.REAL.revision)[:8]}" in signature
+    assert f"data:hub@{str(REAL.revision)[:8]}" in signature
 
 
-def test_another_file_is_refused_and_not_kept(server, repository):
-    server.raw[next(iter(server.raw))] = pinned_sample.CONTENT + b"\n"
+def test_another_file_is_refused_and_not_kept(server):
+    server.raw[next(iter(server.raw))] = CONTENT + b"\n"
     with pytest.raises(DataError, match="SHA256"):
         numbers()
-    assert not list(pinned.cached_folder(repository).glob("*"))
+    assert not list(pinned.cached_folder(REPOSITORY).glob("*"))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +68,7 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, da
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *given, **settings: str(data))
     found = evaluate("medcalc_bench", data="hub")
     assert server.asked == [] and "other_label" not in found["samples"]["medcalc_bench"][0]["doc"]
-    pinned.download_pinned(CARD.repositories["corrected"])
+    pinned.download_pinned(REPOSITORY)
     server.asked.clear()
     found = evaluate("medcalc_bench", data="hub")
     assert sum(sample["doc"]["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5

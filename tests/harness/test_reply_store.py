@@ -271,9 +271,10 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
     assert reason in errors and errors.count("--extend: ") == 1
     assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
     ended, whole_run = (
-        max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values() for folder in ("grown", "whole")
+        [task.signatures for task in max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values()]
+        for folder in ("grown", "whole")
     )
-    assert [task.signatures for task in ended] == [task.signatures for task in whole_run]
+    assert ended == whole_run
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):

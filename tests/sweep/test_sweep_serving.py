@@ -64,7 +64,7 @@ def steps(content: dict[str, Any], by_model: bool = False, **environment: str) -
 
 
 def states(folder: Path) -> list[Any]:
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("sweep/m/*/job.json"))]
+    return [read_json(path) for path in sorted(folder.glob("sweep/m/*/job.json"))]
 
 
 @each_row("servers_not_ready")
@@ -104,7 +104,7 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
     try:
         list(steps(served(tmp_path)))
         assert (left_over.poll() is not None) == is_same
-        assert json.loads(mark.read_text())["pid"] != left_over.pid
+        assert read_json(mark)["pid"] != left_over.pid
     finally:
         left_over.kill()
         left_over.wait()
