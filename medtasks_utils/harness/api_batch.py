@@ -129,8 +129,7 @@ class ApiBatch:
         if refusal is not None:
             logger.info("%s: %s", request.task_name, refusal)
             return [Reply(refusal=refusal)] * settings.get("n", 1)
-        if len(replies) == 1:
-            self._add_to_cache("generate_until", arguments, replies[0])
+        self._add_to_cache("generate_until", arguments, replies[0])
         if self._store is not None:
             self._store.put("generate_until", arguments, replies)
         return replies
@@ -191,7 +190,7 @@ def read_replies(
     limit = body.get("max_tokens") or body.get("max_completion_tokens")
     replies, usage = read(status, sent, url, model.model, limit, retry_after)
     if usage:
-        spent.update(replies=1, **usage)
+        spent.update(replies=len(replies), **usage)
     number = body.get("n", 1)
     if len(replies) < number:
         raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")

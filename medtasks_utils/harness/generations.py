@@ -51,11 +51,11 @@ def make_independent(
         )
     for instance in instances:
         prompt, settings = instance.args
-        # These models do not send do_sample, and lm_eval does not use its cache if it is true.
-        cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
-        if in_one_request:
-            instance.arguments = (prompt, {**cacheable, "n": number})
+        if in_one_request:  # lm_eval's cache, which would give all generations one reply, is not used with do_sample
+            instance.arguments = (prompt, {**settings, "do_sample": True, "n": number})
         elif isinstance(base, int):
+            # These models do not send do_sample, and lm_eval does not use its cache if it is true.
+            cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
             instance.arguments = (prompt, {**cacheable, "seed": base + instance.idx})
 
 

@@ -18,6 +18,7 @@ from scripts import refusal, together
 
 from medtasks_utils.benchmarks.base import order_of
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.models import can_be_asked_singly
 
@@ -137,23 +138,30 @@ def test_what_generations_tell_by_counting(answers, target):
 # ---- in one request
 
 
-SAMPLED = "do_sample=true,temperature=0.7,max_gen_toks=64"
+SAMPLED = "temperature=0.7,max_gen_toks=64"
 AT_ONCE = {"medmcqa": {"repeats": 4, "repeats_in_one_request": True}}
 
 
 def choices(body: Request) -> Answer:
     """As many choices as are requested, each with a letter of its own."""
-    return {
-        "choices": [{"message": {"content": f"\\boxed{{{'ABCD'[place % 4]}}}"}} for place in range(body.get("n", 1))]
-    }
+    letters = ["ABCD"[place % 4] for place in range(body.get("n", 1))]
+    return {"choices": [{"message": {"content": f"\\boxed{{{letter}}}"}} for letter in letters], "usage": USAGE}
 
 
-def test_all_generations_are_requested_at_once():
-    with LocalServer(choices) as server:
-        result = evaluate("medmcqa_openmed", model_of(server), metadata=AT_ONCE, limit=5, gen_kwargs=SAMPLED)
-    _, *requests = server.requests  # the first asks whether choices differ
-    assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
-    assert [sample["filtered_resps"] for sample in samples(result)] == [list("ABCD")] * 5
+USAGE = {"prompt_tokens": 7, "completion_tokens": 12}
+
+
+def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_reply(tmp_path):
+    for _ in range(2):
+        spent.clear()
+        with LocalServer(choices) as server:
+            model, cache = model_of(server), str(tmp_path / "cache")
+            settings = {"limit": 5, "gen_kwargs": SAMPLED, "use_cache": cache}
+            result = evaluate("medmcqa_openmed", model, metadata=AT_ONCE, **settings)
+        _, *requests = server.requests  # the first asks whether choices differ
+        assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
+        assert [sample["filtered_resps"] for sample in samples(result)] == [list("ABCD")] * 5
+        assert spent == {"prompt": 5 * 7, "completion": 5 * 12, "replies": 5 * 4}
     (signature, *_) = result["configs"]["medmcqa_openmed"]["metadata"]["signature"].values()
     assert "|repeats:4+in_one_request|" in signature
 
