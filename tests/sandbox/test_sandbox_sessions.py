@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 from given import each_row
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from medtasks_utils.errors import MedtasksError
@@ -61,17 +61,16 @@ def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox):
     assert sandbox.run([]) == []
 
 
-@settings(max_examples=8)
-@given(st.lists(st.tuples(st.sampled_from("uvw"), st.integers(0, 9)), max_size=12))
-def test_order_within_sessions_and_of_results(sandbox, calls):
-    for session in "uvw":
-        sandbox.forget(session)
-    setup = [(session, "seen = []") for session in "uvw"]
-    results = sandbox.run([*setup, *((session, f"seen.append({n})\nseen") for session, n in calls)])[3:]
-    seen: dict[str, list[int]] = {"u": [], "v": [], "w": []}
-    for (session, n), result in zip(calls, results, strict=True):
-        seen[session].append(n)
-        assert result == ExecutionResult(repr(seen[session]), False)
+def test_order_within_sessions_and_of_results(sandbox):
+    sessions = "uvwuuvwwuvuwvvuw"
+    results = sandbox.run([(key, "seen = 0") for key in "uvw"] + [(key, "seen += 1\nseen") for key in sessions])
+    assert results[3:] == [ExecutionResult(str(sessions[: n + 1].count(key)), False) for n, key in enumerate(sessions)]
+
+
+def test_sessions_draw_numbers_of_their_own(sandbox):
+    code = "import random\nrandom.random(), float(np.random.random())"
+    one, another = (eval(text) for text in texts(sandbox.run([(key, code) for key in "de"])))
+    assert {*one}.isdisjoint(another)
 
 
 # ---- limits and texts
@@ -166,6 +165,7 @@ def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monke
     monkeypatch.setattr("resource.getrlimit", lambda kind: limits)
     monkeypatch.setattr("resource.setrlimit", set_limit)
     assert _most_alive(wanted) == most
+    assert Sandbox()._alive == 2_000
     set_limit.assert_called_once_with(resource.RLIMIT_NOFILE, (raised, limits[1]))
 
 
