@@ -6,7 +6,9 @@ import random
 import threading
 import time
 from types import SimpleNamespace
+from unittest.mock import Mock
 
+import aiohttp
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -47,6 +49,16 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(monkeypatch, seed,
         (scores,) = result["results"].values()  # how replies ended is known only of single requests
         known = {name: value for name, value in scores.items() if not name.startswith(("cut", "acc_finished"))}
         found.append(([sample["transcript"] for sample in samples(result)], known, asked))
+    assert found[0] == found[1]
+
+
+def test_first_replies_of_the_harness_s_cache_are_not_asked_for_and_their_conversations_go_on(tmp_path):
+    found = []
+    for first in (1, 2):
+        with LocalServer(caller) as server:
+            result = run(server, limit=4, use_cache=str(tmp_path / "cache"))
+        found.append([sample["transcript"] for sample in samples(result)])
+        assert min(turn(body["messages"]) for body in server.requests) == first
     assert found[0] == found[1]
 
 
@@ -106,10 +118,15 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
     assert all("has sent no reply for 30 s; requests time out after 300 s" in line for line in lines[:3])
 
 
-def test_retries_and_headers_are_the_harness_s():
+def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say(monkeypatch):
+    session, connector = Mock(wraps=aiohttp.ClientSession), Mock(wraps=aiohttp.TCPConnector)
+    monkeypatch.setattr("aiohttp.ClientSession", session)
+    monkeypatch.setattr("aiohttp.TCPConnector", connector)
     with LocalServer(in_turn(Fault(503), Fault(503), "<answer>42</answer>")) as server:
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
-        run(server, limit=2, connections=2, model_args=header)
+        run(server, limit=2, connections=2, model_args={**header, "timeout": 99, "verify_certificate": False})
+    connector.assert_called_once_with(limit=2, ssl=False)
+    assert session.call_args.kwargs["timeout"].total == 99 and session.call_args.kwargs["trust_env"]
     assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
 

@@ -131,8 +131,9 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
     assert kept == ["answers", "results"]
 
 
-def test_a_model_that_reasons_and_finds_one_token_too_few_is_run():
-    with LocalServer(lambda body: ".", probed=lambda body: refusal(400, "max_tokens was reached")) as served:
+@pytest.mark.parametrize("probed", [refusal(400, "max_tokens was reached"), Fault(503)])
+def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run(probed):
+    with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
         assert run({}, served) == 0
     assert len(served.probes) == 1 and len(served.requests) == 2
 

@@ -14,7 +14,8 @@ from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
 from local_server import Answer, Fault, LocalServer, Request, completion
 from running import Scripted, evaluate, model_of, samples, saved_results, saved_samples
-from scripts import in_turn, together
+from scripts import in_turn, refusal, together
+from tool_caller import tagged
 
 from medtasks_utils.errors import DataError, MedtasksError, UsageError
 
@@ -70,20 +71,22 @@ def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(dat
 
 
 @pytest.mark.parametrize(
-    ("says", "answer"),
+    ("says", "answer", "attempts"),
     [
-        ("no luck", {"choices": [], "error": "no luck"}),
-        ("OPENAI_API_KEY", {"error": {"message": "no such key", "code": 401}}),
-        ("64 MiB", Fault(200, b"x" * (65 << 20))),
+        ("no luck", {"choices": [], "error": "no luck"}, 2),
+        ("OPENAI_API_KEY", {"error": {"message": "no such key", "code": 401}}, 1),
+        ("64 MiB", Fault(200, b"x" * (65 << 20)), 2),
     ],
 )
-def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(says, answer, tmp_path, capsys):
+def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(
+    says, answer, attempts, tmp_path, capsys
+):
     with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
         flags = server.flags(max_retries=2, num_concurrent=1)
-        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "5"]
+        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "3"]
         assert exit_code([*words, *flags, "--output_path", str(tmp_path)]) == 1
     line = capsys.readouterr().err.splitlines()[-1]
-    assert server.chat in line and says in line
+    assert server.chat in line and says in line and len(server.requests) == 2 + attempts
     (kept,) = tmp_path.glob("**/answers_*.jsonl")
     replies = [json.loads(text)[1]["replies"] for text in kept.read_text().split("\n") if text]
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
@@ -143,12 +146,16 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
 def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
     def answer(body):
         if len(body["messages"]) < 4:
-            return '<tool_call>{"name": "calculator", "arguments": {"expression": "1 + 1"}}</tool_call>'
-        return completion("I think", "length")
+            return completion(tagged("calculator", "1 + 1"), reasoning="Hm.")
+        return completion("I think", "length", reasoning="So.")
 
     with LocalServer(answer) as server:
         result = evaluate("medcalc_bench_calculator", model_of(server), limit=2)
-    assert [(sample["ended"], sample["tokens"]) for sample in samples(result)] == [(["length"], [6])] * 2
+    known = [(sample["ended"], sample["tokens"], sample["reasoning"]) for sample in samples(result)]
+    assert known == [(["length"], [6], ["Hm.\n\nSo."])] * 2
+    with LocalServer(in_turn(tagged("calculator", "1"), refusal(413, "no"))) as server:
+        (sample,) = samples(evaluate("medcalc_bench_calculator", model_of(server), limit=1))
+    assert "413" in sample["refusal"][0]
 
 
 def test_a_batch_is_as_many_requests_at_once(data):
@@ -297,10 +304,10 @@ def test_a_model_that_reasons_with_little_room_gets_a_word(data, capsys):
         return completion(None, "length", reasoning_content="Okay")
 
     words = ["eval", "--data", str(rows_of(data, 1)), "--tasks", "medmcqa_openmed"]
-    for room, is_warned in ((2048, True), (8192, False)):
+    for room, is_warned in ((4095, True), (4096, False)):
         with LocalServer(lambda body: RIGHT, probed=thinking) as server:
             assert exit_code([*words, *server.flags(), "--gen_kwargs", f"max_gen_toks={room}"]) == 0
-        assert ("the model reasons, and max_gen_toks=2,048" in capsys.readouterr().err) == is_warned
+        assert ("the model reasons, and max_gen_toks=4,095" in capsys.readouterr().err) == is_warned
 
 
 def test_no_prompt_is_sent_empty(data, tmp_path):
@@ -314,11 +321,18 @@ def test_no_prompt_is_sent_empty(data, tmp_path):
         simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks)
 
 
-@pytest.mark.parametrize(("room", "sent"), [(None, 2), (9040, 1)])
-def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, room, sent):
+@pytest.mark.parametrize(
+    ("place", "page", "sent"),
+    [
+        ("", {}, 2),
+        ("/v1/models", {"data": [{"id": "m", "max_model_len": 9040}]}, 1),
+        ("/props", {"default_generation_settings": {"n_ctx": 9040}}, 1),
+    ],
+)
+def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, place, page, sent, monkeypatch):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
-    server.page = Fault(200, {"data": [{"id": "m", "max_model_len": room}]})
+    monkeypatch.setattr(server, "get", lambda method, path: Fault(200 if path == place else 404, page))
     rows_of(data, 2, {1: "Why? " * 9000})
     with server:
         arguments = {"tokenizer": str(tiny_model), "base_url": f"{server.url}/completions"}
