@@ -6,13 +6,14 @@ import re
 from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from given import each_row
 from running import Chat, Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
-from medtasks_utils.harness.models import most_in_any_process
+from medtasks_utils.harness.models import ask_in_step, most_in_any_process
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call
 from medtasks_utils.tools.loop import LAST_TURN, Conversation
@@ -94,7 +95,7 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
     options = {"medcalc_bench": {"answer_format": answer_format, "max_turns": 2}}
     model = Caller(lambda chat: f"{text}\n{tagged('calculator', '2')}")
     (sample,) = samples(evaluate("medcalc_bench_calculator", model, limit=1, metadata=options))
-    assert (sample["turns"], sample["tool_calls"]) == ((1, 0) if is_answer else (2, 1))
+    assert (sample["turns"], sample["tool_calls"] > 0) == ((1, False) if is_answer else (2, True))
 
 
 @each_row("room_of_results")
@@ -155,3 +156,7 @@ def test_the_most_of_any_process_is_found():
     torch = pytest.importorskip("torch", reason="processes exchange tensors")
     model = SimpleNamespace(world_size=3, device="cpu", all_gather=lambda count: torch.stack([count, count + 2, count]))
     assert most_in_any_process(model, 5) == 7
+    for own, others, asked in ("ab", "cd", "abbb"), ("", "cd", "dd"):
+        ask = Mock(wraps="".join)
+        assert ask_in_step(model, ask, own, others) == [*own]
+        ask.assert_called_once_with([*asked])

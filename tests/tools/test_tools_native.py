@@ -17,6 +17,7 @@ from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools.loop import LAST_TURN
 from medtasks_utils.tools.native import as_one_text, understand
 
 BOTH: Any = TOOLS_BY_NAME
@@ -46,8 +47,9 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, n
 
 def test_sixteen_calls_are_run_and_no_more():
     function = {"name": "calculator", "arguments": '{"expression": "1"}'}
-    calls = heard("", *[{"id": str(number), "type": "function", "function": function} for number in range(17)]).calls
-    assert [call.problem is None for call in calls] == [True] * 16 + [False]
+    said = heard("", *[{"id": str(number), "type": "function", "function": function} for number in range(17)])
+    assert [call.problem is None for call in said.calls] == [True] * 16 + [False]
+    assert said.message["content"] is None
 
 
 @each_row("calls_by_template")
@@ -60,9 +62,10 @@ def test_calls_in_a_text_go_back_as_the_template_writes_them(number, most, nativ
     assert said == {"role": "assistant", **back}
 
 
-def test_a_call_may_take_as_long_as_tool_timeout_says():
-    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5}).turns._tools
-    assert [tool._sandbox._timeout for tool in (*tools.values(), BOTH["python"]())] == [2.5, 10]
+def test_a_call_may_take_as_long_as_tool_timeout_says_and_be_confined_weakly():
+    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5, "weak_sandbox": True}).turns._tools
+    boxes = [tool._sandbox for tool in (*tools.values(), BOTH["python"]())]
+    assert [(box._timeout, box._weak) for box in boxes] == [(2.5, True), (10, False)]
 
 
 # ---- over a server
@@ -81,16 +84,20 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
         return completion("I compute.", tool_calls=calls) if turn(body["messages"]) == 1 else ANSWER
 
     with LocalServer(answer) as server:
-        result = run(server, "medcalc_bench_tools", limit=2)
+        result = run(server, "medcalc_bench_tools", limit=2, options={"max_turns": 2})
     first, second = (next(body for body in server.requests if turn(body["messages"]) == number) for number in (1, 2))
     assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
     assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
     asked, *results = second["messages"][-5:]
     assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
     assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
-    assert [(m["role"], m["tool_call_id"]) for m in results] == [("tool", key) for key in "abcd"]
+    names = ("python", "abacus", "calculator", "python")
+    assert [(m["role"], m["tool_call_id"], m["name"]) for m in results] == [
+        ("tool", *each) for each in zip("abcd", names, strict=True)
+    ]
     contents = [message["content"] for message in results]
-    assert (contents[0], contents[3]) == ("42", "6")
+    assert (contents[0], contents[3]) == ("42", f"6\n{LAST_TURN}")
+    assert config(result)["sandbox"] == "a sandbox"
     assert "there is no tool 'abacus'" in contents[1] and "not valid JSON" in contents[2]
     for sample in samples(result):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
@@ -132,10 +139,13 @@ def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog, mon
 
 @pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")], ids=lambda fault: str(fault.status))
 def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault):
-    """Calls by text would be another measurement."""
-    with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server, pytest.raises(MedtasksError):
-        run(server, limit=1)
-    assert not server.requests
+    """Calls by text would be another measurement, unless they are asked for."""
+    with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server:
+        with pytest.raises(MedtasksError):
+            run(server, limit=1)
+        assert not server.requests
+        run(server, limit=1, options={"tool_format": "text"})
+    assert "tools" not in server.requests[0]
 
 
 # ---- in this process
@@ -175,6 +185,7 @@ DEEPSEEK = """{{(tools or []) | tojson}}{% for m in messages %}{% for c in m.too
 <｜tool▁call▁begin｜>function<｜tool▁sep｜>{{c.function.name}}
 {{c.function.arguments | tojson}}<｜tool▁call▁end｜>{% endfor %}<{{m.role}}>{{m.content}}{% endfor %}"""
 PLAIN = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
+FORGOTTEN = HERMES.replace("\n<tool_call>\n", "Now: <|python_tag|>").replace("\n</tool_call>", "")
 DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
 
@@ -196,37 +207,44 @@ class InProcess(Scripted):
         text: str = self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
         return text
 
+    def tok_encode(self, text: str, add_special_tokens: bool) -> list[str]:
+        return text.split("<|python_tag|>")
+
+    def tok_decode(self, tokens: list[str]) -> str:
+        return "".join(tokens)
+
     def reply(self, request: Any) -> Any:
         return self.answer(len(self.batches))
 
 
 CALL = '{"name": "calculator", "arguments": {"expression": "6 * 7"}}'
 FORMS = {
-    "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>"),
-    "llama": (LLAMA, CALL.replace("arguments", "parameters")),
-    "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}]"),
+    "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>" * 2, 2, "<|im_start|>assistant\n"),
+    "llama": (LLAMA, CALL.replace("arguments", "parameters"), 1, "<|assistant|>\n\n"),
+    "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}, {CALL}]", 2, "[/TOOL_RESULTS]"),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_tool_template_is_given_tools_calls_and_results(form):
-    template, call = FORMS[form]
+    template, call, number, end = FORMS[form]
     model = InProcess(template, lambda turn: call if turn == 1 else ANSWER)
     result = evaluate("medcalc_bench_calculator", model, limit=2, confirm_run_unsafe_code=False)
     assert config(result)["tool_format"] == "native"
     for before, after, sample in zip(*model.batches, samples(result), strict=True):
         assert "evaluates one arithmetic expression" in before
         assert "end your reply" not in before, "the protocol in the text is not described"
-        asked, given = sample["transcript"][-3:-1]
+        asked, *_, given = sample["transcript"][-2 - number : -1]
         function = {"name": "calculator", "arguments": {"expression": "6 * 7"}}
-        assert asked["tool_calls"] == [{"type": "function", "function": function, "id": "call00001"}]
-        assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", "call00001")
-        assert after.count("6 * 7") == 1
+        ids = ["call00001", "call00002"][:number]
+        assert asked["tool_calls"] == [{"type": "function", "function": function, "id": each} for each in ids]
+        assert (given["role"], given["content"], given["tool_call_id"]) == ("tool", "42", ids[-1])
+        assert after.count("6 * 7") == number and after.endswith(end)
         assert "42" in after.partition("6 * 7")[2]
-        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 1, 0)
+        assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, number, 0)
 
 
-@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, "{{raise_exception('no')}}"])
+@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, FORGOTTEN, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
     with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
