@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import FILE, each_row, medmcqa_rows, write_rows
+from given import FILE, Row, each_row, medmcqa_rows, write_rows
 from local_server import LocalServer, Request
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.compare.against import Against
+from medtasks_utils.compare.against import Against, TaskAgainst
+from medtasks_utils.filters import STRICT
+from medtasks_utils.results import Sample, TaskRun
+from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
@@ -110,6 +113,18 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
         assert len(served.requests) == before + 10 + 24, "only the first batch was asked"
+
+
+def test_a_macro_average_has_eight_examples_of_each_specialty_before_the_first_look_whatever_the_versions():
+    saved = TaskRun("medexqa_all", "medexqa", {}, {"metadata": {"signature": {STRICT: "medexqa|lm_eval:1"}}})
+    about: Row = {"messages": [], "responses": [], "target": "", "answers": {STRICT: []}}
+    documents = [{"question": place} for place in range(100)]
+    samples = [Sample(place, "", doc, stratum=str(place % 5), **about) for place, doc in enumerate(documents)]
+    saved._log = SampleLog(samples, [])
+    new = TaskAgainst(saved, documents, range(100), within=2.0)
+    lines = [{"filter": STRICT, "doc_id": place, "macro_acc": 1.0} for place in new.next_batch()]
+    new.add(lines, {STRICT: "medexqa|lm_eval:2"})
+    assert (new.metric.name, new.standing.asked) == ("macro_acc", 40)
 
 
 # ---- the rule

@@ -69,6 +69,8 @@ def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
     task._log = SampleLog(samples, [])
     curve = budget_curve(task)
     assert curve is not None and curve["almost_all"] == 99
+    samples[0].details[STRICT]["tokens"] = [None]
+    assert budget_curve(task) is None, "a right reply of unknown length"
 
 
 def test_without_tokens_there_is_no_curve():

@@ -96,15 +96,17 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
     for run in runs:
-        run.results["medtasks"] = {"tokens": {"prompt": 3}}
+        run.results |= {"medtasks": {"tokens": {"prompt": 3}}, "total_evaluation_time_seconds": "1.5"}
     both, other = merged(runs)
-    assert both.spent("tokens") == {"prompt": 6}
+    assert both.spent("tokens") == {"prompt": 6} and both.results["total_evaluation_time_seconds"] == 3
     assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and all(task.asked == 2 for task in both.tasks.values())
     assert both.path == runs[0].path and other is runs[2]
-    for setting, value in (("gen_kwargs", {"temperature": 1}), ("model", "other engine")):
-        apart = read_runs([tmp_path / name for name in "ab"])
-        apart[1].results["config"][setting] = value
-        assert merged(apart) == apart, "another set-up"
+    for case, first, second, number in table("set_ups"):
+        pair = read_runs([tmp_path / name for name in "ab"])
+        for run, settings in zip(pair, (first, second), strict=True):
+            run.results["config"] |= settings
+            run.results |= settings
+        assert len(merged(pair)) == number, case
     twice = read_runs([tmp_path / name for name in "abb"]) + read_runs(tmp_path / "b")
     assert merged(twice) == twice, "no task of two runs is left out"
 
