@@ -4,21 +4,17 @@ import re
 
 import jinja2
 import pytest
+from given import table
 from judge_server import LABELS
 from judging_cases import case
 
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.judging import make_judge
-from medtasks_utils.judging.templates import PROMPTS, examples, load
+from medtasks_utils.judging.templates import PROMPTS, Template, examples, load
 
 NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
 FIELDS = {**case(2)._asdict(), "claim": "This is the claim."}
-USED = {
-    "geval": {"question", "references", "explanation"},
-    "factscore_claims": {"question", "explanation"},
-    "factscore_verify": {"question", "references", "claim"},
-    "factscore_cover": {"question", "explanation", "claim"},
-}
+USED = dict(table("fields_of_prompts"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,8 +47,19 @@ def test_worked_examples_have_five_to_seven_distinct_claims():
     for specialty in SPECIALTIES:
         for example in examples(specialty.name):
             assert set(example) == {"question", "explanation", "claims"} and 5 <= len({*example["claims"]}) <= 7
+    assert examples("radiology") == [examples(name)[0] for name in sorted(one.name for one in SPECIALTIES)]
 
 
-def test_the_signature_of_factscore_has_the_version_of_each_prompt():
-    for coverage, more in ((False, ""), (True, r"\|cover:\w+")):
-        assert re.search(rf"\|claims:\w+\|verify:\w+{more}$", make_judge("factscore", use_coverage=coverage).signature)
+def test_a_signature_has_the_version_of_each_prompt():
+    claims, verify, cover = (load(f"factscore_{step}").version for step in ("claims", "verify", "cover"))
+    for coverage, more in (("no", ""), ("each-reference", f"|cover:{cover}")):
+        signature = make_judge("factscore", use_coverage=bool(more)).signature
+        assert signature == f"factscore|coverage:{coverage}|claims:{claims}|verify:{verify}{more}"
+    assert make_judge("g-eval").signature == f"g-eval|prompt:{load('geval').version}|fractions:fail"
+
+
+def test_a_version_changes_with_all_that_is_shown(monkeypatch):
+    text = (PROMPTS / "factscore_claims.md").read_text()
+    versions = {Template(text).version, Template(f"{text}.").version}
+    monkeypatch.setattr("medtasks_utils.judging.templates._all_examples", lambda: {"x": "[]"})
+    assert len({*versions, Template(text).version}) == 3

@@ -6,8 +6,9 @@ import sqlite3
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, call
+from unittest.mock import AsyncMock, Mock, call
 
+import openai
 import pytest
 from given import each_row, error_line
 from judge_server import JudgeServer, geval_reply, sound
@@ -16,6 +17,8 @@ from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
 from medtasks_utils.judging import JudgeError, JudgeSettings, check
+from medtasks_utils.judging.cache import Cache
+from medtasks_utils.judging.endpoints import explain
 from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
@@ -36,9 +39,11 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 @pytest.mark.parametrize(
     "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
 )
-def test_what_may_pass_is_tried_again(fault, tmp_path):
-    judgement, server = one(tmp_path, fault, fault, GOOD)
+def test_what_may_pass_is_tried_again(fault, tmp_path, capsys):
+    uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None, "completion_tokens": None}}
+    judgement, server = one(tmp_path, fault, fault, uncounted)
     assert (judgement.score, judgement.failure, len(server.requests)) == (80.0, None, 3)
+    assert ": 1 judged; requests: 3;" in capsys.readouterr().err
     judgement, server = one(tmp_path / "again", fault, max_retries=2)
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
 
@@ -50,10 +55,18 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
 
 
-def test_what_stays_wrong_is_not(tmp_path):
-    judgement, server = one(tmp_path, refusal(400, "context length exceeded,\nsay we"))
-    assert (judgement.failure, len(server.requests)) == ("http_400", 1)
-    assert "400" in judgement.error and "context length exceeded" in judgement.error
+@each_row("complaints_of_endpoints")
+def test_what_stays_wrong_is_not(words, requests, tmp_path):
+    """A complaint about anything but the length may be about the form of the reply."""
+    said = refusal(400, f"{words},\nsay we")
+    judgement, server = one(tmp_path, said, said, GOOD)
+    assert (judgement.failure, len(server.requests)) == ("http_400", requests)
+    assert "400" in judgement.error and f"{words}, say we" in judgement.error
+
+
+def test_no_reply_within_three_minutes_is_a_timeout():
+    error = explain(openai.APITimeoutError(Mock()))
+    assert (error.kind, str(error)) == ("timeout", "no response within 180 s")
 
 
 def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monkeypatch):
@@ -67,38 +80,30 @@ def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monk
 # ---- replies
 
 
-@pytest.mark.parametrize(
-    ("bad", "kind"),
-    [
-        ("85 of 100", "unreadable"),
-        ("", "refusal"),
-        (completion(None, refusal="I cannot judge this: \ud800."), "refusal"),
-        (completion(GOOD, finish="content_filter"), "refusal"),
-        (completion(GOOD, finish="length"), "unreadable"),
-        (f"<think>{GOOD}</think>I would say 85.", "unreadable"),
-    ],
-)
-def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(bad, kind, tmp_path, capsys):
-    judgement, server = one(tmp_path, bad)
+@each_row("useless_replies")
+def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, finish, more, kind, tmp_path, capsys):
+    judgement, server = one(tmp_path, bad := completion(said, finish, **more))
     assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
     assert judgement.score == 80.0 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
+    with JudgeServer(in_turn(bad)) as server:
+        check(settings_for(server.url, tmp_path))  # an endpoint that replies works
 
 
 # ---- what endpoints refuse
 
 
 @each_row("refused_parameters")
-def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_path):
+def test_refused_parameters_are_done_without_and_remembered(status, refused, kept, tmp_path):
     def answer(request):
         form = request.get("response_format", {}).get("type")
         for name in refused:
             if name in request or name == form:
                 hint = " Use 'max_completion_tokens' instead." if name == "max_tokens" else ""
-                return Fault(400, {"error": {"message": f"{'x' * 400} Unsupported: '{name}'.{hint}", "param": name}})
+                return Fault(status, {"error": {"message": f"{'x' * 400} Unsupported: '{name}'.{hint}", "param": name}})
         return sound(request)
 
     with JudgeServer(answer) as server:
@@ -117,15 +122,15 @@ def test_refused_parameters_are_done_without_and_remembered(refused, kept, tmp_p
 # ---- endpoint, key, settings
 
 
-def test_endpoints_in_one_form_without_credentials():
-    forms = ("http://h:1/v1", "http://h:1/v1/", " http://h:1/v1/chat/completions", "http://h:1/v1/chat/completions/")
-    assert {endpoint(form) for form in forms} == {"http://h:1/v1"}
-    for url in ("", "localhost:8000", "ftp://h/v1", "http://", f"http://me:{KEY}@h/v1",
-                f"http://h/v1?key={KEY}", f"http://{KEY}@h/v1", f"http://h/v1#{KEY}"):  # fmt: skip
+@each_row("judge_addresses")
+def test_endpoints_in_one_form_without_credentials(url, address):
+    if address:
+        assert endpoint(url) == address
+    else:
         assert KEY not in error_line(JudgeError, endpoint, url)
 
 
-@pytest.mark.parametrize("name", [KEY, "EMPTY", ""])
+@each_row("no_names_of_keys")
 def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name, monkeypatch):
     for variable, value in (("JUDGE_API_KEY", " "), ("OPENAI_API_KEY", " openai-key\n"), ("EMPTY", "")):
         monkeypatch.setenv(variable, value)
@@ -137,13 +142,14 @@ def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name, monkeypatch):
 
 def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, caplog, capfd):
     caplog.set_level("DEBUG")
-    monkeypatch.setenv("JUDGE_API_KEY", KEY)
+    monkeypatch.setenv("MINE", KEY)
     echo = Fault(400, {"error": {"message": f"context length; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
     answers = in_turn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
     with JudgeServer(answers) as server:
-        judgements = judged(server, tmp_path, cases(3))
+        judgements = judged(server, tmp_path, cases(3), key_variable="MINE")
         server.answer = in_turn(echo)
-        line = error_line(JudgeError, check, settings := settings_for(server.url, tmp_path))
+        settings = settings_for(server.url, tmp_path, key_variable="MINE")
+        line = error_line(JudgeError, check, settings)
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert {judgement.failure for judgement in judgements} == {"http_400", None}
     written = b"".join(path.read_bytes() for path in tmp_path.glob("*"))
@@ -154,10 +160,10 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, ca
 
 def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h:1/v1/")
-    settings = JudgeSettings.from_environment()
-    assert settings.base_url == "http://h:1/v1"
-    assert (settings.concurrency, settings.max_tokens, settings.max_retries) == (16, 4096, 6)
-    assert settings.pause == 0.0
+    monkeypatch.setenv("XDG_CACHE_HOME", "~/caches")
+    cache = Path.home() / "caches/medtasks/judge.sqlite3"
+    expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, 6, 0.0)
+    assert JudgeSettings.from_environment() == expected
 
 
 def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
@@ -184,7 +190,8 @@ def test_what_makes_another_question(tmp_path, monkeypatch):
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
         return len(server.requests) - before
 
-    with JudgeServer() as one, JudgeServer() as other:
+    reasoned = f'<think>{{"final_score": 3}}</think>{GOOD}'
+    with JudgeServer(in_turn(reasoned)) as one, JudgeServer() as other:
         found = [count(one), count(one), count(one, "Other."), count(one, model="second"), count(other)]
         assert found == [1, 0, 1, 1, 1]
         assert [count(one, concurrency=1), count(one, max_tokens=7)] == [0, 0]
@@ -200,5 +207,9 @@ def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage, tmp_path)
         judged(server, tmp_path, [case()])
         with sqlite3.connect(tmp_path / "cache.sqlite3") as database:
             database.execute("UPDATE replies SET value = CAST(? AS TEXT)", (damage,))
-        (judgement,) = judged(server, tmp_path, [case()])
-    assert judgement.score == 80.0 and len(server.requests) == 2
+        judgements = [*judged(server, tmp_path, [case()]), *judged(server, tmp_path, [case()])]
+    assert [judgement.score for judgement in judgements] == [80.0, 80.0] and len(server.requests) == 2
+
+
+def test_half_a_minute_is_waited_for_another_process_that_writes(tmp_path):
+    assert Cache(tmp_path / "c")._database.execute("PRAGMA busy_timeout").fetchone() == (30_000,)

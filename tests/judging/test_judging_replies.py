@@ -5,7 +5,7 @@ from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
-from given import each_row
+from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 from judge_server import LABELS, geval_reply
@@ -41,6 +41,8 @@ def test_prose_never_has_a_score_claims_or_a_label(text, more):
 
 def test_the_schema_asks_for_what_the_protocol_names():
     assert set(SCHEMA["properties"]) == set(SCHEMA["required"]) == set(geval_reply(1))
+    for name, values in table("values_of_replies"):
+        assert SCHEMA["properties"][name]["enum"] == values
 
 
 @given(st.floats(allow_nan=False) | st.integers() | st.text() | st.booleans() | st.none())
@@ -60,11 +62,12 @@ def test_claims_are_read_once_each_without_blanks(around, claims):
     assert read_claims(around.replace("{}", json.dumps(claims))) == expected
 
 
-def test_up_to_twenty_claims_are_read():
+def test_up_to_twenty_claims_are_read_and_half_a_character_is_replaced():
+    assert read_claims(r'["\ud800"]') == ["\ufffd"]
     assert len(read_claims(json.dumps([f"Claim {index}" for index in range(20)]))) == MAX_CLAIMS == 20
 
 
-@pytest.mark.parametrize("around", ["{}", " {}\n", "{}.", '"{}"', "'{}'", "**{}**", "`{}`", "```text\n{}\n```"])
+@each_row("around_labels")
 def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around):
     for label in LABELS:
         for text in (label, label.lower(), label.replace("_", " ").title(), label.replace("_", "-")):
@@ -74,7 +77,7 @@ def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around):
             read_label(around.replace("{}", text))
 
 
-@pytest.mark.parametrize("piece", ["{", "[", '{"a":', '["', "{}", "[]"])
+@each_row("pieces_of_json")
 def test_the_number_of_values_that_are_tried_has_a_limit(piece, monkeypatch):
     tried = Mock(wraps=judge_replies._decoder.raw_decode)
     monkeypatch.setattr(judge_replies, "_decoder", Mock(raw_decode=tried))

@@ -11,7 +11,7 @@ from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_fo
 from local_server import Fault
 from scripts import Held, prompt_of, together, whole
 
-from medtasks_utils.judging import JudgeError, judge_all, judge_name, make_judge, templates
+from medtasks_utils.judging import judge_all, make_judge, templates
 
 __all__ = ["no_keys_and_no_waits"]
 
@@ -36,7 +36,6 @@ def test_factscore(coverage, tmp_path, capsys):
             assert any(f"\n{text}\n</explanation>" in prompt for prompt in asked) == coverage
         for example in templates.examples(one.specialty):
             assert any(one.question in prompt and example["explanation"] in prompt for prompt in asked)
-    assert ("coverage:no" in judge.signature) == (not coverage)
 
 
 def test_claims_that_both_references_make_count_once_and_texts_without_claims_are_no_error(tmp_path):
@@ -93,9 +92,3 @@ def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_pat
     assert all(judgement.score is not None for judgement in judgements)
     # Only what was under way at the end, at most the limit, is asked again.
     assert len(set(map(prompt_of, server.answered))) == 84 and len(server.requests) <= 84 + 8
-
-
-def test_judges_by_name():
-    assert judge_name("g-eval") == "g-eval"
-    with pytest.raises(JudgeError, match="unknown judge 'geval'; the judges are g-eval, factscore"):
-        judge_name("geval")
