@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from commanding import one_line
-from given import Row, csv_rows, error_line
+from given import Row, csv_rows, error_line, write_rows
+from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
 from running import saved_samples
-from saved_runs import save_run
+from saved_runs import edit_lines, sample_file, save_run
 from scripts import whole
 
 from medtasks_utils.__main__ import main
@@ -32,8 +33,8 @@ def explained(doc: Row) -> str:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """A run over the five specialties: 24 responses with 10 right answers."""
-    return save_run(tmp_path_factory.mktemp("logs"), explained, "medexqa").parent
+    """A run over the five specialties, and over all as one task: 24 responses with 10 right answers, twice."""
+    return save_run(tmp_path_factory.mktemp("logs"), explained, ["medexqa", "medexqa_all"]).parent
 
 
 @pytest.fixture
@@ -61,6 +62,10 @@ def table(folder: Path, judge: str = "geval") -> list[dict[str, str]]:
     return csv_rows(folder / "out" / f"judged_{judge}.csv")
 
 
+def without_references(lines: list[bytes]) -> list[bytes]:
+    return [re.sub(rb'("explanation_[12]": )"(\\.|[^"\\])*"', rb'\1""', line) for line in lines]
+
+
 def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, str]]:
     return [row for row in rows if row["status"] == status]
 
@@ -73,16 +78,22 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
     where = {"use_coverage": True, "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.sqlite3")}
     save_run(tmp_path / "run", explained, TASK, metadata={"medexqa": {**judge, **where}})
     calls = len(server.judging)
-    assert rescore(tmp_path / "run", "factscore", "--use_coverage", "--json") == 0
+    assert rescore(tmp_path / "run", "factscore", "--use_coverage", "--json", "--verbose") == 0
     assert len(server.judging) == calls, "the run's own cache answers"
     lines = saved_samples(tmp_path / "run", TASK)
-    in_run = {line["doc"]["id"]: line["explanation"] for line in lines if line["filter"] == "strict-match"}
+    rows = {row["example"]: row for row in table(tmp_path, "factscore")}
     for line in lines:
         rates = [(line["judge"] or dict.fromkeys(RATES, 0.0))[name] for name in RATES]
         assert [line[name] for name in RATES] == rates and line["explanation"] == pytest.approx(sum(rates) / 2)
-    assert {row["example"]: float(row["score"]) for row in table(tmp_path, "factscore")} == pytest.approx(in_run)
-    (told,) = json.loads(capsys.readouterr().out)["scores"]
-    assert told["score"] == pytest.approx(sum(in_run.values()) / 4)
+        row = rows[line["doc"]["id"]]
+        assert float(row["score"]) == 100 * float(row["final_score"]) == pytest.approx(line["explanation"])
+        if line["judge"]:
+            assert [100 * float(row[f"{name}_rate"]) for name in RATES] == pytest.approx(rates)
+            assert json.loads(row["coverage_labels_json"]) == line["judge"]["reference_labels"]
+    captured = capsys.readouterr()
+    assert captured.err.count("judged: org/model") == 2
+    (told,) = json.loads(captured.out)["scores"]
+    assert told["score"] == pytest.approx(sum(line["explanation"] for line in lines) / 8)
     assert (told["examples"], told["statuses"]) == (4, {"judged": 2, "wrong": 2})
     assert told["few"] and (told["low"], told["high"]) == (None, None)  # four examples are too few for an interval
 
@@ -91,22 +102,16 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
 
 
 def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, tmp_path, server, rescore, capsys):
-    assert rescore(logs, "both") == 0
-    first = ["run_file", "specialty", "question", "A", "B", "C", "D", "answer", "completion"]
-    theirs = {
-        "geval": ["judge_model_output", "judge_score"],
-        "factscore": ["claims_labels_json", "support_rate", "coverage_labels_json", "coverage_rate", "final_score"],
-    }
-    before = {judge: table(tmp_path, judge) for judge in theirs}
-    for judge, own in theirs.items():
-        names = [*first, *own, "references", "error"]
-        assert list(before[judge][0])[: len(names)] == names and len(before[judge]) == 24
+    assert rescore(logs, "both", "--json") == 0
+    before = {judge: table(tmp_path, judge) for judge in ("geval", "factscore")}
+    for judge, columns in rows_of("judge_columns"):
+        assert [*before[judge][0]] == columns and len(before[judge]) == 48
     for row in before["geval"]:
         assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
         assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
         assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
     judged = with_status(before["geval"], "judged")
-    assert (len(judged), len(with_status(before["geval"], "wrong"))) == (10, 14)
+    assert (len(judged), len(with_status(before["geval"], "wrong"))) == (20, 28)
     for row in judged:
         output = json.loads(row["judge_model_output"])
         assert output["final_score"] == float(row["score"]) == pytest.approx(100 * float(row["judge_score"]))
@@ -116,8 +121,10 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
     assert {row["coverage_rate"] for row in before["factscore"]} == {""}
     shown, calls = capsys.readouterr().out, len(server.requests)
     (tmp_path / "out" / "judged_geval.csv").unlink()
+    for score in json.loads(shown)["scores"]:
+        assert score["low"] < score["score"] < score["high"]
     server.answer = lambda request: Fault(500)
-    assert rescore(logs, "both") == 0
+    assert rescore(logs, "both", "--json") == 0
     assert len(server.requests) == calls and capsys.readouterr().out == shown
     for judge, rows in before.items():
         assert table(tmp_path, judge) == rows
@@ -127,17 +134,22 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(logs, tmp_pa
     def prose_for_some(request):
         return "Splendid, 95 points." if "clinical_psychology/test/0" in whole(request["messages"]) else sound(request)
 
+    server.answer = lambda request: "Splendid."
+    assert rescore(logs, "both") == 1
     server.answer = prose_for_some
+    capsys.readouterr()
     assert rescore(logs, "both") == 0
     for judge in ("geval", "factscore"):
-        (failed,) = with_status(table(tmp_path, judge), "failed")
+        failed, _ = with_status(table(tmp_path, judge), "failed")
         assert failed["example"] == "clinical_psychology/test/0" and failed["error"]
         assert (failed["score"], failed["failure"]) == ("", "unreadable")
     captured = capsys.readouterr()
     assert "clinical_psychology/test/0" in captured.err
     head, first, *_ = captured.out.split("\n")
     assert head.split() == ["score", "stderr", "examples", "judged", "wrong", "failed", "skipped"]
-    assert first.split()[-5:] == ["24", "9", "14", "1", "0"]
+    judged = [float(row["score"]) for row in with_status(table(tmp_path), "judged")]
+    assert first.split()[-5:] == ["48", "18", "28", "2", "0"]
+    assert first.split()[-7] == f"{sum(judged) / 18 * 20 / 48:.2f}"
     calls, server.answer = len(server.judging), sound
     assert rescore(logs) == 0 and len(server.judging) == calls + 1
     assert with_status(table(tmp_path), "failed") == []
@@ -146,15 +158,13 @@ def test_failures_are_recorded_left_out_of_the_mean_and_tried_again(logs, tmp_pa
 # ---- bad input
 
 
-def test_bad_input_is_one_clear_line_before_anything_is_judged(logs, server, rescore, capsys):
-    for flag, value, message in (
-        ("--input_glob", "/nowhere/samples_*.jsonl", "no file matches --input_glob"),
-        ("--out_csv_prefix", "/dev/null/x_", "cannot be written"),
-        ("--key_var", "NO_SUCH_VARIABLE", "no variable of the given name is set"),
-    ):
+def test_bad_input_is_one_clear_line_before_anything_is_judged(logs, tmp_path, server, rescore, capsys):
+    earlier = write_rows([{"a": "earlier"}], tmp_path / "out" / "judged_geval.csv")
+    server.answer = lambda request: Fault(404)
+    for flag, value, message in rows_of("mistakes_of_rescore"):
         assert rescore(logs, "geval", flag, value) == 1
         assert message in one_line(capsys.readouterr().err)
-    assert server.judging == []
+    assert server.judging == [] and earlier.read_text() == "a\nearlier\n"
 
 
 def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, tmp_path, rescore, capsys):
@@ -164,9 +174,20 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
     for error in (folder, one_line(capsys.readouterr().err)):
         assert "(tasks: medmcqa_openmed)" in error and error.count(str(tmp_path)) == 1
     for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
-        log.write_text(re.sub(r'("explanation_[12]": )"(\\.|[^"\\])*"', r'\1""', log.read_text()))
+        edit_lines(log, without_references)
     assert rescore(tmp_path / "bare") == 1
-    assert len(with_status(table(tmp_path), "skipped")) == 24
+    assert len(with_status(table(tmp_path), "skipped")) == 48
+
+
+def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(tmp_path, rescore, capsys):
+    for name in "ab":
+        log = sample_file(save_run(tmp_path / name, lambda doc: "", TASK, limit=1), TASK)
+    edit_lines(log, lambda lines: [*without_references(lines), b"{"])
+    assert rescore(tmp_path) == 0
+    captured = capsys.readouterr()
+    assert f"warning: {log.name}" in captured.err
+    _, *rows = captured.out.splitlines()[:3]
+    assert [row.split()[-7:] for row in rows] == [["0.00", *"–10100"], ["–", *"–00001"]]
 
 
 # ---- which responses are found
@@ -196,6 +217,8 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
     other, logits = sorted(responses.problems, key=lambda problem: "logits" in problem)
     assert "samples of medmcqa_openmed are left out, since they have no explanations to judge" in other
     assert "no answers of the filter strict-match" in logits and "log-likelihoods" in logits
+    pattern = str(tmp_path / "*" / "*engineering_2*.jsonl")
+    assert find_responses([pattern], "strict-match").problems == []
 
 
 def test_sleep_ms_is_the_pause_after_each_call(logs, rescore, monkeypatch, capsys):
