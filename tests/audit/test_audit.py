@@ -18,7 +18,7 @@ from saved_runs import right_in, sample_file, save_run
 from scripts import draw, whole
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.audit.audit_summary import _percent
+from medtasks_utils.audit.audit_summary import summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Strata, estimated
 from medtasks_utils.benchmarks import benchmarks
@@ -42,7 +42,7 @@ def strata_of(gains: Sequence[Sequence[int]], losses: Sequence[Sequence[int]] = 
     return strata
 
 
-@pytest.mark.parametrize(("doubtful", "others", "drawn", "sample"), [(0.5, 0.02, 300, 200), (0.05, 0.0, 100, 100)])
+@each_row("known_shares")
 def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, drawn, sample):
     """A scripted auditor: of 300 doubtful and 1,200 other responses known shares are misread; a sample is drawn."""
     rng = np.random.default_rng(7)
@@ -73,7 +73,7 @@ def item(kind: str, response: str = "So.", **fields: Any) -> Item:
     labels = "physicians" if kind == "days" else ""
     example = {"question": "Q?", "options": list("abcd"), "answer": "So.", "judgement": kind, "labels": labels,
                "category": "lab_test", "note": "N.", "calculator_name": "C"} | fields  # fmt: skip
-    return Item(benchmarks()[names.get(kind, "medcalc_bench")], Sample(0, "", example, [], [response], ""), 0)
+    return Item(benchmarks()[names.get(kind, "medcalc_bench")], Sample(0, "", example, [], ["", response], ""), 1)
 
 
 def audited(case: Item, reply: str) -> tuple[Any, str]:
@@ -130,7 +130,7 @@ def reads(request: dict[str, Any]) -> Answer:
     text = whole(request["messages"])
     if '"ready"' in text:
         return '{"ready": true}'
-    said = re.findall(r"<response>\n(.*?)\n</response>", text, re.DOTALL)[-1]
+    said = re.findall(r"<response>\n(.+?)\n</response>", text, re.DOTALL)[-1]
     found = re.search(r"\\boxed\{(.)\}|answer is (.)\.|<answer>(.*)</answer>", said)
     return f"STATED: {next(group for group in found.groups() if group)}" if found else "STATED: none"
 
@@ -147,8 +147,8 @@ def many(folder: Path, count: int, wrong: float) -> Path:
             line = next(line for line in lines if line["filter"] == name)
             read = "ABCD"[("ABCD".index(answer) + 1) % 4] if spoilt else answer
             line |= {"doc_id": number, "doc_hash": f"{number:064}", "filtered_resps": [read],
-                     "resps": [[f"Number {number}: \\boxed{{{answer}}}"]], "doc": {**line["doc"], "answer_letter": "A"},
-                     "acc": float(read == "A"), "found_by": "box"}  # fmt: skip
+                     "resps": [[f"{'So. ' * 99}Number {number}: \\boxed{{{answer}}}"]], "found_by": "box",
+                     "doc": {**line["doc"], "answer_letter": "A"}, "acc": float(read == "A")}  # fmt: skip
             made.append(json.dumps(line))
     path.write_text("\n".join(made) + "\n", encoding="utf-8")
     return path
@@ -165,13 +165,13 @@ def audit(tmp_path, server):
     """The command on the test's run, with an LLM behind the server."""
 
     def run(*flags):
-        words = ["audit", str(tmp_path / "run"), "--model", "m", "--base", server.url, "--cache", str(tmp_path / "c")]
-        return main([*words, *map(str, flags)])
+        words = ["audit", str(tmp_path / "run"), "--model", "m", "--base", server.url]
+        return main([*words, "--cache", f"{tmp_path}/new/folder/c", *map(str, flags)])
 
     return run
 
 
-def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, server, audit, capsys):
+def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, server, audit):
     wrong = 0.12
     path = many(tmp_path / "run", 600, wrong)
     for _ in range(2):
@@ -182,6 +182,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, se
     found = json.loads(audit_file(path).read_text())
     readings = found["readings"]
     assert len(readings) == 150 and {row["stratum"] for row in readings} == {"others"}
+    assert max(row["doc_id"] for row in readings) > 500, "not the first"
     differ = [row for row in readings if row["doc_id"] < wrong * 600]
     assert [row for row in readings if row["differs"]] == differ
     misread = estimated(strata_of([(0, 0, 0), (len(differ), 150, 600)]), "gained")
@@ -190,33 +191,35 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, se
     gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
     of_llm = found["filters"]["flexible-extract"]["accuracy"] + (gained - lost) / 150
     assert found["accuracy_as_read"]["value"] == pytest.approx(of_llm)
-    lines = [line for line in capsys.readouterr().out.splitlines() if ", LLM " in line]
-    first, *_ = differ
-    read = f"strict-match {first['strict-match']}, flexible-extract {first['flexible-extract']}, LLM {first['stated']}"
-    assert len(lines) == 2 * min(20, len(differ)) and lines[0] == f"    {first['doc_id']}: {read}: …{first['end']}"
+    assert all(row["end"].endswith(f"Number {row['doc_id']}: \\boxed{{{row['stated']}}}") for row in readings)
 
 
-def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, audit, capsys):
-    path = many(tmp_path / "run", 4, 0.25)
+def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, server, audit, capsys):
+    path = many(tmp_path / "run", 5, 0.2)
     samples = read_runs([tmp_path / "run"])[0].tasks["medmcqa_openmed"].samples
     stated = draw("example 0").choice("ABCD")
-    readings = [stated, "none", ""]
+    readings = [f"'{stated}", "none", "", "unread", "older"]
     rows = ["run,task,id,length,mark,states,note"]
-    for sample, reading in zip(samples, readings, strict=False):
-        rows.append(f"model,medmcqa_openmed,{sample.doc_id},{len(sample.responses[0])},reading wrong,{reading},")
+    for sample, reading in zip(samples, readings, strict=True):
+        length = len(sample.responses[0]) + (reading == "older")
+        rows.append(f"model,medmcqa_openmed,{sample.doc_id},{length},reading wrong,{reading},")
     rows.append(rows[1].replace("medmcqa_openmed", "medhallu").replace(stated, "none"))
     (tmp_path / "marks.csv").write_text("\ufeff" + "\r\n".join(rows))
+    server.answer = lambda request: "?" if "Number 3" in whole(request["messages"]) else reads(request)
     assert audit("--marks", tmp_path / "marks.csv") == 0
     assert audit("--marks", path) == 2
     assert "the LLM read the same answer as a person in 1 of 2 marked responses" in capsys.readouterr().out
     found = {row["doc_id"]: row["person_agrees"] for row in json.loads(audit_file(path).read_text())["readings"]}
-    assert found == {0: True, 1: False, 2: None, 3: None}
+    assert found == {0: True, 1: False, **dict.fromkeys((2, 3, 4))}
 
 
 def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, server, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
     failures = ("The response states C.", Fault(400), Fault(401))
     server.answer = faulty([(0.04, failure) for failure in failures], reads)
+    assert audit("--json", "--doubtful", "1", "--sample", "2") == 0
+    for each in json.loads(capsys.readouterr().out):
+        assert [stratum["drawn"] for stratum in each["strata"].values()] == [1, 2]
     assert audit("--json", "--max_retries", "0") == 0
     audits = {each.pop("path"): each for each in json.loads(capsys.readouterr().out)}
     assert {str(audit_file(sample_file(results, task))) for task in GENERATION_TASKS} == audits.keys()
@@ -243,5 +246,7 @@ def test_wrong_use_is_one_line(tmp_path, server, audit, capsys):
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_an_estimate_a_hair_below_zero_is_not_printed_as_minus_zero():
-    assert _percent({"value": -1e-17, "low": 0.0, "high": -4e-4}) == "0.0% (0.0% to 0.0%)"
+@each_row("summaries")
+def test_the_summary_of_an_audit(audit, lines):
+    """An estimate a hair below zero is not printed as minus zero."""
+    assert [*summary_lines([audit])] == lines

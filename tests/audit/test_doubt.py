@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 from given import Row, csv_rows, each_row
 from running import documents_of, right_answer
-from saved_runs import save_run
+from saved_runs import sample_file, save_run
 
 from medtasks_utils.__main__ import main
-from medtasks_utils.audit.doubted_labels import _weights
+from medtasks_utils.audit.doubted_labels import _votes, _weights
+from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.results import Sample
 
 TASK = "medmcqa_openmed"
 WRONG = {"A": "B", "B": "C", "C": "D", "D": "A"}
 """A wrong letter for each right one, the same for all models."""
+LONG = "So. " * 150
 
 
 def model(places: dict[str, str]) -> Any:
@@ -30,20 +33,21 @@ def model(places: dict[str, str]) -> Any:
 def folder(tmp_path_factory):
     """Four runs of MedMCQA.
 
-    All four miss the first question alike, three the second, two the third; the fourth is missed in four ways; the
+    All four miss the second question alike, three the first, two the third; the fourth is missed in four ways; the
     fifth has no answer by three. The last run, ``weak``, is wrong alone on three more.
     """
     folder = tmp_path_factory.mktemp("runs")
     docs = documents_of(TASK)
     wrong = [f"\\boxed{{{WRONG[doc['answer_letter']]}}}" for doc in docs]
     letters = [letter for letter in "ABCD" if letter != docs[3]["answer_letter"]]
-    missed = {"one": (0, 1, 2), "two": (0, 1, 2), "three": (0, 1), "weak": (0, 5, 6, 7)}
+    missed = {"one": (0, 1, 2), "two": (0, 1, 2), "three": (0, 1), "weak": (1, 5, 6, 7)}
     for number, name in enumerate(missed):
-        places = {docs[place]["question"]: wrong[place] for place in missed[name]}
+        places = {docs[place]["question"]: f"{LONG}{name}: {wrong[place]}" for place in missed[name]}
         places[docs[3]["question"]] = f"\\boxed{{{letters[number % 3]}}}"
         if name != "weak":
             places[docs[4]["question"]] = "=HYPERLINK(1) I cannot say."
-        save_run(folder / name, model(places), tasks=TASK, model=f"org/{name}")
+        log = sample_file(save_run(folder / name, model(places), tasks=TASK, model=f"org/{name}"), TASK)
+        log.write_text(log.read_text().replace('"known_issues": ""', '"known_issues": "alike"'))
     return folder
 
 
@@ -59,13 +63,15 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     path, number = tmp_path / "doubts.csv", len(docs)
     said = f"2 of {number} examples have one answer from most runs, but another label: {path}\n"
     assert capsys.readouterr().out == said
-    assert (first["doc_id"], first["runs_for"], first["runs_for_label"]) == ("0", "one, two, three, weak", "")
-    assert (second["doc_id"], second["runs_for"], second["runs_for_label"]) == ("1", "one, two, three", "weak")
-    assert (first["label"], first["answer"]) == (docs[0]["answer_letter"], WRONG[docs[0]["answer_letter"]])
-    assert docs[0]["question"] in first["prompt"] and first["response"] == f"\\boxed{{{first['answer']}}}"
-    assert {(row["verdict"], row["comment"], row["task"]) for row in (first, second)} == {("", "", TASK)}
-    # Pairs of wrong letters: 12 of the first question, 6, 2 and 12 of the next; on the fourth two runs agree.
-    chance = (12 + 6 + 2 + 2 + 1) / (12 + 6 + 2 + 12 + 2)
+    assert (first["doc_id"], first["runs_for"], first["runs_for_label"]) == ("1", "one, two, three, weak", "")
+    assert (second["doc_id"], second["runs_for"], second["runs_for_label"]) == ("0", "one, two, three", "weak")
+    assert (first["label"], first["answer"]) == (docs[1]["answer_letter"], WRONG[docs[1]["answer_letter"]])
+    assert docs[1]["question"] in first["prompt"]
+    assert first["response"] == f"{LONG}three: \\boxed{{{first['answer']}}}"[-600:], "of the run that is best"
+    names = ("verdict", "comment", "task", "known_issues")
+    assert {tuple(row[name] for name in names) for row in (first, second)} == {("", "", TASK, "alike")}
+    # Pairs of wrong letters: 6 of the first question, 12, 2 and 12 of the next; on the fourth two runs agree.
+    chance = (6 + 12 + 2 + 2 + 1) / (6 + 12 + 2 + 12 + 2)
     one, two, three, weak = (math.log((number - wrong + 1) / (wrong + 1) / chance) for wrong in (5, 5, 4, 5))
     expected = [one + two + three + weak, one + two + three - weak]
     assert [float(row["support"]) for row in (first, second)] == pytest.approx(expected, abs=0.0006)
@@ -74,6 +80,13 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
 def test_a_run_that_is_mostly_wrong_supports_nothing():
     wrong: Any = SimpleNamespace(run="weak", is_right=False)
     assert _weights([[wrong], [wrong]], [[], []]) == {"weak": 0.0}
+
+
+def test_of_repeats_the_most_frequent_answer_counts():
+    scores: Any = {"acc": [1.0, 0.0, 0.0]}
+    sample = Sample(0, "", {}, [], ["so", "or", "else"], "A", answers={"f": ["A", "B", "B"]}, scores={"f": scores})
+    (vote,) = _votes("run", benchmarks()["medmcqa"], sample, "f")
+    assert (vote.answer, vote.response, vote.is_right) == ("B", "or", False)
 
 
 def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):
