@@ -118,6 +118,7 @@ def said(folder):
             "rescore": ["rescore", "--judge", "geval", "--input_glob", run, "--out_csv_prefix", "judged_", *asked,
                         "--base", judging.url, "--filter", "flexible-extract"],
             "command": ["greet", "you"],
+            "replaced": ["path", "you"],
             "metric": evaluated(explaining, folder / "metric", *psychology, *sets),
             "tool": evaluated(calling, folder / "tool", *calls),
             "tools": ["tool", "none"],
@@ -168,8 +169,9 @@ def test_it_is_in_the_help_the_report_and_the_comparison(said, folder):
 
 def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said):
     (audit,) = json.loads(said["audit"].out)
-    missed = {name: own["missed"]["value"] for name, own in audit["filters"].items()}
-    assert missed == pytest.approx({"strict-match": 2 / 6, "flexible-extract": 0.0})
+    found = [[own["missed"]["value"], own["accuracy"]] for own in audit["filters"].values()]
+    assert found == [pytest.approx([2 / 6, 2 / 6]), pytest.approx([0.0, 3 / 6])]
+    assert audit["accuracy_as_read"]["value"] == pytest.approx(3 / 6)
 
 
 def test_readings_are_shown_with_their_evidence(said):
@@ -227,7 +229,7 @@ def test_the_selfcheck_runs_it(tmp_path):
 
 
 def test_a_metric_a_judge_and_a_command(said, folder):
-    assert said["command"].out == "hello you\n"
+    assert said["command"].out == said["replaced"].out == "hello you\n"
     scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
     assert scores["acc,strict-match"] == 1 / 4, "one of four answers in the sample is A"
     assert scores["explanation,strict-match"] == pytest.approx(99 / 4)

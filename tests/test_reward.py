@@ -18,10 +18,10 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def test_texts_and_messages_are_rewarded_alike():
     rewards = reward("medmcqa")
-    texts = [f"So: \\boxed{{{'ABCD'[row['cop']]}}}" for row in ROWS[:-1]] + ["no idea"]
+    texts = [f"So: \\boxed{{{'ABCD'[row['cop']]}}}" for row in ROWS[:-1]] + [""]
     expected = [1.0] * (len(ROWS) - 1) + [0.0]
     assert rewards(texts, **columns(ROWS)) == expected
-    messages = [[{"role": "user", "content": "?"}, {"role": "assistant", "content": text}] for text in texts]
+    messages = [[{"role": "user", "content": "?"}, {"role": "assistant", "content": text or None}] for text in texts]
     assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
 
 

@@ -63,10 +63,10 @@ def test_mistakes_are_errors(task, row, response, options, kind, message):
     """A row is one of a file of the sample where the table names the file."""
     given = sample_rows(row)[0] if isinstance(row, str) else row
     with pytest.raises(getattr(errors, kind), match=message):
-        score(task, given, response, **options)
+        Scorer(task, **options).many([given, given], ["", response])
 
 
-@pytest.mark.parametrize("label", [4, "4", 4.0, -1, 3])
+@each_row("labels_of_one_row")
 def test_the_label_of_one_row_of_medmcqa_counts_from_0_as_on_the_hub(label):
     """In a file of its own, 4 would mean that all count from 1, and 3 not."""
     row = sample_rows(FILE["medmcqa"])[0] | {"cop": label}

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from given import each_row
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.writing import Secrets, counted, csv_of, plain, printable, shortened, table, write_whole
@@ -56,9 +57,9 @@ def test_what_would_control_a_terminal_is_replaced():
     assert plain("a\x1b[1m\nb \u202eé") == "a\ufffd[1m\ufffdb \ufffdé"
 
 
-def test_no_spreadsheet_takes_a_cell_for_a_formula():
-    rows: list[list[object]] = [["=1+1", " @SUM(A1)", "+a", "\tx"], ["-5.2", -5.2, "+3%", "B"]]
-    assert csv_of("abcd", rows) == "a,b,c,d\r\n'=1+1,' @SUM(A1),'+a,'\tx\r\n-5.2,-5.2,+3%,B\r\n"
+@each_row("cells")
+def test_no_spreadsheet_takes_a_cell_for_a_formula(cell, written):
+    assert csv_of("a", [[cell]]) == f"a\r\n{written}\r\n"
 
 
 def test_texts_of_one_line():
@@ -71,13 +72,10 @@ def test_the_first_column_of_a_table_is_aligned_to_the_left():
     assert table([["a", 1], ["bb", 10]]).splitlines() == ["a    1", "bb  10"]
 
 
-def test_what_is_learned_as_a_secret():
+@each_row("settings_with_secrets")
+def test_what_is_learned_as_a_secret(settings, text, scrubbed, monkeypatch):
+    monkeypatch.setenv("JUDGE_API_KEY", "from-outside")
     secrets = Secrets()
-    secrets.learn(
-        {"headers": {"X": "hidden-1"}, "base_url": "http://h/v1?api-key=hidden-2&x=shown-1", "token": " hidden-3 "}
-    )
-    secrets.learn({"max_tokens": "shown-2", "url": "?key=shown-3", "hf_token": "short", "password": "sixsix"})
-    text = "hidden-1 hidden-2 hidden-3 sixsix shown-1 shown-2 shown-3 short"
-    assert secrets.scrub({"a": [text, 1]}) == {
-        "a": ["[secret] [secret] [secret] [secret] shown-1 shown-2 shown-3 short", 1]
-    }
+    secrets.learn({}, settings)
+    given = {"a": [f"{text} from-outside", 1]}
+    assert secrets.scrub(given) == {"a": [f"{scrubbed} [secret]", 1]}

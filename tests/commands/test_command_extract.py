@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from given import each_row
 from saved_runs import edit_lines, sample_file, save_run
 
 from medtasks_utils import __main__ as cli
@@ -13,9 +14,11 @@ def extract(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
     return cli.main(["extract", *arguments])
 
 
-def test_both_filters_say_what_they_read_and_how(monkeypatch, capsys):
-    assert extract(monkeypatch, "The answer is C.", "--task", "medmcqa_openmed") == 0
-    assert capsys.readouterr().out == "strict-match: [invalid] (none)\nflexible-extract: C (letter)\n"
+@each_row("extracts")
+def test_both_filters_say_what_they_read_and_how(arguments, text, code, said, monkeypatch, capsys):
+    """Where a benchmark has several kinds of answer, and none is named, the answer is a decimal."""
+    assert extract(monkeypatch, text, "--task", *arguments) == code
+    assert capsys.readouterr().out == said
 
 
 def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
