@@ -5,8 +5,8 @@ from running import reader
 
 
 @each_row("found_by")
-def test_an_answer_says_how_it_was_found(task, filter_name, response, found_by):
+def test_an_answer_says_how_it_was_found(task, filter_name, response, details):
     loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
     text = response.replace("{option}", doc["options"][0] if "options" in doc else "")
-    assert loaded.extract(filter_name, text, doc).details["found_by"] == found_by
+    assert loaded.extract(filter_name, text, doc).details == details
