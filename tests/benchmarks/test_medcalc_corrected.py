@@ -4,8 +4,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, each_row
+from given import BY_CALCULATOR, each_row, sample_rows
 from running import documents_of, evaluate, reader
+
+from medtasks_utils.benchmarks.medcalc_bench.rows import example_of
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
 FILTERS = ("strict-match", "flexible-extract")
@@ -25,6 +27,8 @@ def test_rows_are_judged_as_their_calculator_says():
         assert (doc["ground_truth"] == "N/A") == (int(doc["row_number"]) >= 12)
     given = {"dataset_version": "corrected"}
     assert documents_of(PLAIN, medcalc_bench=given) == documents_of(TASK)
+    row = {**sample_rows("medcalc_bench/corrected.csv")[0], "Calculator Name": "Estimated of Conception"}
+    assert example_of(True, {**row, "Ground Truth Answer": "N/A"})["calculator_id"] == 68, "the first release's name"
 
 
 # ---- reading, judgement, metrics

@@ -64,15 +64,16 @@ def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(benchmark, change, 
     assert [text for text in (f"{data / FILE[benchmark]}, row 2", *says) if text not in line] == []
 
 
-def test_a_row_without_a_label_is_left_out_and_counted(data, caplog):
-    labels = table("no_labels")
-    for label in labels:
-        write_rows([{**ROW["medmcqa"], **each} for each in ({}, {"cop": label}) * 2], data / FILE["medmcqa"])
-        task = load(TASK["medmcqa"], data)
-        assert len(documents(task)) == 2, label
-        assert task.dump_config()["metadata"]["rows_left_out"] == {"no usable label in cop": 2}
+def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
+    cases = table("left_out")
+    for benchmark, change, reason in cases:
+        rows = [ROW[benchmark], {**ROW[benchmark], **change}] * 2
+        write_rows(rows, data / FILE[benchmark], header=benchmark != "medexqa")
+        task = load(TASK[benchmark], data)
+        assert task.dump_config()["metadata"]["rows_left_out"] == {reason: 2}, change
+        assert len(documents(task)) == (6 if reason == "no answer" else 2)
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(warnings) == len(labels) and all("left out 2 rows: no usable label in cop" in each for each in warnings)
+    assert all(f"left out 2 rows: {reason}" in each for each, (*_, reason) in zip(warnings, cases, strict=True))
 
 
 @each_row("spellings")
@@ -144,6 +145,8 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42_and_said(dat
     others = ids(few_shot(task))
     assert others[:3] == ["id-20", "id-9", "id-7"]
     assert ids(documents_of("medmcqa_openmed", data, medmcqa={"split": "train"})) == others
+    write_rows(rows, data / "medmcqa" / "test.jsonl")
+    assert len(documents_of("medmcqa_openmed", data, medmcqa={"split": "test"})) == 25, "which is not divided"
     assert sorted(others + held_out) == sorted(row["id"] for row in rows)
     rows[int(held_out[-1].removeprefix("id-"))]["cop"] = None
     assert ids(medmcqa(data, rows, split="train")) == held_out[:-1]
@@ -198,7 +201,7 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
 @each_row("options_refused")
 def test_options_that_cannot_apply_to_a_task_are_refused(name, options, says):
     with pytest.raises(UsageError, match=says):
-        manager({"medexqa": options}).load([name])
+        manager(options).load([name])
 
 
 def test_seed_shuffles_several_specialties_reproducibly():
@@ -233,6 +236,8 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
     assert Counter(doc["calculator_id"] for doc in found) == {2: 4, 13: 4}
     few = made(data, "medcalc_bench", *map(calculation, (2, 13, 13, 13)), per_calculator=2)
     assert Counter(doc["calculator_id"] for doc in few) == {2: 1, 13: 2}
+    write_rows([ROW["medcalc_bench"]] * 9, data / "medcalc_bench" / "train.csv")
+    assert len(few_shot(load("medcalc_bench_lite", data))) == 9
 
 
 @pytest.mark.parametrize("caches", [False, True])

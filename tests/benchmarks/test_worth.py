@@ -34,7 +34,7 @@ ROWS = [
 
 @pytest.fixture
 def style_known(tmp_path, monkeypatch):
-    """Rows of MedHallu, and a reader that errs on the hallucinated answers of the first ten and on nothing else."""
+    """Rows of MedHallu, and a reader that errs on the hallucinated answers of the first nine and on nothing else."""
     write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
     examples = docs("medhallu", tmp_path / "data")
     content = content_hash(examples, MEDHALLU.content_fields)
@@ -48,7 +48,7 @@ def style_known(tmp_path, monkeypatch):
 
 
 def is_told(example: Row) -> bool:
-    return example["target"] == "0" or int(example["row"]) >= 10
+    return example["target"] == "0" or int(example["row"]) >= 9
 
 
 def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
@@ -82,13 +82,13 @@ def test_verdicts_go_to_their_examples_in_any_order(style_known):
 def test_the_largest_subset_on_which_style_is_at_chance(style_known):
     balanced = docs("medhallu_style_balanced", style_known)
     styles = Counter(example["style"] for example in balanced)
-    assert styles == {"style says the truth": 12, "style misleads": 10}, "12 of 22 are 54.5 %, 14 of 24 58.3 %"
+    assert styles == {"style says the truth": 11, "style misleads": 9}, "11 of 20 are 55 %, 13 of 22 59.1 %"
     places = [int(example["row"]) for example in balanced[::2]]
-    first_by_hash = min(range(10, 40), key=lambda row: hashlib.sha256(ROWS[row]["Question"].encode()).hexdigest())
-    assert places == [*range(10), first_by_hash]
+    first_by_hash = min(range(9, 40), key=lambda row: hashlib.sha256(ROWS[row]["Question"].encode()).hexdigest())
+    assert places == [*range(9), first_by_hash]
     hard = docs("medhallu_style_balanced", style_known, difficulty="hard")
-    assert {example["difficulty"] for example in hard} == {"hard"} and len(hard) == 10
-    assert len(docs("medhallu_style_balanced", style_known, pairing="sampled")) == 11
+    assert {example["difficulty"] for example in hard} == {"hard"} and len(hard) == 8
+    assert len(docs("medhallu_style_balanced", style_known, pairing="sampled")) == 10
 
 
 def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_known, monkeypatch):
@@ -120,7 +120,7 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     assert (reached["f1"], reached["acc"]) == (pytest.approx(85), pytest.approx(90))
     by_style = page.blocks("medhallu")["acc by style"]["rows"]
     sizes = [(row["label"], row["values"][0][3]) for row in by_style]
-    assert sizes == [("style says the truth", 70), ("style misleads", 10)]
+    assert sizes == [("style says the truth", 71), ("style misleads", 9)]
     for folders in (["part"], ["whole", "part"]):  # unknown of these rows; not the same rows
         page = Page(build_page(read_runs([tmp_path / name for name in folders])))
         assert page.column("medhallu")["reached"] is None
@@ -165,6 +165,8 @@ def test_physicians_corrections_are_known_issues(tmp_path):
     expected = {row["row_number"]: row for row in table("corrected_by_physicians")}
     truths = {number: row["other_label"]["ground_truth"] for number, row in expected.items()}
     corrected = [corrected_row(row, truths[row["Row Number"]]) for row in rows if row["Row Number"] in truths]
+    for row in corrected:
+        row["Patient Note"] = row["Patient Note"].replace(" ", "\n")
     corrected.append({**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
     (breakdown,) = (each for each in benchmarks()["medcalc_bench"].breakdowns if each.name == "label")
