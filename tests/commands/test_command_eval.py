@@ -60,13 +60,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 @each_row("stock_arguments")
-def test_results_are_those_of_the_stock_command(
-    arguments,
-    server,
-    monkeypatch,
-    tmp_path,
-    capsys,
-):
+def test_results_are_those_of_the_stock_command(arguments, server, monkeypatch, tmp_path):
     is_of_medexqa = "medexqa" in str(arguments)
     metadata = ANSWERS_ONLY if is_of_medexqa else '{"medtasks_data": "sample"}'
     stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")

@@ -105,22 +105,26 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
 
 
 def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
-    chosen = ["--samples", '{"medexqa_all": [2, 4, 6, 9, 11]}', "--model_args", "auth_token=s3cr3t"]
-    requests = written(tmp_path, *FEW, *chosen)
-    assert "s3cr3t" not in (tmp_path / "r.run.json").read_text()
+    chosen = ["--samples", '{"medexqa_all": [11, 4, 6, 9, 2]}', "--model_args", "auth_token=s3cr3t"]
+    requests = written(tmp_path, *FEW, *chosen, "--set", "medexqa.repeats=2")
+    run = tmp_path / "r.run.json"
+    assert "s3cr3t" not in run.read_text()
+    run.write_text(run.read_text().replace('"sample"', '"/elsewhere"'))
     everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
-    some = write_rows(map(response, requests[1::2]), tmp_path / "some.jsonl")
-    assert imported(tmp_path, str(everything), out="whole") == imported(tmp_path, str(some), "--partial") == 0
+    some = write_rows(map(response, [*requests[1:4], *requests[6:8]]), tmp_path / "some.jsonl")
+    assert imported(tmp_path, str(everything), "--data", "sample", out="whole") == 0
+    assert imported(tmp_path, str(some), "--data", "sample", "--partial") == 0
     samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
     results, of_part = comparable(tmp_path / "out")
     assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (4, 9)]
-    assert results["medtasks"]["tokens"]["replies"] == len(requests[1::2])
+    assert results["medtasks"]["tokens"]["replies"] == 4
 
 
-def test_files_are_split_and_prompts_are_rendered(tmp_path):
+def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
-    command = ["requests", "--data", "sample", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]
-    assert exit_code(command) == 0
+    monkeypatch.setenv("MEDTASKS_DATA", "sample")
+    assert exit_code(["requests", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]) == 0
+    monkeypatch.delenv("MEDTASKS_DATA")
     parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2, 3)]
     assert list(map(len, parts)) == [9, 9, 2] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 import zipfile
 from operator import attrgetter
 from pathlib import Path
@@ -85,7 +86,9 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
     def second_wrong(doc):
         return right_answer(doc) if doc["rollout"] != 1 else "No."
 
-    run, _ = imported(write(tmp_path, "medhallu", lines("medhallu", second_wrong, 4)), tmp_path / "out")
+    written = lines("medhallu", second_wrong, 4)
+    written[0]["seen"] = 1  # which the others of its example lack
+    run, _ = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
     samples = run.tasks["medhallu"].samples
     assert len(samples) == len(rows("medhallu"))
     for sample in samples:
@@ -157,22 +160,30 @@ def packed(folder: Path) -> Path:
     return path
 
 
-@each_row("logs_of_others")
-def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, left_out, tmp_path, capsys):
-    score, tokens = ("helm_match", None) if name.startswith("scenario") else ("inspect_match", 9)
-    path = packed(tmp_path) if name == "log.eval" else OTHERS / name
-    run, (problem,) = imported(path, tmp_path, task="medcalc_bench")
+@each_row("other_runs")
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, match, note, tokens, left_out, tmp_path, capsys):
+    path = Path(shutil.copytree(OTHERS, tmp_path / "of-MedCalc-Bench")) / name
+    packed(path.parent)
+    run, (problem,) = imported(path, tmp_path)
     assert (
         run.model == "org/m" and problem == f"{path}: left out records without a response that is text: 1 ({left_out})"
     )
     task = run.tasks["medcalc_bench"]
-    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", score)] == [1, 1, pytest.approx(2 / 3)]
-    assert [sample.details[STRICT]["other_scores"] for sample in task.samples] == [{score: 0}, {score: 1}, {score: 1}]
+    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", match)] == [
+        1,
+        1,
+        pytest.approx(2 / 3),
+    ]
+    scores = [sample.details[STRICT]["other_scores"] for sample in task.samples]
+    assert scores == [{match: 0}, {match: 1, note: 0.5}, {match: 1, note: 0}]
+    assert len(task.samples[1].messages) == 1
     assert task.samples[0].tokens == [tokens]
     assert task.samples[2].reasoning == (["Let me think."] if tokens else [])
     assert cli.main(["compare", str(run.path)]) == 0
     text = capsys.readouterr().out
     assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
+    assert cli.main(["import", str(path.parent), "--data", "sample", "-o", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("results_") == 2
     bad = tmp_path / f"bad{path.suffix}"
     bad.write_text("{}")
     with pytest.raises(MedtasksError, match="neither an inspect_ai log nor"):
@@ -219,12 +230,13 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     names = fields if len(fields) > 1 else ("Key",)
     written = []
     for doc in rows(benchmark):
-        identity = dict(zip(names, map(doc.get, fields), strict=True))
+        identity = dict(zip(names, (f" {doc[name]}" for name in fields), strict=True))
         written.append({**identity, "text": right_answer(doc), **dict.fromkeys(SCORES, 0)})
     written += [written[0], {**written[1], names[0]: "nowhere"}]
     path = write_rows(written, tmp_path / f"x.{form}")
-    if form == "jsonl":
-        path.write_text(path.read_text() + json.dumps({**written[0], "text": 7}) + "\nno JSON\n")
+    text = path.read_text()
+    bad = json.dumps({**written[0], "text": 7})
+    path.write_text(f"{text}{bad}\nno JSON\n" if form == "jsonl" else f"\ufeff{text}")
     task = TASK_OF[benchmark]
     words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
     assert cli.main([*words, "--response", "text", "--task", task]) == 0
@@ -234,6 +246,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     for kind in ("lines that are not JSON: 1 (", "records without a response that is text: 1 ("):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
+    assert run.model == "x"
     metrics = run.tasks[task].metrics
     assert metrics["acc", STRICT].value == 1
     assert [metrics[f"their_{name}", STRICT].value for name in SCORES] == [0] * 6

@@ -36,16 +36,17 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
         for rollout in range(rollouts):
             prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]
             reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
-            scores = dict.fromkeys(("reward", function), float((index + rollout) % 3 > 0))
+            score = float((index + rollout) % 3 > 0)
             own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
-            found.append({**row, **own, **scores, "total_ms": 13.0, "is_truncated": False})
+            own |= {"reward": score, "metrics": {function: score}, "total_ms": 13.0, "is_truncated": False}
+            found.append({**row, **own})
     return found
 
 
 def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[str, Any] | None = None) -> Path:
     """The file, in the folder that vf-eval makes for it."""
     environment = ENVIRONMENTS[benchmark][0]
-    path = write_rows(written, folder / f"outputs/evals/{environment}--org--model-7b/0a1b2c3d/results.jsonl")
+    path = write_rows(written, folder / f"outputs/evals/ours-{benchmark[3:]}--org--model-7b/0a1b2c3d/results.jsonl")
     about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
     path.with_name("metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
     return path

@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -145,20 +146,21 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, tmp_path,
     assert not server.requests
 
 
-def test_a_changed_plan_and_other_rows_get_folders_of_their_own(tmp_path, server):
+def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(tmp_path, server, monkeypatch):
     others: list[dict[str, Any]] = [{}, {"data": str(ROOT)}, {"runs": [{**A_RUN, "flags": {"limit": 1}}]}]
+    others += [{"models": [{"name": "m0", "serve": words}]} for words in ("s {port}", "s {port} -q")]
     jobs = [read_plan(plan(tmp_path, server, **changed)).jobs()[0] for changed in others]
-    assert len({job.folder.name.rpartition("-")[2] for job in jobs}) == 3
-    assert str(ROOT) in str(jobs[1].flags())
+    folders = {job.folder.name for job in jobs}
+    for versions in ({"medtasks": "0"}, {"lm_eval": "0"}):
+        monkeypatch.setattr("medtasks_utils.sweep.plan.version", versions.get)
+        folders.add(jobs[0].folder.name)
+    assert len(folders) == 7
 
 
 @each_row("shared_out")
 def test_processors_and_gpus_are_shared_out(gpus, needs, seen, tmp_path, server, monkeypatch):
-    path = plan(tmp_path, server, len(needs))
-    content = yaml.safe_load(path.read_text())
-    for model, (cpus, count) in zip(content["models"], needs, strict=True):
-        model["resources"] = {"cpus": cpus, "gpus": count}
-    sweep_plan, found = Plan(**content), []
+    models = [{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)]
+    sweep_plan, found = read_plan(plan(tmp_path, server, models=models)), []
 
     def run(allocation, environment):
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
@@ -175,7 +177,7 @@ def test_processors_and_gpus_are_shared_out(gpus, needs, seen, tmp_path, server,
 
 
 class Scripted:
-    """A place where each allocation ends at once, with the next of its exit codes; None if its node is lost."""
+    """A place where the last job of an allocation ends at once, with the next exit code; None if its node is lost."""
 
     def __init__(self, codes: list[int | None]) -> None:
         self.codes = codes
@@ -183,15 +185,16 @@ class Scripted:
         self.started = 0
 
     def start(self, allocation: Allocation) -> bool:
+        assert exit_code(allocation[-1]) is None, "a job that is over is not run"
         self.started += 1
         self.running.append(allocation)
         return True
 
     def ended(self) -> list[Allocation]:
         (allocation,), code = self.running, self.codes.pop(0)
-        note(allocation[0], code, "running" if code is None else f"failed with exit code {code}")
-        if code == 0:
-            write_whole(allocation[0].folder / "m" / "results_1.json", "{}")
+        note(allocation[-1], code, "running" if code is None else f"failed with exit code {code}")
+        if code is not None:
+            write_whole(allocation[-1].folder / "m" / "results_1.json", "{}")
         self.running = []
         return [allocation]
 
@@ -201,31 +204,39 @@ class Scripted:
 
 @each_row("tried_again")
 def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
-    job = only_job(plan(tmp_path, server, 1))
+    done, job = read_plan(plan(tmp_path, server, 1, runs=[A_RUN, {**A_RUN, "name": "b"}])).jobs()
+    note(done, 0, "done")
+    write_whole(done.folder / "m" / "results_1.json", "{}")
     place, last = Scripted(list(codes)), codes[-1]
-    assert run_all([(job,)], place) == ([job] if last else [])  # type: ignore[arg-type]
+    assert run_all([(done, job)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
-    assert exit_code(job) == last
+    assert (exit_code(done), exit_code(job)) == (0, last)
 
 
-def test_a_failed_job_is_named_with_its_log_and_is_not_done(tmp_path, server, capsys, monkeypatch):
-    path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"limit": 3}}])
+@each_row("places")
+def test_a_failed_job_is_named_with_its_log_and_is_not_done(
+    changed, words, place, given, tmp_path, server, capsys, monkeypatch
+):
+    path = plan(tmp_path, server, 1, **changed)
     job = only_job(path)
     job.folder.mkdir(parents=True)
     log = job.folder / "log.txt"
     log.write_text("".join(f"{number}\n" for number in range(10)))
-    monkeypatch.setattr("medtasks_utils.sweep.scheduler.LocalExecutor", lambda *_: Scripted([1, 1, 1]))
-    assert sweep(path) == 1
+    note(job, 1, "failed in an earlier sweep")
+    executor = Mock(return_value=Scripted([1, 1, 1]))
+    monkeypatch.setattr(scheduler, place, executor)
+    assert sweep(path, *words) == 1
+    assert [*executor.call_args.args[-1:]] == given
     out, errors = capsys.readouterr()
     assert f"m0/a: failed with exit code 1; the end of {log}:\n2\n3\n4\n5\n6\n7\n8\n9\n" in errors
     assert out == "no report: no job is done\n"
     with FileLock(tmp_path / "sweep" / ".lock"):
-        assert sweep(path) == 1
+        assert sweep(path, *words) == 1
     assert "another sweep is running" in capsys.readouterr().err
 
 
 def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
-    path = plan(tmp_path, server, 1)
+    path = plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
     job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
         save_run(job.folder, tasks=task, limit=4)
@@ -235,15 +246,15 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     page = tmp_path / "sweep" / "report.html"
     assert capsys.readouterr().out == f"{page}\n" and not server.requests
     shown = drawn(page.read_text())
-    assert "m0" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
+    assert "m0,max_gen_toks=7" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
 
 
 @each_row("flags_passed")
 def test_which_flags_are_passed(of_run, of_model, passed, tmp_path, server):
     """A run's value counts before a model's; zero and false are values."""
-    content = yaml.safe_load(plan(tmp_path, server, 1, runs=[{**A_RUN, "flags": of_run}]).read_text())
-    content["models"][0]["flags"] = of_model
-    assert sorted(word for word in Plan(**content).jobs()[0].flags() if "model" not in word) == passed
+    runs, models = [{**A_RUN, "flags": of_run}], [{"name": "m", "flags": of_model}]
+    job = only_job(plan(tmp_path, server, runs=runs, models=models))
+    assert sorted(word for word in job.flags() if "model" not in word) == passed
 
 
 @pytest.mark.slow

@@ -26,23 +26,26 @@ class RayTaskError(RayError):
 
 
 def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatch):
-    pytest.importorskip("submitit", reason="needs submitit")
+    submitit = pytest.importorskip("submitit", reason="needs submitit")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr(slurm_executor, "_POLL_INTERVAL", 0)
     queue = tmp_path / "queue"
     program(tmp_path, "sbatch", f"cat $1 > {tmp_path}/script; echo x >> {queue}; echo Submitted batch job 42")
     program(tmp_path, "squeue", f"test -e {tmp_path}/down && exit 1; test ! -e {queue} || echo 42")
     program(tmp_path, "srun", "")
-    content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"time": 7})
-    plan = Plan(**content, slurm={"partition": "gpu", "time": 9})
+    submitting = Mock(wraps=submitit.SlurmExecutor)
+    monkeypatch.setattr(submitit, "SlurmExecutor", submitting)
+    content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
+    plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
     (allocation,) = allocations_of(plan.jobs(), True)
     for _ in range(2):  # the second finds it in the queue
         executor = SlurmExecutor()
         assert executor.start(allocation) and executor.running == {allocation: "42"}
         assert queue.read_text() == "x\n" and executor.ended() == []
     options = {line.removeprefix("#SBATCH --") for line in (tmp_path / "script").read_text().splitlines()}
-    assert {"job-name=m", "partition=gpu", "time=7", "gpus-per-node=4", "cpus-per-task=3"} <= options
+    assert {"job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"} <= options
     assert "--cpus-per-task 3" in (tmp_path / "script").read_text()
+    submitting.assert_called_with(tmp_path / "sweep" / "slurm", max_num_timeout=5)
     (tmp_path / "down").touch()
     assert executor.ended() == [], "a Slurm that does not respond has not ended a job"
     (tmp_path / "down").unlink()

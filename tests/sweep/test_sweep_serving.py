@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -19,6 +20,7 @@ from saved_runs import drawn
 from test_sweep import command, program, state, written
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.harness.task_options import SERVED_BY
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import run_allocation
 from medtasks_utils.sweep.child_process import start
@@ -79,7 +81,8 @@ def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(se
 
 
 def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, monkeypatch):
-    quick("import os, sys, time; print(sys.argv[1:], os.environ['no_proxy']); time.sleep(1)")
+    quick(f"import os, sys, time; print(sys.argv[1:], *map(os.getenv, ['no_proxy', '{SERVED_BY}'])); time.sleep(1)")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "intranet")
     content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
@@ -89,6 +92,8 @@ def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, mon
     logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
     assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
     assert all("intranet,127.0.0.1" in log for log in logs), "no proxy stands between a job and its server"
+    command = content["models"][0]["serve"]
+    assert all(command in log and "--log_samples" in log and "--extend" not in log for log in logs)
     costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
     assert all(cost["gpu_seconds"] == pytest.approx(4 * cost["seconds"]) for cost in costs)
 
@@ -112,13 +117,14 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
 
 @each_row("jobs_at_once")
 def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
-    quick("import sys, time; time.sleep(1); sys.exit(3)")
+    quick("import sys, time; time.sleep(0.6); sys.exit(3)")
     content = served(tmp_path, **changed)
+    content["runs"] = [*RUNS, {**RUNS[1], "name": "again"}]
     if by_model:
         del content["models"][0]["serve"]
     at_once = [[job["state"] for job in states(tmp_path)].count("running") for _ in steps(content, by_model)]
     assert max(at_once) == most
-    assert states(tmp_path) == [{"code": 3, "state": "failed with exit code 3"}] * 2
+    assert states(tmp_path) == [{"code": 3, "state": "failed with exit code 3"}] * 3
 
 
 def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeypatch):
@@ -126,26 +132,38 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     now = [100.0]
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    jobs: Any = Plan(**served(tmp_path, resources={"gpus": 2})).jobs()
+    content = served(tmp_path, resources={"gpus": 2})
+    del content["models"][0]["serve"]
+    jobs = Plan(**content).jobs()
     attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
-    costs = []
-    for seconds, running in ((10, {}), (9.9, {}), (10.1, {jobs[0]: None})):
+    process = Mock(poll=Mock(return_value=None))
+    monkeypatch.setattr(attempt, "_start", lambda *_, **__: process)
+    taken, costs = attempt.steps(), []
+    for seconds, code in ((10, None), (9.75, None), (0.25, None), (4, 0), (2, "closed")):
         now[0] += seconds
-        attempt.running = running  # type: ignore[assignment]
-        attempt._charge(10)
-        costs.append([read_json(job.folder / "cost.json") for job in jobs])
-    half = {"seconds": 5, "gpu_seconds": 10, "joules": 2000}
-    more = {"seconds": 25, "gpu_seconds": 50, "joules": 10000}
-    assert costs == [[half, half], [half, half], [pytest.approx(more), half]]
+        process.poll.return_value = code
+        taken.close() if code == "closed" else next(taken)
+        costs.append([read_json(job.folder / "cost.json").get("seconds") for job in jobs])
+    assert costs == [[5, 5], [5, 5], [15, 5], [19, 5], [19, 7]], "both wait for the first ten seconds"
+    assert read_json(jobs[0].folder / "cost.json") == {"seconds": 19, "gpu_seconds": 38, "joules": 7600}
     assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
+    assert states(tmp_path) == [{"code": 0, "state": "done"}, {"code": None, "state": "stopped"}]
+
+
+def test_a_server_that_has_answered_is_not_given_up(tmp_path):
+    attempt = allocation_module._Attempt(Plan(**served(tmp_path, ready_timeout=9)).jobs(), {})
+    attempt.servers = {80: (Mock(poll=lambda: None), Path(__file__))}
+    attempt.began -= 9
+    assert [attempt._problem_of_servers(unready)[:11] for unready in ([], [80])] == ["", "no response"]
 
 
 @each_row("served_models")
-def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags):
+def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags, monkeypatch):
+    monkeypatch.setenv("MEDTASKS_DATA", "sample")
     content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
     job = Plan(**content).jobs()[0]
     assert " ".join(job.model.server_command(80)) == started
-    assert [flag for flag in job.flags(80) if re.match("--model|--apply", flag)] == flags
+    assert [flag for flag in job.flags(80) if re.match("--model|--apply|--meta", flag)] == flags
 
 
 def test_the_example_is_a_plan():
@@ -153,7 +171,9 @@ def test_the_example_is_a_plan():
     plan = Plan(**content)
     names = [model.settings["model_args"].get("model") for model in plan.models]
     assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and Plan.model_fields.keys() == content.keys()
-    assert len(plan.jobs()) == 2 + 2 * 3 + 1 + 2
+    large = [False, True, True]
+    assert [bool(job.smaller) for job in plan.jobs()] == [*[False] * 2, *large, *large, *[False] * 3]
+    assert (plan.models[3].resources.cpus, plan.models[3].ready_timeout) == (1, 1800)
 
 
 def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
@@ -171,7 +191,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
         assert [job["state"] for job in states(tmp_path)].count("running") <= 1
     kept = [(large.folder / "m" / f"answers_{name}.jsonl.gz").read_text() for name in "12"]
     assert kept == [large.name, small.name]
-    assert "'--extend'" in (large.folder / "log.txt").read_text()
+    assert all("'--extend'" in (job.folder / "log.txt").read_text() for job in (small, large))
 
 
 @pytest.mark.slow
