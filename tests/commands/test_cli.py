@@ -5,9 +5,10 @@ import logging
 import os
 import sys
 from dataclasses import fields
+from unittest.mock import Mock
 
 from commanding import exit_code, one_line
-from given import each_row
+from given import ROOT, each_row
 from running import manager
 
 from medtasks_utils import __main__ as cli
@@ -65,9 +66,23 @@ def test_the_arguments_of_a_command_and_their_defaults(name, arguments):
     assert json.loads(json.dumps(found, default=lambda _: "required")) == arguments
 
 
-def test_bare_it_lists_the_commands(capsys):
-    assert cli.main([]) == 0
-    assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+@each_row("passed_on")
+def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small").symlink_to(ROOT / "tests" / "report" / "small")
+    called = Mock(side_effect=UsageError("it was called"))
+    monkeypatch.setattr(f"medtasks_utils.{function}", called)
+    assert exit_code(words) == 2
+    found = json.dumps([*called.call_args], default=lambda value: getattr(value, "model", str(value)))
+    assert json.loads(found) == given
+
+
+def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
+    for words in ([], ["--help"]):
+        assert cli.main(words) == 0
+        assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("medtasks 0")
 
 
 def test_it_says_where_the_tasks_are(capsys):

@@ -23,7 +23,6 @@ from medtasks_utils.harness import catalog
 from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
-ANSWERS_ONLY = '{"medtasks_data": "sample", "medexqa": {"use_explanations": false}}'
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +59,9 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 @each_row("stock_arguments")
-def test_results_are_those_of_the_stock_command(arguments, server, monkeypatch, tmp_path):
-    is_of_medexqa = "medexqa" in str(arguments)
-    metadata = ANSWERS_ONLY if is_of_medexqa else '{"medtasks_data": "sample"}'
+def test_results_are_those_of_the_stock_command(arguments, metadata, more, server, monkeypatch, tmp_path):
     stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")
-    plain = ["--data", "sample", *(["--set", "medexqa.use_explanations=false"] if is_of_medexqa else [])]
-    assert cli.main(["eval", *server, *arguments, *plain, "--output_path", "ours"]) == 0
+    assert cli.main(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours"]) == 0
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
     assert found == expected
     assert expected[0]["results"]

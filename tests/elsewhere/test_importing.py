@@ -147,38 +147,32 @@ def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path
 OTHERS = Path(__file__).parent / "other_harnesses"
 
 
-def packed(folder: Path) -> Path:
+def pack(folder: Path) -> None:
     """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
     log = json.loads((OTHERS / "log.json").read_text())
-    path = folder / "log.eval"
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(folder / "log.eval", "w") as archive:
         archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
         for sample in log["samples"]:
             name = f"samples/{sample['id']}_epoch_1.json"
             archive.writestr(name, pyarrow.compress(json.dumps(sample).encode(), codec="zstd", asbytes=True))
             archive.getinfo(name).compress_type = 93
-    return path
 
 
 @each_row("other_runs")
-def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, match, note, tokens, left_out, tmp_path, capsys):
+def test_runs_of_other_harnesses_keep_their_scores_and_ends(
+    name, match, note, tokens, reasoning, left_out, tmp_path, capsys
+):
     path = Path(shutil.copytree(OTHERS, tmp_path / "of-MedCalc-Bench")) / name
-    packed(path.parent)
+    pack(path.parent)
     run, (problem,) = imported(path, tmp_path)
-    assert (
-        run.model == "org/m" and problem == f"{path}: left out records without a response that is text: 1 ({left_out})"
-    )
+    assert run.model == "org/m"
+    assert problem == f"{path}: left out records without a response that is text: 1 ({left_out})"
     task = run.tasks["medcalc_bench"]
-    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", match)] == [
-        1,
-        1,
-        pytest.approx(2 / 3),
-    ]
+    assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", note)] == [1, 1, 0.25]
     scores = [sample.details[STRICT]["other_scores"] for sample in task.samples]
     assert scores == [{match: 0}, {match: 1, note: 0.5}, {match: 1, note: 0}]
-    assert len(task.samples[1].messages) == 1
-    assert task.samples[0].tokens == [tokens]
-    assert task.samples[2].reasoning == (["Let me think."] if tokens else [])
+    first, second, third = task.samples
+    assert (first.tokens, len(second.messages), third.reasoning) == ([tokens], 1, reasoning)
     assert cli.main(["compare", str(run.path)]) == 0
     text = capsys.readouterr().out
     assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
