@@ -33,8 +33,6 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     program(tmp_path, "sbatch", f"cat $1 > {tmp_path}/script; echo x >> {queue}; echo Submitted batch job 42")
     program(tmp_path, "squeue", f"test -e {tmp_path}/down && exit 1; test ! -e {queue} || echo 42")
     program(tmp_path, "srun", "")
-    submitting = Mock(wraps=submitit.SlurmExecutor)
-    monkeypatch.setattr(submitit, "SlurmExecutor", submitting)
     content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
     (allocation,) = allocations_of(plan.jobs(), True)
@@ -45,7 +43,8 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     options = {line.removeprefix("#SBATCH --") for line in (tmp_path / "script").read_text().splitlines()}
     assert {"job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"} <= options
     assert "--cpus-per-task 3" in (tmp_path / "script").read_text()
-    submitting.assert_called_with(tmp_path / "sweep" / "slurm", max_num_timeout=5)
+    submitted = submitit.core.utils.DelayedSubmission.load(tmp_path / "sweep/slurm/42_submitted.pkl")
+    assert submitted._timeout_countdown == 5
     (tmp_path / "down").touch()
     assert executor.ended() == [], "a Slurm that does not respond has not ended a job"
     (tmp_path / "down").unlink()
