@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
@@ -76,7 +76,7 @@ class _Attempt:
         self.servers: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
         self.began = self.charged_at = time.monotonic()
 
-    def steps(self) -> Iterator[None]:
+    def steps(self) -> Generator[None]:
         """Run the jobs, and yield while there is nothing to do; at the end, record the state of the remaining jobs."""
         problem = ""
         with self.stack:

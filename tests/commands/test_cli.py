@@ -70,7 +70,7 @@ def test_the_arguments_of_a_command_and_their_defaults(name, arguments):
 def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small").symlink_to(ROOT / "tests" / "report" / "small")
-    called = Mock(side_effect=UsageError("it was called"))
+    called = Mock(side_effect=UsageError)
     monkeypatch.setattr(f"medtasks_utils.{function}", called)
     assert exit_code(words) == 2
     found = json.dumps([*called.call_args], default=lambda value: getattr(value, "model", str(value)))

@@ -109,10 +109,10 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
     requests = written(tmp_path, *FEW, *chosen, "--set", "medexqa.repeats=2")
     run = tmp_path / "r.run.json"
     assert "s3cr3t" not in run.read_text()
-    run.write_text(run.read_text().replace('"sample"', '"/elsewhere"'))
     everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
     some = write_rows(map(response, [*requests[1:4], *requests[6:8]]), tmp_path / "some.jsonl")
-    assert imported(tmp_path, str(everything), "--data", "sample", out="whole") == 0
+    assert imported(tmp_path, str(everything), out="whole") == 0
+    run.write_text(run.read_text().replace('"sample"', '"/elsewhere"'))
     assert imported(tmp_path, str(some), "--data", "sample", "--partial") == 0
     samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
     results, of_part = comparable(tmp_path / "out")

@@ -158,7 +158,7 @@ def pack(folder: Path) -> None:
             archive.getinfo(name).compress_type = 93
 
 
-@each_row("other_runs")
+@each_row("logs_of_others")
 def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     name, match, note, tokens, reasoning, left_out, tmp_path, capsys
 ):

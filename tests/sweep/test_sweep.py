@@ -55,8 +55,7 @@ def program(folder: Path, name: str, text: str) -> None:
 def plan(folder: Path, server: JudgeServer, **changed: Any) -> Path:
     """A run of a model by a server that is there."""
     arguments = {"model": "m0", "base_url": f"{server.url}/chat/completions", "num_concurrent": 2}
-    flags = {"apply_chat_template": True}
-    model = {"name": "m0", "model": "local-chat-completions", "model_args": arguments, "flags": flags}
+    model = {"name": "m0", "model_args": arguments, "flags": {"apply_chat_template": True}}
     content = {"output": str(folder / "sweep"), "data": "sample", "runs": [A_RUN], "models": [model]}
     return written(folder, content | changed)
 
@@ -170,7 +169,7 @@ class Scripted:
         self.started = 0
 
     def start(self, allocation: Allocation) -> bool:
-        assert exit_code(allocation[-1]) is None, "a job that is over is not run"
+        assert exit_code(allocation[-1]) is None
         self.started += 1
         self.running.append(allocation)
         return True

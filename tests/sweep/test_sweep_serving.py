@@ -89,16 +89,14 @@ def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, mon
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "intranet")
     content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
-    up = iter([True, False, True])
-    monkeypatch.setattr(allocation_module, "is_up", lambda _: next(up))
-    at_once = [running(tmp_path) for _ in steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7")]
-    assert at_once[:2] == [0, 2], "jobs start when all servers have answered"
+    monkeypatch.setattr(allocation_module, "is_up", Mock(side_effect=[True, False, True]))
+    assert [running(tmp_path) for _ in steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7")][:2] == [0, 2]
     servers = [(tmp_path / f"sweep/m/server{number}.log").read_text().splitlines()[0] for number in (0, 1)]
     assert servers == ["GPUs 4,5", "GPUs 6,7"]
     logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
     assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
-    words = "intranet,127.0.0.1", content["models"][0]["serve"], "--log_samples"
-    assert all(word in log for log in logs for word in words), "no proxy stands between a job and its server"
+    for word in ("intranet,127.0.0.1", content["models"][0]["serve"], "--log_samples"):
+        assert all(word in log for log in logs), "no proxy stands between a job and its server"
     costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
     assert all(cost["gpu_seconds"] == pytest.approx(4 * cost["seconds"]) for cost in costs)
 
@@ -124,7 +122,7 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
 def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
     quick("import sys, time; time.sleep(0.6); sys.exit(3)")
     content = served(tmp_path, **changed)
-    content["runs"] = [*RUNS, {**RUNS[1], "name": "again"}]
+    content["runs"] = [*RUNS, {"name": "again", "tasks": "medhallu"}]
     if by_model:
         del content["models"][0]["serve"]
     assert max(running(tmp_path) for _ in steps(content, by_model)) == most
