@@ -89,7 +89,7 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys)
 
 def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
     with LocalServer(right_in(0.5)) as served:
-        run(served, data, tmp_path / "saved", capsys, "--limit", "30")
+        run(served, data, tmp_path / "saved", capsys, "--samples", json.dumps({TASK: [*range(10, 40)]}))
         new = partial(run, served, data, tmp_path / "new", capsys)
         before = len(served.requests)
         against = ["--against", str(tmp_path / "saved")]
@@ -103,10 +103,10 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr("lm_eval.api.model.LM.world_size", 2)
             assert "in one process" in new(*against, code=2)[1]
-        others = json.dumps({TASK: [*range(30, 40)]})
+        others = json.dumps({TASK: [*range(10)]})
         _, errors = new(*against, "--samples", others, code=1)
         assert "none of the 10 examples" in errors and len(served.requests) == before
-        some = json.dumps({TASK: [*range(20, 40)]})
+        some = json.dumps({TASK: [*range(20)]})
         _, errors = new(*against, "--samples", some)
         assert "only 10 of the saved run's 30 examples are selected" in errors
         assert len(served.requests) == before + 10
@@ -115,16 +115,19 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         assert len(served.requests) == before + 10 + 24, "only the first batch was asked"
 
 
-def test_a_macro_average_has_eight_examples_of_each_specialty_before_the_first_look_whatever_the_versions():
+def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
     saved = TaskRun("medexqa_all", "medexqa", {}, {"metadata": {"signature": {STRICT: "medexqa|lm_eval:1"}}})
     about: Row = {"messages": [], "responses": [], "target": "", "answers": {STRICT: []}}
     documents = [{"question": place} for place in range(100)]
-    samples = [Sample(place, "", doc, stratum=str(place % 5), **about) for place, doc in enumerate(documents)]
+    samples = [
+        Sample(place, "", doc, cluster=str(place // 2), stratum=str(place // 20), **about)
+        for place, doc in enumerate(documents)
+    ]
     saved._log = SampleLog(samples, [])
     new = TaskAgainst(saved, documents, range(100), within=2.0)
     lines = [{"filter": STRICT, "doc_id": place, "macro_acc": 1.0} for place in new.next_batch()]
     new.add(lines, {STRICT: "medexqa|lm_eval:2"})
-    assert (new.metric.name, new.standing.asked) == ("macro_acc", 40)
+    assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
 
 
 # ---- the rule

@@ -96,9 +96,11 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
     for run in runs:
-        run.results |= {"medtasks": {"tokens": {"prompt": 3}}, "total_evaluation_time_seconds": "1.5"}
+        spent = {"tokens": {"prompt": 3}, "cost": {"joules": 2}}
+        run.results |= {"medtasks": spent, "total_evaluation_time_seconds": "1.5"}
     both, other = merged(runs)
-    assert both.spent("tokens") == {"prompt": 6} and both.results["total_evaluation_time_seconds"] == 3
+    assert both.results["medtasks"] == {"tokens": {"prompt": 6}, "cost": {"joules": 4}}
+    assert both.results["total_evaluation_time_seconds"] == 3
     assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and all(task.asked == 2 for task in both.tasks.values())
     assert both.path == runs[0].path and other is runs[2]
     for case, first, second, number in table("set_ups"):
