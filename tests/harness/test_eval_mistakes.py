@@ -132,10 +132,12 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
 
 
 @pytest.mark.parametrize("probed", [refusal(400, "max_tokens was reached"), Fault(503)])
-def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run(probed):
+def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run(probed, monkeypatch):
     with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
         assert run({}, served) == 0
-    assert len(served.probes) == 1 and len(served.requests) == 2
+        monkeypatch.setattr("medtasks_utils.harness.models.requests.post", Mock(side_effect=requests.ReadTimeout))
+        assert run({}, served) == 0, "a slow one too"
+    assert len(served.probes) == 1 and len(served.requests) == 4
 
 
 def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):

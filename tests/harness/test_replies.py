@@ -14,7 +14,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.in_process import _facts_of_transformers
 from medtasks_utils.harness.model_server import ServerUnavailable, pause_before, read
-from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
+from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion, remarks_on
 
 LIMIT = 16
 
@@ -70,6 +70,11 @@ def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes():
     pauses = [pause_before(attempt, ServerUnavailable("")) for attempt in range(2, 8)]
     assert pauses == [1, 2, 4, 8, 10, 10]
     assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120, 120.5)] == [7, 120, 120]
+
+
+def test_replies_that_are_all_empty_are_remarked_on_however_they_ended():
+    remark = "every reply is empty (how they ended: 1 length, 1 stop)"
+    assert [*remarks_on([Reply("", "length"), Reply(" ", "stop")])] == [remark]
 
 
 # ---- models in this process

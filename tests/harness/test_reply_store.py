@@ -321,21 +321,26 @@ def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is
 
 
 class InProcess:
-    """A model that hands all replies over at once, and tells its hook of requests that nobody made."""
+    """A model that dies after some replies. It tells its hook of each, in vLLM under settings that nobody gave."""
 
-    world_size = 1
+    world_size, model_args = 1, MODEL
 
     def __init__(self, dies_after: int | None = None) -> None:
-        self.batches: list[list[str]] = []
+        self.asked: list[str] = []
         self.dies_after = dies_after
+        self.cache_hook = SimpleNamespace(add_partial=lambda *reply: None)
 
     def generate_until(self, requests: list[Any]) -> list[str]:
-        if self.dies_after is not None and len(self.batches) >= self.dies_after:
-            raise KeyboardInterrupt
-        self.batches.append([request.args[0] for request in requests])
+        for request in requests:
+            if len(self.asked) == self.dies_after:
+                raise KeyboardInterrupt
+            prompt, settings = request.args
+            self.asked.append(prompt)
+            made_up = {"n": 1} if type(self).__name__ == "VLLM" else settings
+            self.cache_hook.add_partial("generate_until", (prompt, made_up), prompt.upper())
         return [request.args[0].upper() for request in requests]
 
-    loglikelihood, cache_hook = generate_until, SimpleNamespace(add_partial=None)
+    loglikelihood = generate_until
 
 
 def test_pieces_take_two_minutes(monkeypatch):
@@ -348,16 +353,15 @@ def test_pieces_take_two_minutes(monkeypatch):
     assert sizes == [64, 32, 64, 512, 1]
 
 
-def test_a_model_that_replies_at_the_end_is_asked_in_pieces(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])
+def test_replies_are_kept_as_the_model_gives_them_or_with_its_piece(kind, kept, tmp_path, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.reply_store._FIRST_PIECE", 4)
-    monkeypatch.setattr("medtasks_utils.harness.reply_store._PIECE_SECONDS", 0.0)
     requests = [SimpleNamespace(args=(f"p{number}", {"until": []})) for number in range(10)]
-    first, second = InProcess(dies_after=3), InProcess()
-    with pytest.raises(KeyboardInterrupt):
-        ReplyStore(tmp_path, MODEL)._answering(first, "generate_until", calls_hook=False)(requests)
-    assert sum(map(len, first.batches)) < 10
-    replies = ReplyStore(tmp_path, MODEL)._answering(second, "generate_until", calls_hook=False)(requests)
-    assert replies == [f"P{number}" for number in range(10)]
-    assert [each for model in (first, second) for batch in model.batches for each in batch] == [
-        f"p{number}" for number in range(10)
-    ]
+    first, second = (type(kind, (InProcess,), {})(dies_after) for dies_after in (6, None))
+    store = ReplyStore(tmp_path, MODEL)
+    with pytest.raises(KeyboardInterrupt), store.stored_for(first):
+        first.generate_until(requests)
+    store.close()
+    with ReplyStore(tmp_path, MODEL).stored_for(second):
+        assert second.generate_until(requests) == [f"P{number}" for number in range(10)]
+    assert (first.asked[:kept] + second.asked, len(first.asked)) == ([f"p{number}" for number in range(10)], 6)
