@@ -1,5 +1,6 @@
 """What became of each reply of a run: asked again or read, how it ended, its tokens, and what is said of it."""
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -295,6 +296,10 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
     assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
     assert "more than the model's context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
+    numbers = itertools.count()
+    model.model._answer = lambda *_: (RIGHT, next(numbers), "stop")
+    (repeated,) = samples(evaluate("medmcqa_openmed", model, data, {"medmcqa": {"repeats": 3}}, limit=1))
+    assert sorted(repeated["tokens"]) == [0, 1, 2]
     assert not {"generate_until", "_model_generate"} & vars(model).keys()
     assert model.cache_hook.add_partial.__func__ is CacheHook.add_partial
 
@@ -335,7 +340,7 @@ def test_no_prompt_is_sent_empty(data, tmp_path):
 def test_tokens_are_sent_whole_or_not_at_all(tiny_model, data, place, page, sent, monkeypatch):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
-    monkeypatch.setattr(server, "get", lambda method, path: Fault(200 if path == place else 404, page))
+    monkeypatch.setattr(server, "get", lambda method, path: Fault(200, page if path == place else {}))
     rows_of(data, 2, {1: "Why? " * 9000})
     with server:
         arguments = {"tokenizer": str(tiny_model), "base_url": f"{server.url}/completions"}

@@ -301,22 +301,25 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
 
 
 def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: list[Any]) -> list[Any]:
-    """Request a conversation's turns, and put replies that end so where none is kept; return the kept ones."""
-    kept = []
+    """The replies to a conversation's turns; new ones say under which settings, and end as the turns say."""
+    replies = []
+    first: dict[str, Any] = {}
     for turn, end in enumerate(turns):
-        request, first = ((f"{prompt} {number}", settings) for number in (turn, 0))
-        kept.append(store.take("generate_until", request, first if turn else None))
-        if kept[-1] is None:
-            store.put("generate_until", request, [Reply(f"{turn} {settings}", *end)])
-    return kept
+        request = SimpleNamespace(args=(f"{prompt} {turn}", settings), **first)
+        first = first or {"first": request.args}
+        new = Mock(return_value=[Reply(f"{turn} {settings}", *end)])
+        model = SimpleNamespace(world_size=1, generate_until=new)
+        replies += store._answering(model, "generate_until", calls_hook=False)([request])
+    return replies
 
 
 @each_row("conversations_kept")
 def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is_taken, tmp_path):
     for settings, is_kept in ((before, False), (now, is_taken)):
         store = ReplyStore(tmp_path, MODEL, extend=True)
-        expected = [[f"{turn} {before}"] if is_kept else None for turn in range(len(turns))]
+        expected = [f"{turn} {before if is_kept else settings}" for turn in range(len(turns))]
         assert converse(store, "p", settings, turns) == expected
+        assert store.reused == is_kept * len(turns)
         store.end()
 
 

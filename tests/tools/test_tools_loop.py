@@ -24,6 +24,7 @@ class Caller(Scripted):
     """A model in this process whose reply is a function of the chat."""
 
     def reply(self, request: Any) -> Any:
+        self.first = getattr(request, "first", request.args)
         return self.answer(json.loads(request.args[0]))
 
     @property
@@ -63,6 +64,7 @@ def test_the_model_sees_the_prompt_its_reply_and_the_result():
     model = Caller(calculating)
     result = evaluate("medcalc_bench_calculator", model, limit=2)
     first, second = model.chats
+    assert model.first[0] == model.batches[0][1], "by which a conversation is kept whole"
     for before, after in zip(first, second, strict=True):
         assert after == [
             *before,
