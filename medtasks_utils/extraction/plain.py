@@ -43,7 +43,7 @@ _WRITTEN = rewrites(
 \A\s*```\w{0,12}\n([^`]*)\n```\s*\Z ⟶ \1
 ^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$ ⟶
 ^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t] ⟶ \1✅␠
-</?(?!think|answer|final|choice|result|verdict)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
+</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
 (?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(]) ⟶ ×
 \bi\.\s?e\. ⟶ that is
 \bapprox\. ⟶ about

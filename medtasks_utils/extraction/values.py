@@ -190,7 +190,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     reading = choose(candidates)
     if reading.value is not None or not candidates or (nothing.cannot(symbols) and not text[0].isdigit()):
         return reading
-    beside = {"operand", "range", "list"}
+    beside = {"operand", "range", "list", "a share"}
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
     if not left:
         return reading

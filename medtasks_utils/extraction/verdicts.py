@@ -138,7 +138,7 @@ def _candidates(text: str) -> list[Candidate]:
             second.evidence.pop("one of two", None)
     for at, candidate in zip(symbols.mentions, candidates, strict=True):
         if at in denied:
-            candidate.evidence["denied"] = -60 if candidate.value == "2" or candidate.cue == "digit" else -2
+            candidate.evidence["denied"] = -90 if candidate.value == "2" or candidate.cue == "digit" else -2
             candidate.evidence.pop("of a part", None)
             candidate.value = _FLIPPED[candidate.value]
         question = _ASKED.match(text, candidate.end)
