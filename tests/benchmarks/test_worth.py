@@ -34,7 +34,7 @@ ROWS = [
 
 @pytest.fixture
 def style_known(tmp_path, monkeypatch):
-    """Rows of MedHallu, and a reader that errs on the hallucinated answers of the first nine and on nothing else."""
+    """Rows of MedHallu, and a reader that errs on the true answers of the first nine and on nothing else."""
     write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
     examples = docs("medhallu", tmp_path / "data")
     content = content_hash(examples, MEDHALLU.content_fields)
@@ -48,7 +48,7 @@ def style_known(tmp_path, monkeypatch):
 
 
 def is_told(example: Row) -> bool:
-    return example["target"] == "0" or int(example["row"]) >= 9
+    return example["target"] == "1" or int(example["row"]) >= 9
 
 
 def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:

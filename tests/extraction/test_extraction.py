@@ -4,7 +4,7 @@ import datetime
 import math
 
 import pytest
-from given import GENERATION_TASKS, same, table
+from given import GENERATION_TASKS, each_row, same, table
 from hypothesis import given
 from hypothesis import strategies as st
 from running import documents, reader
@@ -49,6 +49,11 @@ READERS = {
 def test_each_text_of_the_table_is_read_as_it_says(name):
     found = [(text, wanted, READERS[name](text)) for text, wanted in table(name)]
     assert [row for row in found if not same(row[2], row[1])] == []
+
+
+@each_row("letter_among_options")
+def test_the_letter_among_options_of_its_own(text, options, letter):
+    assert read_letter(text, options).value == letter
 
 
 def test_a_stated_value_is_read_out_of_a_whole_response():
