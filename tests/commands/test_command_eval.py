@@ -74,9 +74,15 @@ def test_a_configuration_file_keeps_its_metadata(server, tmp_path):
         f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
         'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
     )
-    assert cli.main(["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set"]) == 0
-    options = saved_results(tmp_path / "set")["configs"]["medhallu"]["dataset_kwargs"]
-    assert (options["difficulty"], options["repeats"]) == ("hard", 2)
+    assert (
+        cli.main(
+            ["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set", "--limit", "1"]
+        )
+        == 0
+    )
+    results = saved_results(tmp_path / "set")
+    options = results["configs"]["medhallu"]["dataset_kwargs"]
+    assert (options["difficulty"], options["repeats"], results["config"]["limit"]) == ("hard", 2, 1)
 
 
 # ---- what a server says
@@ -166,6 +172,12 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
     for names in (["stock_task"], ["mixed"]):
         assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks
     assert "Reading lm_eval's own task files to find stock_task" in caplog.text
+    (folder / "own.yaml").write_text(f"include: {TASKS}/medcalc_bench/medcalc_bench.yaml\ntask: medcalc_bench\n")
+    both = ["medhallu", str(folder / "mine.yaml")]
+    manager = catalog.manager_for([*both, str(folder)], str(folder), {"medtasks_data": "sample"})
+    assert manager.task_index["medcalc_bench"].yaml_path.parent == folder, "a task of ours is replaced"
+    catalog.make_tasks(manager, both)
+    assert manager.load(both)["tasks"].keys() == {"medhallu", "mine"}
 
 
 # ---- plain flags
@@ -174,7 +186,7 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
 @each_row("settings")
 def test_values_are_json_or_text(setting, value):
     benchmark, option = setting.partition("=")[0].split(".")
-    given = {benchmark: {option: "other", "repeats": 2}}
+    given = {"medtasks_data": "y", benchmark: {option: "other", "repeats": 2}}
     assert with_plain_flags(given, "x", [setting]) == {
         "medtasks_data": "x",
         benchmark: {option: value, "repeats": 2},

@@ -16,6 +16,7 @@ from running import saved_results
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
+from medtasks_utils.harness.downloads import items
 from medtasks_utils.harness.sources import SAMPLE
 
 MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
@@ -58,9 +59,10 @@ NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_ta
 
 
 def test_what_is_missing_is_a_line(monkeypatch, capsys):
-    items = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
-    items[0].name, items[1].name = "one", "two"
-    monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(items))
+    assert sorted(item.name for item in items()) == sorted([*NAMES, *["medcalc_bench"] * 2])
+    made = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
+    made[0].name, made[1].name = "one", "two"
+    monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(made))
     for words, code, lines in table("fetch_without_room"):
         assert main(["fetch", *words]) == code
         assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from given import FILE, Row, each_row, medmcqa_rows, write_rows
-from local_server import LocalServer, Request
+from local_server import Answer, LocalServer, Request, completion
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
@@ -42,9 +43,10 @@ def data(tmp_path):
     return tmp_path / "data"
 
 
-def right_in(share: float) -> Callable[[Request], str]:
+def right_in(share: float) -> Callable[[Request], Answer]:
     """A model that is right by the published rule in this share; a better one is right wherever a worse one is."""
-    return lambda body: "\\boxed{A}" if draw(prompt_of(body)).random() < share else "The answer is A."
+    wrong = completion("The answer is A.", "content_filter")
+    return lambda body: "\\boxed{A}" if draw(prompt_of(body)).random() < share else wrong
 
 
 def run(
@@ -58,28 +60,33 @@ def run(
 
 
 @each_row("stops")
-def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys):
+def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys, monkeypatch):
+    scorer = Mock(return_value=None)
+    monkeypatch.setattr("medtasks_utils.benchmarks.base.Benchmark.batch_scorer", scorer)
     with LocalServer(right_in(0.7)) as served:
         run(served, data, tmp_path / "saved", capsys)
     with LocalServer(right_in(share)) as served:
         new = partial(run, served, data, tmp_path / "new", capsys)
         result, errors = new("--against", str(tmp_path / "saved"))
         asked = len(served.requests)
+        assert scorer.call_count == 2 * 2, "each run is checked, and explanations are scored at its end"
         found = result["against"][TASK]
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
-        assert asked < ROWS
+        assert result["answers_taken_over"] == 0
         assert found["low"] <= found["difference"] <= found["high"]
         points = r"acc [-+]\d+\.\d points against the saved run \[[-+][\d.]+, [-+][\d.]+\]"
         assert re.search(rf"{asked} of {ROWS} examples evaluated, {points}: {expected}$", errors, re.MULTILINE)
         looks = re.findall(r"(\d+) of 240 .*: undecided, at most (\d+) left", errors)
         assert {int(done) + int(left) for done, left in looks} == ({ROWS} if looks or expected != "worse" else set())
         samples = saved_samples(tmp_path / "new", TASK)
+        assert all(sample["doc"]["id"] == f"id-{sample['doc_id']}" for sample in samples)
         right = {sample["doc_id"]: sample["acc"] for sample in samples if sample["filter"] == "strict-match"}
         results = saved_results(tmp_path / "new")
         assert len(right) == results["n-samples"][TASK]["effective"] == asked
         assert results["results"][TASK]["acc,strict-match"] == pytest.approx(np.mean(list(right.values())))
         assert results["configs"][TASK]["metadata"]["against"] == found
-        assert "stopped early" in str(results["configs"][TASK]["metadata"]["remarks"])
+        stopped, *others = results["configs"][TASK]["metadata"]["remarks"]
+        assert "stopped early" in stopped and len(others) <= 1, "of all replies, not of each batch"
         compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
         assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples evaluated") == 2
@@ -108,11 +115,12 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         assert "none of the 10 examples" in errors and len(served.requests) == before
         some = json.dumps({TASK: [*range(20)]})
         _, errors = new(*against, "--samples", some)
-        assert "only 10 of the saved run's 30 examples are selected" in errors
+        assert "only 10 of the saved run's 30 examples are selected" in errors and "stopped early" not in errors
         assert len(served.requests) == before + 10
+        assert new(*against, "--limit", "12")[0]["against"][TASK]["of"] == 12
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
-        assert len(served.requests) == before + 10 + 24, "only the first batch was asked"
+        assert len(served.requests) == before + 10 + 12 + 24, "only the first batch was asked"
 
 
 def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():

@@ -123,13 +123,16 @@ def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) ->
     return model.prompts, model.generation_kwargs
 
 
-def test_cached_requests_are_those_of_the_same_run_only(request_cache):
+def test_cached_requests_are_those_of_the_same_run_only(request_cache, monkeypatch):
     variations = table("request_caches")
     fresh = [asked(task, metadata, **settings) for task, metadata, settings in variations]
     for _ in range(2):  # once filling the cache, once reading it
         for (task, metadata, settings), expected in zip(variations, fresh, strict=True):
             assert asked(task, metadata, cache_requests=True, **settings) == expected, (task, metadata, settings)
     assert len(list(request_cache.iterdir())) >= len(variations) - 2  # a limit is cut from the whole
+    monkeypatch.setattr(Scripted, "tokenizer_name", "another")
+    monkeypatch.setattr(Scripted, "apply_chat_template", lambda *given, **settings: "of another template")
+    assert {*asked("medhallu", cache_requests=True)[0]} == {"of another template"}
 
 
 # ---- repeats

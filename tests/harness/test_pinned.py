@@ -74,6 +74,7 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, da
     assert sum(sample["doc"]["other_label"] is not None for sample in found["samples"]["medcalc_bench"]) == 2 * 5
     task = load("medcalc_bench_corrected", "hub", medcalc_bench={"one_shot": True})
     assert server.asked == [] and all(doc["example_note"] for doc in task.eval_docs)
+    assert task.files.commit == REPOSITORY.revision
 
 
 def test_the_pinned_file_is_the_one_at_hand(shared):

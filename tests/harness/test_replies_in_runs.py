@@ -273,9 +273,12 @@ def test_replies_that_leave_no_room_are_one_line(hf, data):
 
 
 @pytest.mark.torch
-def test_a_chat_model_that_is_asked_without_its_template_gets_a_word(hf, data, caplog):
-    evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=2", apply_chat_template=False)
-    assert "add --apply_chat_template" in caplog.text
+def test_a_chat_model_asked_without_its_template_or_with_little_room_to_reason_gets_a_word(hf, data, caplog):
+    model = hf()
+    for is_chat, says in (False, "add --apply_chat_template"), (True, "the model reasons, and max_gen_toks=2 "):
+        evaluate("medmcqa_openmed", model, rows_of(data, 1), gen_kwargs="max_gen_toks=2", apply_chat_template=is_chat)
+        assert says in caplog.text
+        model.tokenizer.chat_template += "{# <think> #}"
 
 
 @pytest.mark.torch
@@ -325,8 +328,9 @@ def test_no_prompt_is_sent_empty(data, tmp_path):
     tasks = TaskManager(
         include_path=str(tmp_path), include_defaults=False, metadata={"medtasks_data": str(rows_of(data, 1))}
     )
-    with pytest.raises(DataError, match="the prompt of example 0 is empty"):
-        simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks)
+    for is_chat in (False, True):
+        with pytest.raises(DataError, match="the prompt of example 0 is empty"):
+            simple_evaluate(model=Scripted(), tasks=["blank"], task_manager=tasks, apply_chat_template=is_chat)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from given import each_row
-from running import evaluate, load, manager, right_answer
+from running import evaluate, load, right_answer
 
 from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
 
@@ -24,16 +24,13 @@ def signed(task: str = "medhallu", /, **settings: Any) -> str:
 
 
 @each_row("signatures")
-def test_every_result_has_one_for_each_filter(task, expected):
-    """Equal to those of earlier versions but for the rows, which are the sample's, and the versions."""
+def test_every_result_has_one_for_each_filter(task, expected, packages):
+    """Equal to those of earlier versions but for the versions."""
     found = signatures(task)
     assert list(found) == ["strict-match", "flexible-extract"]
     for name, text in found.items():
-        n = len(load(task).eval_docs)
-        rows, rest = text.split("|n:")
-        assert re.fullmatch(rf"{task}\|data:sample\|rows:[0-9a-f]{{12}}", rows)
-        assert rest.startswith(f"{n}|{expected}|filter:{name}|v:") and not re.search(r"\s", text)
-        assert {"medtasks", "lm_eval"} < parse(text).keys()
+        assert text.startswith(f"{task}|data:sample|{expected}|filter:{name}|v:") and not re.search(r"\s", text)
+        assert [*parse(text)][-2 - len(packages) :] == ["medtasks", "lm_eval", *packages]
 
 
 # ---- what changes it
@@ -46,32 +43,39 @@ def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affai
     differences = incompatibilities(signed(task, **settings), signed(task, **settings, **change))
     assert [each.field for each in differences if each.refuse] == refused
     assert [each.field for each in differences if not each.refuse] == warned
-    assert not any("versions of" in each.message for each in differences)
 
 
-def test_a_version_that_one_run_lacks_is_warned_of_and_functions_differ_by_what_they_call():
-    (found,) = incompatibilities("t|n:1", "t|n:1|bert:2")
-    assert found == ("bert", "versions of bert differ (none and 2)", False)
-    assert len({as_signed(template) for template in (lambda doc: len(doc), lambda doc: str(doc))}) == 2
+@each_row("signature_differences")
+def test_a_difference_is_refused_or_warned_of(first, second, expected):
+    assert [[*each] for each in incompatibilities(first, second)] == expected
+
+
+def test_functions_are_signed_by_what_they_do_and_alike_in_every_process():
+    bodies = ("len(doc)", "str(doc)", "doc * 2", "doc % 2", "doc * 3", "lambda: doc")
+    one, other = ([as_signed(eval(f"lambda doc: {body}")) for body in bodies] for _ in "ab")
+    assert one == other and len({*one}) == len(bodies)
 
 
 # ---- what must not be in it
 
 
-def test_no_secret_address_or_path_is_in_it(tmp_path, monkeypatch):
+def test_no_secret_and_no_address_is_in_it(monkeypatch):
     monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
     prompt = "Use key sk-secret at http://user:password@host/v1 | and more"
     found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
     assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
-    for secret in ("sk-secret", "http", "host", "password", str(tmp_path)):
-        assert secret not in found
+    assert not re.search("sk-secret|http|host|password", found)
 
 
-def test_it_does_not_depend_on_the_process(tmp_path):
+def test_it_does_not_depend_on_the_process():
     """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
-    found = []
-    for rank in (0, 1):
-        task = manager().load(["medhallu"])["tasks"]["medhallu"]
-        task.build_all_requests(limit=6, rank=rank, world_size=2, apply_chat_template=False)
-        found.append(task.config.metadata["signature"][STRICT])
-    assert found[0] == found[1] and parse(found[0])["n"] == "6"
+    contents = set()
+    for chosen in {"limit": 6}, {"samples": [0, 2, 4, 6, 8, 10]}:
+        tasks = [load("medhallu") for _ in "01"]
+        for rank, task in enumerate(tasks):
+            task.build_all_requests(rank=rank, world_size=2, apply_chat_template=False, **chosen)
+            assert len(task.instances) == 3
+            contents.add(task.config.metadata["content"])
+        one, other = (task.config.metadata["signature"][STRICT] for task in tasks)
+        assert one == other and parse(one)["n"] == "6"
+    assert len(contents) == 2, "of the examples of all processes, and of no others"

@@ -154,7 +154,8 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
         return len(documents(tasks.load(["medmcqa_openmed"])["tasks"]["medmcqa_openmed"]))
 
     write_rows(medmcqa_rows(2), data / "medmcqa" / "validation.jsonl")
-    monkeypatch.setenv("MEDTASKS_DATA", str(data))
+    monkeypatch.setenv("HOME", str(data.parent))
+    monkeypatch.setenv("MEDTASKS_DATA", f"~/{data.name}")
     assert (count({}), count({"medtasks_data": "sample"})) == (2, 16)
     with pytest.raises(DataError, match="there is no folder 5"):
         count({"medtasks_data": 5})
@@ -165,14 +166,17 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
 
 
 @each_row("repositories")
-def test_the_repository_the_revision_and_the_files_of_each_task(task, repository, revision, files, asked):
+def test_the_repository_the_revision_and_the_files_of_each_task(
+    task, repository, revision, files, options, others, asked
+):
     assert documents_of(task, Path("hub"), revision="a model's own") == documents_of(task)
     for *of, patterns in asked:
         assert of == [repository, revision]
         assert list(filter_repo_objects(files, allow_patterns=patterns)) == files
     benchmark = next(name for name in TASK if task.startswith(name))
-    load(task, "hub", **{benchmark: {"revision": "other"}})
-    assert asked[-1][:2] == (repository, "other")
+    asked.clear()
+    load(task, "hub", **{benchmark: {"revision": "other", **options}})
+    assert [of for *of, _ in asked] == [[repository, "other"], *others], "the pinned revision of solved examples stays"
 
 
 # ---- real rows

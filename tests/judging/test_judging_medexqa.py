@@ -14,7 +14,6 @@ from local_server import Answer, Answering, Fault, LocalServer
 from running import Scripted, evaluate, load, samples, saved_results
 from scripts import in_turn, refusal, whole
 
-from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.errors import MedtasksError, UsageError
 
 TASK = "medexqa_clinical_psychology"
@@ -105,7 +104,9 @@ def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings
 def test_calls_in_flight_are_shared_among_processes(tmp_path):
     with JudgeServer() as server:
         task = load(TASK, **options(server, tmp_path, judge_concurrency=6))
-        assert [Explanations(task.options, TASK, n)._settings.concurrency for n in (1, 3, 9)] == [6, 2, 1]
+        for processes, calls in (1, 6), (3, 2), (9, 1):
+            task.build_all_requests(world_size=processes)
+            assert task._scorer._settings.concurrency == calls
 
 
 def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):
