@@ -26,7 +26,7 @@ from medtasks_utils.harness.models import can_be_asked_singly
 def of_seed(body: Request) -> Answer:
     """What a server that honours seeds says: one text for a seed, reasoned and cut if it is odd."""
     is_odd = body["seed"] % 2
-    return completion(f"by {body['seed']}", "length" if is_odd else "stop", reasoning_content="Hm." * is_odd)
+    return completion(f"\\boxed{{A}} {body['seed']}", "length" if is_odd else "stop", reasoning_content="Hm." * is_odd)
 
 
 # ---- seeds
@@ -42,10 +42,11 @@ def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwarg
     assert len(server.requests) == 4 * 5
     seeds = [base + j for j in range(4)]
     for sample in samples(result):
-        assert sample["resps"] == [[f"by {seed}"] for seed in seeds]
+        assert sample["resps"] == [[f"\\boxed{{A}} {seed}"] for seed in seeds]
         assert sample["ended"] == ["length" if seed % 2 else "stop" for seed in seeds]
         assert sample["reasoning"] == ["Hm." if seed % 2 else None for seed in seeds]
         assert [arguments[1]["seed"] for arguments in sample["arguments"]] == seeds
+        assert sample["acc_finished"] == sample["acc"]
     assert result["results"]["medmcqa_openmed"]["cut,strict-match"] == 0.5
     assert server.most_at_once == 4, "not one group of equal settings after the other"
 

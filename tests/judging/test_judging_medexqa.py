@@ -120,7 +120,7 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
         metadata = json.dumps(options(judge, tmp_path))
         assert exit_code([*words, "--metadata", metadata, *server.flags()]) == 1
     out, errors = capsys.readouterr()
-    assert f"{TASK}: the judge judged none of " in one_line(errors)
+    assert re.search(f"{TASK}: the judge judged none of .* replies kept in .*: 4; run the same", one_line(errors))
     (row,) = [line for line in out.splitlines() if "explanation" in line.split()[:2]]
     assert row.split()[:5] == [TASK, "explanation", "4", "–", "–"]
     assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
