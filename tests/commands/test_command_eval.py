@@ -60,8 +60,8 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 @each_row("stock_arguments")
 def test_results_are_those_of_the_stock_command(arguments, metadata, more, server, monkeypatch, tmp_path):
-    stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock")
-    assert cli.main(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours"]) == 0
+    stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock/results.json")
+    assert cli.main(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours/results.json"]) == 0
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
     assert found == expected
     assert expected[0]["results"]
