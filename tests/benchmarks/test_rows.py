@@ -74,12 +74,6 @@ def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
         assert len(documents(task)) == (6 if reason == "no answer" else 2)
     warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert all(f"left out 2 rows: {reason}" in each for each, (*_, reason) in zip(warnings, cases, strict=True))
-    write_rows([ROW["medmcqa"]], data / FILE["medmcqa"])
-    write_rows([ROW["medmcqa"], {**ROW["medmcqa"], "cop": ""}], data / "medmcqa" / "train.jsonl")
-    task = load(TASK["medmcqa"], data)
-    task.config.num_fewshot = 1
-    task.build_all_requests()
-    assert "rows_left_out" not in task.dump_config()["metadata"], "those of few-shot examples do not count"
 
 
 @each_row("spellings")
