@@ -157,7 +157,7 @@ def test_repeats_are_averaged_within_each_example(filter_name):
     assert metric(result, "medexqa_all", "acc", filter_name) == pytest.approx(fmean(means))
     assert metric(result, "medexqa_all", "acc_stderr", filter_name) == pytest.approx(sem(means))
     parts = pandas.Series(means).groupby([doc["specialty"] for doc in docs])
-    assert metric(result, "medexqa_all", "macro_acc", filter_name) == pytest.approx(parts.mean().mean()) != fmean(means)
+    assert metric(result, "medexqa_all", "macro_acc", filter_name) == pytest.approx(parts.mean().mean())
 
 
 # ---- groups
@@ -226,7 +226,8 @@ def test_detection_metrics_equal_scikit_learns(data):
             served.append((doc["difficulty"], int(doc["target"]), int(verdict)))
         return form.replace("%s", verdict)
 
-    result = evaluate("medhallu", answer, data=data)
+    result = evaluate("medhallu", answer, data=data, bootstrap_iters=0)
+    assert metric(result, "medhallu", "f1_stderr") == "N/A"
     for name, function, level in (
         ("f1", metrics.f1_score, None), ("precision", metrics.precision_score, None),
         ("recall", metrics.recall_score, None), ("accuracy_answered", metrics.accuracy_score, None),
