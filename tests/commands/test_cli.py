@@ -81,7 +81,7 @@ def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
     for words in ([], ["--help"]):
         assert cli.main(words) == 0
         assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
-    assert cli.main(["--version"]) == 0 and "lm_eval" in capsys.readouterr().out
+    assert cli.main(["--version"]) == 0
 
 
 def test_it_says_where_the_tasks_are(capsys):

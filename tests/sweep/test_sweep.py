@@ -99,7 +99,9 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
     held.release.set()
     errors = capsys.readouterr().err.splitlines()
     assert [re.sub(r"^[\d:]{8} ", "", errors[at]) for at in (0, 1, -1)] == [
-        *("m0/a: running", "m0/a: 0 of 28 replies", "medtasks: interrupted")
+        "m0/a: running",
+        "m0/a: 0 of 28 replies",
+        "medtasks: interrupted",
     ]
     job = only_job(path)
     assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
@@ -108,8 +110,7 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
 @each_row("status")
 def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_path, server, capsys):
     """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
-    large = {"name": "m", "model": "dummy", "resources": {"cpus": 9}}
-    path = plan(tmp_path, server, models=[large], runs=runs)
+    path = plan(tmp_path, server, models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
     twice, share, _ = read_plan(path).jobs()
     note(twice, None, "running")
     write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
@@ -218,7 +219,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
     assert "another sweep is running" in capsys.readouterr().err
 
 
-def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
+def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys, monkeypatch):
     path = plan(tmp_path, server, runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
     job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
@@ -230,6 +231,8 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys):
     assert capsys.readouterr().out == f"{page}\n" and not server.requests
     shown = drawn(page.read_text())
     assert "m0,max_gen_toks=7" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
+    monkeypatch.setattr(scheduler, "run_all", lambda *_: [job])
+    assert sweep(path) == 1
 
 
 @each_row("flags_passed")
@@ -278,8 +281,8 @@ def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
 
 
 def test_variables_travel_by_name_and_pattern(monkeypatch):
-    keys = ["OPENAI_A", "AZURE_OPENAI_A", "ANTHROPIC_A", "HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE"]
-    default = [*keys, "http_proxy", "HTTP_PROXY"]
+    default = ["OPENAI_A", "AZURE_OPENAI_A", "ANTHROPIC_A", "HF_TOKEN", "HF_ENDPOINT", "HF_HUB_OFFLINE"]
+    default += ["http_proxy", "HTTP_PROXY"]
     monkeypatch.setattr(os, "environ", dict.fromkeys([*default, "HF_HOME", "HOME"], "x"))
     assert [*forwarded_environment(Plan.model_fields["env"].default)] == default
     assert forwarded_environment(["HF_?OME", "HOM"]) == {"HF_HOME": "x"}
