@@ -76,6 +76,7 @@ def test_with_tools_na_ends_a_conversation():
     for task in (reader(TASK, medcalc_bench=tools), reader(PLAIN, medcalc_bench=tools)):
         ends = task.benchmark.has_final_answer("<answer>N/A</answer>", task.options)
         assert ends == (task.task_name == TASK)
+        assert not task.benchmark.has_final_answer("<answer>…</answer>", task.options)
     assert values("<answer>N/A</answer>", metadata={PLAIN: tools})["turns"] == 1
 
 
