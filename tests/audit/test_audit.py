@@ -111,6 +111,7 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
     response = "B" * (12_000 + more)
     _, asked = audited(item("letter", f"<think>A?</think> {response} "), "STATED: B")
     assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked
+    assert "[invalid]" not in asked
 
 
 @each_row("strata")
