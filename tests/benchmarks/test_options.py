@@ -69,13 +69,14 @@ def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_tas
         assert given.options == plain.options and documents(given) == documents(plain)
 
 
-def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved():
+def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved(warnings_of_harness):
     lite = load("medcalc_bench_lite", medcalc_bench={"one_shot": True})
     assert (lite.options.per_calculator, lite.options.one_shot) == (4, True)
     assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
     assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": 1}).options.per_calculator == 1
     assert load("medhallu_artificial", medhallu={"subset": "pqa_labeled"}).options.subset == "pqa_labeled"
     config = load("medhallu_knowledge", medhallu={"seed": 3}).dump_config()
+    assert "seed has no effect without pairing=sampled" in warnings_of_harness()[-1]
     assert config["dataset_kwargs"]["use_knowledge"] is True and config["dataset_kwargs"]["seed"] == 3
     assert config["metadata"]["data_source"] == "sample"
 

@@ -226,8 +226,7 @@ def test_detection_metrics_equal_scikit_learns(data):
             served.append((doc["difficulty"], int(doc["target"]), int(verdict)))
         return form.replace("%s", verdict)
 
-    result = evaluate("medhallu", answer, data=data, bootstrap_iters=0)
-    assert metric(result, "medhallu", "f1_stderr") == "N/A"
+    result = evaluate("medhallu", answer, data=data)
     for name, function, level in (
         ("f1", metrics.f1_score, None), ("precision", metrics.precision_score, None),
         ("recall", metrics.recall_score, None), ("accuracy_answered", metrics.accuracy_score, None),

@@ -78,7 +78,9 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
             assert "rougeL" not in sample and "support" not in sample
             judgement = {"score": score, "failure": None, "error": None, **geval_reply(score)}
             assert sample["judge"] == (judgement if sample["acc"] else None)
-    assert result["configs"][TASK]["metadata"]["scorers"]["g-eval"].endswith("|model:judge")
+    metadata = result["configs"][TASK]["metadata"]
+    assert metadata["scorers"]["g-eval"].endswith("|model:judge")
+    assert "|scorers:g-eval#" in metadata["signature"]["strict-match"]
     means = result["results"][TASK]
     assert means["judge_failures,strict-match"] == 0
     assert means["explanation,strict-match"] == pytest.approx((20 + 40) / 4)

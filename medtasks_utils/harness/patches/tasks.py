@@ -24,9 +24,7 @@ def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..
 
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
         stderr = getattr(metric, "stderr", None)
-        if stderr is not None:
-            return stderr if bootstrap_iters > 0 else None
-        return original(metric=metric, bootstrap_iters=bootstrap_iters)
+        return stderr or original(metric=metric, bootstrap_iters=bootstrap_iters)
 
     return stderr_for_metric
 
