@@ -52,7 +52,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
     logs = folder.glob("**/samples_*.jsonl")
-    return results, {path.name.rpartition("_")[0]: path.read_text() for path in logs}
+    return results, {str(path.relative_to(folder)).rpartition("_")[0]: path.read_text() for path in logs}
 
 
 # ---- the same results
