@@ -157,10 +157,11 @@ def import_responses(
         config.limit, config.samples, config.tasks = None, chosen, list(chosen)
         evaluation = _run(config, (), responses.answer) if chosen else None
     if evaluation is None:
-        raise MedtasksError(
-            f"{'; '.join(responses.problems())}; --missing FILE writes the requests without a reply; --partial scores "
-            "the examples that have all of their replies, if there are any"
-        )
+        way_on = "--partial scores the examples that have all of their replies"
+        if is_partial:
+            way_on = "no example has all of its replies, so nothing can be scored"
+        written = f"{missing} has" if missing else "--missing FILE writes"
+        raise MedtasksError("; ".join([*responses.problems(), f"{written} the requests without a reply", way_on]))
     return evaluation, responses.problems()
 
 

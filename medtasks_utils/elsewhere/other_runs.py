@@ -260,8 +260,8 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
 def _environment_run(path: Path) -> OtherRun:
     """Read a run from a ``results.jsonl`` and the ``metadata.json`` next to it."""
     metadata = read_json(path.with_name("metadata.json"))
-    folder = path.resolve().parent.parent.name
-    model, names = str(metadata.get("model") or folder), str(metadata.get("env_id") or folder)
+    environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
+    model, names = str(metadata.get("model") or of_folder or environment), str(metadata.get("env_id") or environment)
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
     def convert(place: str, line: Row) -> Response:

@@ -161,8 +161,9 @@ def _score_example(task: MedTask, generations: Sequence[Response], instances: Se
         "target": str(task.doc_to_target(doc)),
         "arguments": {"gen_args_0": {"arg_0": instances[0].args[0]}},
         "resps": [[response.reply] for response in generations],
-        "other_scores": their_scores,
     }
+    if their_scores:
+        sample["other_scores"] = their_scores
     samples = []
     for filter_name in task.filter_names:
         answers = [instance.filtered_resps[filter_name] for instance in instances]

@@ -99,14 +99,17 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
     tasks = {}
     for name in dict.fromkeys([*(name for name in values if name in configs), *logs]):
         config, count = configs.get(name, {}), mapping(counts.get(name))
+        asked, available = count.get("effective"), count.get("original")
+        if not (isinstance(asked, int) and isinstance(available, int)):
+            asked = available = 0
         tasks[name] = TaskRun(
             name,
             benchmark_of(name, config),
             _metrics(values.get(name, {})),
             config,
             logs.get(name),
-            asked=count.get("effective", 0),
-            available=count.get("original", 0),
+            asked=asked,
+            available=available,
         )
     model = results.get("model_name") or (path.parent if results else path).name
     return Run("", model, path, date, results, tasks, groups)

@@ -89,7 +89,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
         f"requests with several responses, of which the first reply is used: 1 ({good[0]['custom_id']})",
         f"other prompts than this installation sends: 1 ({place}-00000000",
         "responses that belong to no request of this run: 1 (medqa-0-0-00000000)",
-        "--partial",
+        f"{tmp_path / 'again.jsonl'} has the requests without a reply; --partial scores",
     ):
         assert part in message
     assert not list((tmp_path / "out").glob("**/results_*.json"))
@@ -106,7 +106,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert sum("refusal" in sample for sample in samples["samples_medexqa_all"]) == 2, "one under both filters"
 
 
-def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
+def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     chosen = ["--samples", '{"medexqa_all": [11, 4, 6, 9, 2]}', "--model_args", "auth_token=s3cr3t"]
     requests = written(tmp_path, *FEW, *chosen, "--set", "medexqa.repeats=2")
     run = tmp_path / "r.run.json"
@@ -120,6 +120,11 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path):
     results, of_part = comparable(tmp_path / "out")
     assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (4, 9)]
     assert results["medtasks"]["tokens"]["replies"] == 4
+    none = write_rows([{"custom_id": "medexqa_all-2-0-00000000"}], tmp_path / "none.jsonl")
+    assert imported(tmp_path, str(none), "--data", "sample", "--partial", out="nothing") == 1
+    message = one_line(capsys.readouterr().err)
+    assert message.endswith("; no example has all of its replies, so nothing can be scored")
+    assert "--missing FILE writes the requests without a reply" in message and "--partial" not in message
 
 
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):

@@ -81,6 +81,16 @@ def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
     assert len(new) == 2 and {file.parents[1] for file in new} == {tmp_path / "deep" / "out"}
 
 
+def test_without_metadata_the_folder_names_the_environment_and_the_model(tmp_path):
+    path = write(tmp_path / "theirs", "medhallu", lines("medhallu", right_answer))
+    path.with_name("metadata.json").unlink()
+    folder = path.parents[1]
+    for name, model in {"medhallu--medcalc_bench-7b": "medcalc_bench-7b", "medhallu": "medhallu"}.items():
+        folder = folder.rename(folder.with_name(name))
+        run, _ = imported(folder / "0a1b2c3d" / "results.jsonl", tmp_path / name)
+        assert (run.model, [*run.tasks]) == (model, ["medhallu"])
+
+
 def test_rollouts_of_an_example_are_its_generations(tmp_path):
     def second_wrong(doc):
         return right_answer(doc) if doc["rollout"] != 1 else "No."
@@ -245,3 +255,10 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     assert [metrics[f"their_{name}", STRICT].value for name in SCORES] == [0] * 6
     assert len(run.tasks[task].samples) == len(rows(benchmark))
     assert cli.main(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
+
+
+def test_samples_of_a_run_without_other_scores_have_no_field_for_them(tmp_path):
+    written = [{"id": doc["id"], "text": right_answer(doc)} for doc in rows("medmcqa")]
+    path, task = write_rows(written, tmp_path / "x.jsonl"), TASK_OF["medmcqa"]
+    run, _ = imported(path, tmp_path, task=task, id_fields=["id"], response_field="text")
+    assert not any("other_scores" in sample.details[STRICT] for sample in run.tasks[task].samples)
