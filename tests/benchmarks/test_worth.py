@@ -148,7 +148,7 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
 # ---- labels that are doubted
 
 
-def test_known_issues_by_rule(tmp_path):
+def test_known_issues_by_rule(tmp_path, monkeypatch):
     rows = table("known_issues")
     write_rows(rows, tmp_path / FILE["medmcqa"])
     issues = [row["expected"] for row in rows]
@@ -157,6 +157,8 @@ def test_known_issues_by_rule(tmp_path):
     (breakdown,) = (each for each in benchmarks()["medmcqa"].breakdowns if each.name == "label")
     groups = ["doubted" if issue else "not doubted" for issue in issues]
     assert [*map(breakdown.key, found), breakdown.key({})] == [*groups, None]
+    monkeypatch.setattr(MEDHALLU, "content_fields", ())  # as in a benchmark that names none
+    assert {example["known_issues"] for example in docs("medhallu")} == {""}
 
 
 def test_physicians_corrections_are_known_issues(tmp_path):
