@@ -11,7 +11,6 @@ import builtins
 import io
 import linecache
 import os
-import random
 import re
 import signal
 import struct
@@ -160,9 +159,8 @@ def _suggestion(problem: BaseException, lines: str) -> str:
 def serve(interpreter: Interpreter) -> None:
     """Run calls and send their results until the socket closes."""
     os.closerange(SOCKET + 1, 1 << 16)
-    random.seed()  # otherwise all forks would draw the same numbers
     with suppress(KeyError):
-        sys.modules["numpy"].random.seed()
+        sys.modules["numpy"].random.seed()  # otherwise all forks would draw the same numbers; random does it itself
     requests = open(SOCKET, "rb", closefd=False)  # noqa: SIM115 - stays open until the process ends
     while header := requests.read(HEADER.size):
         mark, seconds, length = HEADER.unpack(header)
