@@ -160,7 +160,7 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
             settings: Any = {"limit": 5, "gen_kwargs": SAMPLED, "use_cache": str(tmp_path / "cache")}
             result = evaluate("medmcqa_openmed", model_of(server), metadata=AT_ONCE, **settings)
         _, *requests = server.requests  # the first asks whether choices differ
-        assert [(body["n"], body["seed"]) for body in requests] == [(4, 1234)] * 5
+        assert [(body["n"], body["seed"], body.get("stop")) for body in requests] == [(4, 1234, None)] * 5
         answers = sorted(sample["filtered_resps"] for sample in samples(result))
         assert answers == [list("ABCD")] * 4 + [[UNANSWERED] * 4]
         assert spent == {"prompt": 4 * 7, "completion": 4 * 12, "replies": 4 * 4}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from given import each_row, table
@@ -60,12 +61,18 @@ def test_calls_in_a_text_go_back_as_the_template_writes_them(number, most, nativ
     fields = [{"type": "function", "function": function, "id": f"call{3 + place:05}"} for place in range(natively)]
     back = {"content": "So.", "tool_calls": fields} if natively else {"content": text}
     assert said == {"role": "assistant", **back}
+    malformed = tagged("abacus", "1")
+    assert understand(malformed, BOTH, most, 0).message == {"role": "assistant", "content": malformed}
 
 
 def test_a_call_may_take_as_long_as_tool_timeout_says_and_be_confined_weakly():
     tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5, "weak_sandbox": True}).turns._tools
     boxes = [tool._sandbox for tool in (*tools.values(), BOTH["python"]())]
     assert [(box._timeout, box._weak) for box in boxes] == [(2.5, True), (10, False)]
+    (tool,) = tools.values()
+    tool._sandbox = Mock()
+    tool.forget("a")
+    tool._sandbox.forget.assert_called_once_with("a")
 
 
 # ---- over a server
