@@ -189,14 +189,15 @@ def test_what_cannot_be_requested_at_once_is_one_line(says, answer, gen_kwargs, 
 def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):
     def asked(*words):
         before = len(server.requests)
-        flags = ["--data", "sample", "--tasks", "medmcqa_openmed", "--gen_kwargs", SAMPLED, *server.flags(), *words]
+        tasks = ["--tasks", "medmcqa_openmed,medhallu", "--set", "medhallu.repeats=4"]
+        flags = ["--data", "sample", *tasks, "--gen_kwargs", SAMPLED, *server.flags(), *words]
         assert exit_code(["eval", *flags, "--output_path", str(tmp_path), "--extend"]) == 0
-        return len(server.requests) - before - 1
+        return len(server.requests) - before - 2
 
-    at_once = ["--set", "medmcqa.repeats_in_one_request=true", "--set"]
+    at_once = [f"--set={benchmark}.repeats_in_one_request=true" for benchmark in ("medmcqa", "medhallu")] + ["--set"]
     with LocalServer(choices) as server:
-        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 3
-        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2
-        assert "12 replies reused" in capsys.readouterr().err
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "3") == 2 * 3
+        assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2 * 2
+        assert "24 replies reused" in capsys.readouterr().err
         assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
         assert "5 with another value of n" in capsys.readouterr().err
