@@ -14,7 +14,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.in_process import _facts_of_transformers
 from medtasks_utils.harness.model_server import ServerUnavailable, pause_before, read
-from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion, remarks_on
+from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
 
 LIMIT = 16
 
@@ -72,11 +72,6 @@ def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes():
     assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120, 120.5)] == [7, 120, 120]
 
 
-def test_replies_that_are_all_empty_are_remarked_on_however_they_ended():
-    remark = "every reply is empty (how they ended: 1 length, 1 stop)"
-    assert [*remarks_on([Reply("", "length"), Reply(" ", "stop")])] == [remark]
-
-
 # ---- models in this process
 
 
@@ -121,18 +116,3 @@ def test_whatever_a_body_holds_it_is_replies_or_an_error(body, limit):
         assert reply.ended in ("stop", "length", "filter", "unknown")
         assert reply.tokens is None or reply.tokens >= 0
         assert reply.strip() or reply.is_empty or reply.ended in ("length", "filter")
-
-
-SAY_ERROR = ("error", "object", "type", "status", "finish_reason", "stop_reason")
-AROUND = st.dictionaries(NAMES.filter(lambda name: name not in SAY_ERROR), BODIES, max_size=4)
-
-
-@given(around=AROUND, in_choice=AROUND, in_message=AROUND, is_chat=st.booleans())
-def test_an_answer_in_its_place_is_read_whatever_stands_around_it(around, in_choice, in_message, is_chat):
-    """But for fields that may say that it is an error, nothing beside an answer loses it."""
-    message = {"message": {**in_message, "content": ANSWER}} if is_chat else {"text": ANSWER}
-    for name in () if is_chat else ("message", "delta", "content"):
-        in_choice.pop(name, None)
-    body = {**around, "choices": [{**in_choice, **message}]}
-    (reply,) = read_completion(json.dumps(body)).replies
-    assert reply.startswith(ANSWER)

@@ -268,8 +268,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
 def test_replies_that_leave_no_room_are_one_line(hf, data):
     with pytest.raises(UsageError, match="leaves no room"):
         evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
-    contexts = [context_in_process(kind, {name: 9}) for kind, name in (("hf", "max_length"), ("vllm", "max_model_len"))]
-    assert contexts == [9, 9]
+    assert context_in_process("vllm", {"max_model_len": 9}) == 9
 
 
 @pytest.mark.torch

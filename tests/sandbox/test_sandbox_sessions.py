@@ -67,11 +67,6 @@ def test_order_within_sessions_and_of_results(sandbox):
     assert results[3:] == [ExecutionResult(str(sessions[: n + 1].count(key)), False) for n, key in enumerate(sessions)]
 
 
-def test_sympy_can_be_imported_if_it_is_there(sandbox):
-    pytest.importorskip("sympy", reason="it comes with torch")
-    assert run(sandbox, "import sympy\nsympy.sqrt(8)") == ["2*sqrt(2)"]
-
-
 def test_sessions_draw_numbers_of_their_own(sandbox):
     code = "import random\nrandom.random(), float(np.random.random())"
     one, another = (eval(text) for text in texts(sandbox.run([(key, code) for key in "de"])))
