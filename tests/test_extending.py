@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from commanding import clean_environment, medtasks
-from given import ROOT, csv_rows, write_rows
+from given import ROOT, csv_rows, table, write_rows
 from judge_server import JudgeServer
 from running import saved_results
 from saved_runs import drawn
@@ -111,20 +111,16 @@ def said(folder):
         commands = {
             "benchmark": evaluated(answering, folder / "a", *toybench),
             "again": evaluated(answering, folder / "b", *toybench),
-            "misspelt": ["eval", "--tasks", "toybench", "--set", "toybench.politly=true", "--model", "dummy"],
             "extract": ["extract", "--task", "toybench", "--explain", run],
             "import": ["import", str(environment_run(folder / "theirs")), "--data", "sample"],
             "audit": ["audit", run, *asked, "--base", reading.url, "--json"],
             "rescore": ["rescore", "--judge", "geval", "--input_glob", run, "--out_csv_prefix", "judged_", *asked,
                         "--base", judging.url, "--filter", "flexible-extract"],
-            "command": ["greet", "you"],
-            "replaced": ["path", "you"],
             "metric": evaluated(explaining, folder / "metric", *psychology, *sets),
             "tool": evaluated(calling, folder / "tool", *calls),
-            "tools": ["tool", "none"],
             "report": ["report", str(folder), "-o", str(folder / "report.html")],
             "compare": ["compare", run, str(folder / "b"), "--json"],
-            "help": ["eval", "--help"],
+            **dict(table("commands_beside")),
         }  # fmt: skip
         found = dict(zip(commands, medtasks(*commands.values(), cwd=folder, **BESIDE), strict=True))
         asked_of_model = {request["messages"][-1]["content"] for request in answering.requests}

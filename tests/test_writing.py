@@ -68,8 +68,8 @@ def test_texts_of_one_line():
     assert printable("a\ud83d\ude00\ud800") == "a😀\ufffd"
 
 
-def test_the_first_column_of_a_table_is_aligned_to_the_left():
-    assert table([["a", 1], ["bb", 10]]).splitlines() == ["a    1", "bb  10"]
+def test_the_first_column_of_a_table_is_aligned_to_the_left_and_no_cell_controls_the_terminal():
+    assert table([["\x1b", 1], ["bb", 10]]).splitlines() == ["\ufffd    1", "bb  10"]
 
 
 @each_row("settings_with_secrets")

@@ -40,7 +40,7 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
     "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
 )
 def test_what_may_pass_is_tried_again(fault, tmp_path, capsys):
-    uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None, "completion_tokens": None}}
+    uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
     assert (judgement.score, judgement.failure, len(server.requests)) == (80.0, None, 3)
     assert ": 1 judged; requests: 3;" in capsys.readouterr().err

@@ -150,13 +150,14 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
 
 
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
-    answers = in_turn(refusal(404, "The model `judge` does not exist."), Fault(200, "<html></html>"))
+    answers = in_turn(refusal(404, "The model `judge` does not exist."), Fault(200, "<html></html>"), Fault(403))
     model = Scripted(right)
     keyless = {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}}
     with JudgeServer(answers) as server:
         for metadata, match in (
             (options(server, tmp_path), f"judge at {server.url}.*The model `judge` does not exist.*serve this model"),
             (options(server, tmp_path), f"judge at {server.url}.*base URL"),
+            (options(server, tmp_path), "on purpose.*JUDGE_API_KEY if set"),
             (keyless, "needs an API key: set JUDGE_API_KEY or OPENAI_API_KEY"),
             (options(server, Path("/proc/none")), "cannot write the judge.s cache"),
         ):
