@@ -18,6 +18,7 @@ from scripts import whole
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.judging import make_judge
 from medtasks_utils.rescore import find_responses
 
 TASK = "medexqa_clinical_psychology"
@@ -107,6 +108,8 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
     for judge, columns in rows_of("judge_columns"):
         assert [*before[judge][0]] == columns and len(before[judge]) == 48
     for row in before["geval"]:
+        assert (row["model"], row["judge"]) == ("judge", f"{make_judge('g-eval').signature}|model:judge")
+        assert row["run"].startswith("org/model 20") and row["example"].startswith(f"{row['specialty']}/test/")
         assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
         assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
         assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
