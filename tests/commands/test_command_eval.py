@@ -68,7 +68,7 @@ def test_results_are_those_of_the_stock_command(arguments, metadata, more, serve
     assert bool(expected[1]) == ("--log_samples" in arguments or "--predict_only" in arguments)
 
 
-def test_a_configuration_file_keeps_its_metadata(server, tmp_path):
+def test_a_configuration_file_keeps_its_metadata_and_is_not_shown(server, tmp_path, capsys):
     settings = tmp_path / "run.yaml"
     settings.write_text(
         f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
@@ -80,6 +80,7 @@ def test_a_configuration_file_keeps_its_metadata(server, tmp_path):
         )
         == 0
     )
+    assert "model_args" not in "".join(capsys.readouterr())
     results = saved_results(tmp_path / "set")
     options = results["configs"]["medhallu"]["dataset_kwargs"]
     assert (options["difficulty"], options["repeats"], results["config"]["limit"]) == ("hard", 2, 1)

@@ -127,8 +127,8 @@ ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=
 def test_what_generations_tell_by_counting(answers, target):
     right = [answer == target for answer in answers]
     found = scores_together(answers, right)
-    assert found["all@k"] == (right.count(True) == len(right))
-    assert found["any@k"] == (right.count(True) > 0)
+    assert found["all@k"] == all(right)
+    assert found["any@k"] == any(right)
     pairs = list(itertools.combinations(answers, 2))
     same = [a is not None and a == b for a, b in pairs]
     assert found["agreement"] == pytest.approx(sum(same) / len(same) if same else 1)

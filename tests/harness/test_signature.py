@@ -61,10 +61,10 @@ def test_functions_are_signed_by_what_they_do_and_alike_in_every_process():
 
 def test_no_secret_and_no_address_is_in_it(monkeypatch):
     monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
-    prompt = "Use key sk-secret at http://user:password@host/v1 | and more"
+    prompt = "http://host/sk-secret"
     found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
     assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
-    assert not re.search("sk-secret|http|host|password", found)
+    assert not re.search("sk-secret|http|host", found)
 
 
 def test_it_does_not_depend_on_the_process():
