@@ -33,14 +33,13 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options
     for name in metadata.keys() - {*known, *_SHARED_WITH_MODEL_ARGUMENTS}:
-        written = name.lower().replace("-", "_")
-        meant = did_you_mean(written, kind.model_fields, 0.85)  # api_key is like judge_api_key_env
-        if meant:
+        if name in kind.model_fields:
             raise UsageError(
-                f"--metadata: option {name!r}{'' if name in kind.model_fields else meant} belongs under its benchmark: "
+                f"--metadata: option {name!r} belongs under its benchmark: "
                 f'\'{{"{benchmark.name}": {{"{name}": ...}}}}\', not at the top level'
             )
-        suggestion = did_you_mean(written, known)
+        written = name.lower().replace("-", "_")
+        suggestion = did_you_mean(written, known) or did_you_mean(written, kind.model_fields, 0.85)
         if suggestion:
             raise UsageError(f"--metadata: unknown name {name!r}{suggestion}; valid: {', '.join(known)}")
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name))

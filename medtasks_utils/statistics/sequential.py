@@ -114,13 +114,14 @@ def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
         clusters: the cluster of each example, shape ``(n,)``.
         strata: the stratum of each example, shape ``(n,)``.
     """
-    codes, first = np.unique(clusters, return_index=True)
+    _, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
+    members = np.split(np.argsort(clusters, kind="stable"), sizes.cumsum()[:-1])
     rank = np.empty(len(first))
     rng = np.random.default_rng(0)
     for stratum in np.unique(strata):
         in_stratum = np.flatnonzero(strata[first] == stratum)
         rank[in_stratum] = (rng.permutation(len(in_stratum)) + rng.random()) / len(in_stratum)
-    return [np.flatnonzero(clusters == code).tolist() for code in codes[np.argsort(rank)]]
+    return [members[place].tolist() for place in np.argsort(rank)]
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:

@@ -69,9 +69,7 @@ def enter_root(folder: str, entries: Iterable[Entry]) -> None:
         else:
             target.touch()
         _mount(outside, str(target), _MS_BIND | _MS_REC)
-        no_exec = (
-            os.statvfs(target).f_flag & _MS_NOEXEC
-        )  # to be named if it is on; the kernel keeps flags such as noatime
+        no_exec = os.statvfs(target).f_flag & _MS_NOEXEC  # the kernel keeps flags such as noatime itself
         _mount("none", str(target), _MS_REMOUNT | _MS_BIND | _READ_ONLY | no_exec)
     os.chdir(folder)
     libc("pivot_root", b".", b".")
