@@ -152,7 +152,7 @@ def import_responses(
     if evaluation is None and is_partial:
         chosen = {}
         for task, places in responses.keep_answered().items():
-            numbers = sorted(config.samples[task]) if config.samples else range(max(places) + 1)
+            numbers = config.samples[task] if config.samples else range(max(places) + 1)
             chosen[task] = [numbers[place] for place in places]
         config.limit, config.samples, config.tasks = None, chosen, list(chosen)
         evaluation = _run(config, (), responses.answer) if chosen else None

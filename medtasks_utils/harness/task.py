@@ -269,13 +269,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
 
-        The limit is that of :meth:`build_all_requests`, since lm_eval omits it when it caches requests.
+        The limit is that of :meth:`build_all_requests`, since lm_eval omits it when it caches requests. The index of
+        one of ``samples`` is its place in them, at which lm_eval looks up its number.
         """
-        if samples:
-            return super().doc_iterator(samples=samples, rank=rank, world_size=world_size)  # type: ignore[no-any-return]
         examples = self.eval_docs
-        numbers = self.benchmark.first(examples, self._limit)
-        return ((number, examples[number]) for number in islice(numbers, rank, None, world_size))
+        numbers = (
+            enumerate(samples) if samples else ((each, each) for each in self.benchmark.first(examples, self._limit))
+        )
+        return ((index, examples[number]) for index, number in islice(numbers, rank, None, world_size))
 
     def _check_prompts(self) -> None:
         """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.

@@ -107,7 +107,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
 
 
 def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
-    chosen = ["--samples", '{"medexqa_all": [11, 4, 6, 9, 2]}', "--model_args", "auth_token=s3cr3t"]
+    chosen = ["--samples", '{"medexqa_all": [4, 2, 9, 6, 11]}', "--model_args", "auth_token=s3cr3t"]
     requests = written(tmp_path, *FEW, *chosen, "--set", "medexqa.repeats=2")
     run = tmp_path / "r.run.json"
     assert "s3cr3t" not in run.read_text()
@@ -118,7 +118,7 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     assert imported(tmp_path, str(some), "--data", "sample", "--partial") == 0
     samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
     results, of_part = comparable(tmp_path / "out")
-    assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (4, 9)]
+    assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (2, 6)]
     assert results["medtasks"]["tokens"]["replies"] == 4
     none = write_rows([{"custom_id": "medexqa_all-2-0-00000000"}], tmp_path / "none.jsonl")
     assert imported(tmp_path, str(none), "--data", "sample", "--partial", out="nothing") == 1
@@ -128,12 +128,12 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
 
 
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
-    words = ["--max_requests", "9", "--form", "completions", "--limit", "20"]
+    words = ["--max_requests", "9", "--form", "completions", "--limit", "14"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
     assert exit_code(["requests", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]) == 0
     monkeypatch.delenv("MEDTASKS_DATA")
-    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2, 3)]
-    assert list(map(len, parts)) == [9, 9, 2] and not (tmp_path / "r.jsonl").exists()
+    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2)]
+    assert list(map(len, parts)) == [9, 5] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
