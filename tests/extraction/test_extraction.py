@@ -106,7 +106,13 @@ def test_an_age(weeks, days, style):
 
 
 def test_a_percentage_is_told_from_a_number():
-    for text, is_one in (("45.5 %", True), (r"\text{FENa} = 0.5\%", True), ("45.5", False), ("12% of 40 = 4.8", False)):
+    for text, is_one in (
+        ("45.5 %", True),
+        ("5 percent", True),
+        (r"\text{FENa} = 0.5\%", True),
+        ("45.5", False),
+        ("12% of 40 = 4.8", False),
+    ):
         assert isinstance(READERS["content_decimal"](text), Percentage) == is_one
 
 

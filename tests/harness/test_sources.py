@@ -26,7 +26,7 @@ message_of = partial(error_line, DataError, load)
 
 # ---- formats and layouts
 
-ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " * 1_000
+ODD = 'He said "5\t%",\nthen:\r\n\u2028- Größe, 血糖 < 5; "quoted" ' + "x " * 70_000
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
