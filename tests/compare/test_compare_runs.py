@@ -175,6 +175,9 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
         edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
         (warning,) = compare_runs(*map(one_run, pair_of_runs)).warnings
         assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
+    pair_of_runs[1].unlink()
+    warnings = compare_runs(one_run(pair_of_runs[0]), one_run(pair_of_runs[1].parent)).warnings
+    assert any("the samples have no results file" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize("lost", [1, 2])
@@ -217,7 +220,8 @@ def test_tasks_of_one_run_alone_are_named(tmp_path):
     save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
     save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
     assert any("medmcqa_openmed: left out, since only one" in warning for warning in comparison(tmp_path).warnings)
-    save_run(tmp_path / "c", tasks=["medcalc_bench"], limit=4)
+    save_run(tmp_path / "c", tasks=["medexqa"], limit=4)
+    assert [*one_run(tmp_path, ["medexqa"]).groups] == ["medexqa"]
     assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
     with pytest.raises(MedtasksError, match="has 2 runs"):
         one_run(tmp_path, ["medhallu"])

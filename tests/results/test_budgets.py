@@ -22,7 +22,7 @@ def of_length(body: Request) -> Answer:
     chance = draw(prompt_of(body))
     needed = chance.choice([20, 90, 200, 700])
     tokens = min(needed, body["max_tokens"])
-    answer = f"\\boxed{{{chance.choice('AB01')}}}" if chance.random() < 0.9 else "The answer is B."
+    answer = f"\\boxed{{{chance.choice('AB01')}}}" if chance.random() < 0.6 else "The answer is B."
     content, finish = ("Hm", "length") if tokens < needed else (answer, "stop")
     return {**completion(content, finish), "usage": {"completion_tokens": tokens}}
 

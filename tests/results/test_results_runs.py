@@ -109,6 +109,9 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
             run.results["config"] |= settings
             run.results |= settings
         assert len(merged(pair)) == number, case
+    task = pair[0].tasks["medhallu"]
+    task.metrics = {("bypass", "none"): task.metrics["acc", "strict-match"]}
+    assert merged(pair) == pair, "one has responses alone"
     twice = read_runs([tmp_path / name for name in "abb"]) + read_runs(tmp_path / "b")
     assert merged(twice) == twice, "no task of two runs is left out"
 
