@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from given import FILE, Row, each_row, medmcqa_rows, write_rows
+from given import FILE, each_row, medmcqa_rows, write_rows
 from local_server import Answer, LocalServer, Request, completion
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
@@ -125,10 +125,9 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 
 def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
     saved = TaskRun("medexqa_all", "medexqa", {}, {"metadata": {"signature": {STRICT: "medexqa|lm_eval:1"}}})
-    about: Row = {"messages": [], "responses": [], "target": "", "answers": {STRICT: []}}
     documents = [{"question": place} for place in range(100)]
     samples = [
-        Sample(place, "", doc, cluster=str(place // 2), stratum=str(place // 20), **about)
+        Sample(place, "", doc, [], [], "", str(place // 2), str(place // 20), {STRICT: []})
         for place, doc in enumerate(documents)
     ]
     saved._log = SampleLog(samples, [])

@@ -127,7 +127,7 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(MedtasksError, match="no common example"):
         comparison(tmp_path, "c", common=True)
-    for limit, words in ((4, "4 in both, 2 only in A"), (8, "6 in both, 0 only in A, 2 only in B")):
+    for limit, words in table("against_six"):
         save_run(tmp_path / words, tasks="medhallu", limit=limit)
         with pytest.raises(MedtasksError, match=words):
             comparison(tmp_path, words)
@@ -291,7 +291,9 @@ def test_the_command(saved, tmp_path, capsys):
 
 
 def test_whole_tasks_and_breakdowns_are_corrected_apart():
-    tests = [(None, 0.01), ("subject", 0.02), (None, 0.03), ("subject", 0.04), ("subject", None)]
-    contrasts = [(breakdown, cast(Contrast, SimpleNamespace(p=p))) for breakdown, p in tests]
-    parts = [MetricDifference("task", STRICT, ACC, breakdown, breakdown, one) for breakdown, one in contrasts]
-    assert [part.p_adjusted for part in corrected(parts)] == [0.02, 0.04, 0.03, 0.04, None]
+    breakdowns, p_values, expected = zip(*table("families"), strict=True)
+    contrasts = [cast(Contrast, SimpleNamespace(p=p)) for p in p_values]
+    parts = [
+        MetricDifference("task", STRICT, ACC, name, name, one) for name, one in zip(breakdowns, contrasts, strict=True)
+    ]
+    assert [part.p_adjusted for part in corrected(parts)] == [*expected]

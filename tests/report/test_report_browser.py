@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -290,12 +291,15 @@ def test_filter_runs_and_baseline_are_chosen(browser, address, page):
     titles = page.locator("#board tr:has-text('short') > *").evaluate_all("all => all.map((e) => e.title)")
     assert "not comparable: different examples" in titles[place]
     assert "short is not comparable in" in page.inner_text("#said")
-    for filter_name, baseline in (("strict-match", "first"), ("flexible-extract", "second")):
+    told = []
+    for filter_name, baseline in table("baselines"):
         page.check(f"input[name=filter][value={filter_name}]", force=True)
         page.select_option("select[name=baseline]", label=baseline)
         figure = f"Difference from {baseline}, {filter_name}"
         assert "short" in heads(page, figure) and baseline not in heads(page, figure)
         assert any("different examples" in text for row in cells(page, figure) for text in row)
+        cell = page.locator(f"table[aria-label='{figure}'] td[title*=' to ']").first
+        told.append(re.findall(r"[+−][\d.]+", f"{cell.inner_text()} {cell.get_attribute('title')}")[:3])
         page.uncheck("#draw-2")
         assert "short" not in heads(page, figure)
         with opened(browser, page.url) as shared:
@@ -303,6 +307,8 @@ def test_filter_runs_and_baseline_are_chosen(browser, address, page):
             assert shared.locator("select[name=baseline] option:checked").inner_text() == baseline
             assert shared.locator(f"table[aria-label='{figure}']").count() == 1
         page.check("#draw-2")
+    (value, low, high), _, turned = told
+    assert turned == [text.translate(str.maketrans("+−", "−+")) for text in (value, high, low)]
     assert "5 of" in page.inner_text("#summary .notice"), "what --limit left out"
 
 

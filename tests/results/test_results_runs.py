@@ -92,7 +92,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path):
 
 
 def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
-    for folder, task, model in (("a", "medhallu", "m"), ("b", "medmcqa_openmed", "m"), ("c", "medmcqa_openmed", "n")):
+    for folder, task, model in table("two_models"):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
     for run in runs:

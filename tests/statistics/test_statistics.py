@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given import each_row
+from given import each_row, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -181,7 +181,7 @@ def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_count
 
 def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     """Scipy's; of a Poisson count of up to three, the 5 % quantile of the mean replaces an end that is less far out."""
-    for hits, n in ((4, 100), (50, 100), (7, 20)):
+    for hits, n in table("hits"):
         low, high = stats.binomtest(hits, n).proportion_ci(method="wilson")
         assert share_interval(hits / n, n) == pytest.approx((low, high))
         assert share_interval(1 - hits / n, n) == pytest.approx((1 - high, 1 - low))
@@ -416,11 +416,11 @@ def test_a_plan_is_the_published_one():
     from statsmodels.stats.power import TTestPower
 
     assert needed_by_t(0.5, 1.0) == math.ceil(TTestPower().solve_power(0.5, alpha=0.05, power=0.8)) == 34
-    for n, difference, deviation in ((34, 0.5, 1.0), (100, 0.5, 1.0), (100, 0.05, 0.6), (20, 2.0, 1.5)):
+    for n, difference, deviation in table("needed_by_t"):
         found = Sensitivity(n, deviation / math.sqrt(n), deviation / math.sqrt(n), n - 1)
         assert found.examples_needed(difference) == needed_by_t(difference, deviation)
     assert (needed_by_mcnemar(0.1, 0.3), needed_by_mcnemar(0.06, 0.14)) == (253, 336)
-    for difference, discordance in ((0.1, 0.3), (0.06, 0.14), (0.02, 0.2), (0.3, 0.3)):
+    for difference, discordance in table("needed_by_mcnemar"):
         needed = Sensitivity(50, 1.0, 1.0, 49, discordance).examples_needed(difference)
         assert needed == needed_by_mcnemar(difference, discordance)
     assert Sensitivity(50, 1.0, 1.0, 49, 0.1).examples_needed(0.2) == needed_by_mcnemar(0.2, 0.2), "all are gained"
@@ -454,6 +454,6 @@ def test_repeats_divide_the_variance_within_alone():
         stderr = math.sqrt((between + (within_a + within_b) / repeats) / 3)
         assert [repeats_needed(a, b, stderr * more) for more in (1, 0.999)] == [repeats, repeats + 1]
     assert repeats_needed(a, b, 10.0) == 1 and repeats_needed(a, b, math.sqrt(between / 3)) is None
-    for other, expected in (("1 1 1 1 1 1", None), ("10 10 10 10 10 1-", None), ("10 11 11 01 00 --", 1)):
+    for other, expected in table("repeats"):
         needed = repeats_needed(a, scores(other, "xxyyzz"), 10.0)
         assert needed == expected, "one generation or unequal numbers tell nothing; an example without any is left out"
