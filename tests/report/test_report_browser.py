@@ -41,7 +41,7 @@ def runs(tmp_path_factory):
     save_run(folder / "d", lambda doc: next(answers), tasks="medmcqa_openmed", model="org/often", metadata=repeated)
     edit_samples(folder / "a", "medexqa_all", lambda line: line.update(resps=[[f"{WRITTEN}It is B."]], judge=JUDGE))
     edit_samples(folder / "a", "medcalc_bench", lambda line: line.update(transcript=CALLS, notes=["A note."]))
-    ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."]}
+    ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."], "cut": 1.0}
     edit_samples(folder / "b", "medmcqa_openmed", lambda line: line.update(ends))
     edit_samples(folder / "a", "medmcqa_openmed", lambda line: line.update(ended=["stop"], tokens=[600]))
     edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
@@ -317,7 +317,7 @@ def test_the_leaderboard_is_sorted_and_unfolded(page):
     place = heads(page, "Leaderboard").index("None ▼")
     rows = cells(page, "Leaderboard")[1:]
     losses = [float(row[place]) for row in rows]
-    assert losses == sorted(losses, reverse=True) and len(losses) == 4
+    assert losses == table("losses"), "without an answer, cut or not, in per cent of all examples"
     page.click("#run-row-1")
     assert page.get_attribute("#run-row-1", "aria-expanded") == "true"
     assert "MedHallu" in page.inner_text("table[aria-label=second]")
