@@ -117,7 +117,7 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         _, errors = new(*against, "--samples", some)
         assert "only 10 of the saved run's 30 examples are selected" in errors and "stopped early" not in errors
         assert len(served.requests) == before + 10
-        assert new(*against, "--limit", "12")[0]["against"][TASK]["of"] == 12
+        assert new(*against, "--limit", "22")[0]["against"][TASK]["of"] == 12
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
         assert len(served.requests) == before + 10 + 12 + 24, "only the first batch was asked"
