@@ -59,6 +59,13 @@ def _logging_as_it_was(monkeypatch):
     log.setLevel(level)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _downloads_of_their_own(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests(monkeypatch):
     monkeypatch.setattr(SECRETS, "_known", set())
