@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
-from given import ROOT, each_row
+from given import ROOT, each_row, table
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
@@ -112,8 +112,8 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
 # ---- what benchmarks declare
 
 
-def facts_of(metrics: Iterable[Metric]) -> list[tuple[Any, ...]]:
-    return [(each.name, each.aggregation.name, each.unit, each.higher_is_better) for each in metrics]
+def facts_of(metrics: Iterable[Metric]) -> list[Any]:
+    return [[each.name, each.aggregation.name, each.unit, each.higher_is_better] for each in metrics]
 
 
 def declared(benchmark: Benchmark, attribute: str) -> Any:
@@ -137,5 +137,4 @@ def test_what_prompts_results_and_signatures_depend_on(benchmark, attributes):
 
 
 def test_metrics_that_tasks_of_any_benchmark_report():
-    found = facts_of((*TOOL_METRICS, *REPLY_METRICS, *REPEAT_METRICS))
-    assert [*map(list, found)] == table("metrics_of_any_task")
+    assert facts_of(TOOL_METRICS + REPLY_METRICS + REPEAT_METRICS) == table("metrics_of_any_task")
