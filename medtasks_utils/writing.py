@@ -95,6 +95,9 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
         rows: the cells, which are converted by ``str``.
         head: the titles of the columns; empty for none.
         left: the number of columns that are aligned to the left; the others are aligned to the right.
+
+    >>> table([(chr(27), 1), ("bb", 10)]).splitlines()
+    ['�    1', 'bb  10']
     """
     from tabulate import tabulate
 
