@@ -63,7 +63,7 @@ def options_page() -> str:
         lines += [f"## {benchmark.title}: `{name}`", "", "| option | default | what it does |", "|---|---|---|"]
         lines += [
             f"| `{option}` | `{default_text(field.default)}` | {field.description} |"
-            for option, field in benchmark.options.model_fields.items()
+            for option, field in benchmark.options_class.model_fields.items()
         ]
         lines.append("")
     return "\n".join(lines)

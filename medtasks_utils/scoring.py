@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, BatchScorer, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.answers import Answer, BatchScorer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.options import read_options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError, did_you_mean
 from medtasks_utils.extraction.plain import BOLD
-from medtasks_utils.extraction.weighing import Candidate
+from medtasks_utils.extraction.weighing import NOTHING, Candidate
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.statistics.scores import as_number
 from medtasks_utils.writing import one_line, printable
@@ -55,14 +57,15 @@ class Scorer:
 
     def __init__(self, task: str, **options: Any) -> None:
         settings = _single_task(task)
-        self.benchmark = benchmarks().named(settings["benchmark"], f"{task}: benchmark")
-        self.info = TaskInfo(settings["task"], settings.get("dataset_name"))
-        kind = self.benchmark.options
-        defaults = (settings.get("dataset_kwargs") or {}) | kind.without_costly(options.keys())
-        self.options: Any = read_options(kind, self.benchmark.name, defaults, options)
-        left_out = {name: kind.model_fields[name].default for name in kind.leave_out}
-        self._of_rows = self.options.model_copy(update=left_out)
-        self.metrics = {metric.name for metric in self.benchmark.metrics_of(self.info, self.options)}
+        kind = benchmarks().named(settings["benchmark"], f"{task}: benchmark")
+        of_options = kind.options_class
+        defaults = (settings.get("dataset_kwargs") or {}) | of_options.without_costly(options.keys())
+        set_options = read_options(of_options, kind.name, defaults, options)
+        self.benchmark: Benchmark[Any] = kind(set_options, TaskInfo(settings["task"], settings.get("dataset_name")))
+        leaving_out = [name for name, about in of_options.about().items() if about.leaves_out_rows]
+        all_rows = {name: of_options.model_fields[name].default for name in leaving_out}
+        self._of_any_row: Benchmark[Any] = kind(set_options.model_copy(update=all_rows), self.benchmark.task)
+        self.metrics = {metric.name for metric in self.benchmark.reported()}
         self._batch_scorer: BatchScorer | None = None
 
     def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
@@ -97,21 +100,21 @@ class Scorer:
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
-            raise UsageError(
-                f"{self.info.name}: pass one response for each row (rows: {len(rows)}, responses: {len(responses)})"
-            )
+            counts = f"rows: {len(rows)}, responses: {len(responses)}"
+            raise UsageError(f"{self.benchmark.task.name}: pass one response for each row ({counts})")
         for text in responses:
             if not isinstance(text, str):
                 raise UsageError(
-                    f"{self.info.name}: a response must be a string, not {text!r:.50}; pass '' if there is no response"
+                    f"{self.benchmark.task.name}: a response must be a string, not {text!r:.50}; pass '' if there is "
+                    "no response"
                 )
         examples = [self.example(row, shown) for row in rows]
         answers = []
         for example, text in zip(examples, responses, strict=True):
             for read in self.benchmark.readers.values():
-                answers.append((example, read(printable(text), example, self.options)))
+                answers.append((example, read(printable(text), example)))
         if self._batch_scorer is None:
-            self._batch_scorer = self.benchmark.batch_scorer(self.options, self.info, examples)
+            self._batch_scorer = self.benchmark.batch_scorer(examples)
         if self._batch_scorer is not None:
             self._batch_scorer.score(answers)
         names = list(self.benchmark.readers)
@@ -127,17 +130,17 @@ class Scorer:
             DataError: for a row that cannot be used.
         """
         report = LoadReport()
-        examples = self.benchmark.examples(Table([row]), self._of_rows, report)
+        examples = self._of_any_row.examples(Table([row]), report)
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
-        field = self.benchmark.told_apart_by
+        field = self.benchmark.data.told_apart_by
         if field is None:
             return examples[0]
         chosen = [example for example in examples if shown in (None, example[field])]
         if len(chosen) == 1:
             return chosen[0]
         listed = " or shown=".join(repr(example[field]) for example in examples)
-        raise UsageError(f"{self.info.name}: pass the answer that was shown: shown={listed}, not {shown!r}")
+        raise UsageError(f"{self.benchmark.task.name}: pass the answer that was shown: shown={listed}, not {shown!r}")
 
     def blank_example(self, kind: str | None = None) -> Example:
         """Return an example with only the fields that reading a response needs.
@@ -148,13 +151,13 @@ class Scorer:
         Raises:
             UsageError: for a kind that the benchmark does not have.
         """
-        kinds = self.benchmark.kinds or ("",)
+        blanks = self.benchmark.blanks
         if kind is None:
-            kind = kinds[0]
-        elif kind not in self.benchmark.kinds:
-            known = f"one of {', '.join(kinds)}" if self.benchmark.kinds else "omitted (there is one kind of answer)"
-            raise UsageError(f"{self.info.name}: kind must be {known}, not {kind!r}")
-        return self.benchmark.blank_example(kind)
+            kind = next(iter(blanks))
+        elif not kind or kind not in blanks:
+            known = f"one of {', '.join(blanks)}" if len(blanks) > 1 else "omitted (there is one kind of answer)"
+            raise UsageError(f"{self.benchmark.task.name}: kind must be {known}, not {kind!r}")
+        return dict(blanks[kind])
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """Yield lines that say what each filter reads in a response, and how.
@@ -163,11 +166,11 @@ class Scorer:
         value, cue, evidence, and the surrounding text.
         """
         for name, read in self.benchmark.readers.items():
-            answer = read(response, example, self.options)
+            answer = read(response, example)
             yield f"{name}: {answer} ({answer.details['found_by']})"
         if not explain:
             return
-        reading = self.benchmark.read(response, example, self.options)
+        reading = self.benchmark.read(response, example) or NOTHING
         if reading.value is not None:
             yield f"certainty {reading.certainty:.2f}"
         for candidate in sorted(reading.candidates, key=lambda candidate: -candidate.weight)[:_SHOWN]:
@@ -179,7 +182,7 @@ class Scorer:
             yield f"{candidate.weight:6g}  {value}  {weights}  {_place(candidate)}"
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
-        values = {**self.benchmark.score(answer, example, self.options).values, **answer.scores}
+        values = {**self.benchmark.scores(answer, example), **answer.scores}
         metrics = {name: as_number(value) for name, value in values.items() if name in self.metrics}
         return Scored(None if answer.value is None else str(answer), answer.details["found_by"], metrics)
 
@@ -227,7 +230,7 @@ def reward(
     if filter_name not in scorer.benchmark.readers:
         raise UsageError(f"reward: filter_name must be {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
     name = metric or scorer.benchmark.rewarded
-    told_apart_by = scorer.benchmark.told_apart_by or ""
+    told_apart_by = scorer.benchmark.data.told_apart_by or ""
     if name not in scorer.metrics:
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 

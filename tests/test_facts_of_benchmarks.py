@@ -39,7 +39,7 @@ def facts() -> set[str]:
     for name in OWN:
         benchmark = benchmarks()[name]
         found.update(metric.name for metric in benchmark.metrics)
-        found.update(group for breakdown in benchmark.breakdowns for group in breakdown.order)
+        found.update(group for breakdown in benchmark.report.breakdowns for group in breakdown.order)
     return found - PLAIN_WORDS - {metric.name for metric in (ACC, ANSWERED, *REPEAT_METRICS, *TOOL_METRICS)}
 
 

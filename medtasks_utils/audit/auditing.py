@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.judging import Judgement, JudgeSettings, judge_all

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.judging.judge import Ask, Judgement
@@ -25,7 +26,7 @@ _LONGEST = 12_000
 class Item(NamedTuple):
     """A response to audit: its benchmark, its sample, and the index of the generation."""
 
-    benchmark: Benchmark
+    benchmark: Benchmark[Any]
     sample: Sample
     generation: int
 
@@ -51,14 +52,14 @@ class Item(NamedTuple):
     def values_of(self, reading: str) -> list[Any]:
         """Return the values that a reading may stand for; an empty list if it is not an answer."""
         is_answer = reading not in (NONE_STATED, UNANSWERED)
-        return self.benchmark.values_of(reading, self.sample.doc) if is_answer else []
+        return self.benchmark.audit.values_of(reading, self.sample.doc) if is_answer else []
 
     def is_same(self, first: str, second: str) -> bool:
         """Return True if two readings are the same answer, or neither is an answer."""
         values, others = self.values_of(first), self.values_of(second)
         if not (values or others):
             return True
-        return any(itertools.starmap(self.benchmark.is_same, itertools.product(values, others)))
+        return any(itertools.starmap(self.benchmark.audit.is_same, itertools.product(values, others)))
 
     def is_right(self, reading: str) -> bool:
         """Return True if a reading is the right answer."""
@@ -77,7 +78,7 @@ class Auditor:
         response = final_text(case.sample.responses[case.generation]).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
-        question = case.benchmark.audit_question(case.sample.doc)
+        question = case.benchmark.audit.question(case.sample.doc)
         cut = "[…] " if len(response) > _LONGEST else ""
         messages = TEMPLATE.messages(**question._asdict(), response=cut + response[-_LONGEST:])
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)

@@ -13,7 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Benchmark
+from medtasks_utils.benchmarks.base import Audit
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
 
@@ -51,7 +52,7 @@ class _Vote(NamedTuple):
 
     Attributes:
         run: the run's name.
-        benchmark: the benchmark of the task.
+        audit: the comparison of answers to the task.
         sample: the example as the run saved it.
         answer: the answer as logged.
         response: the first response with this answer.
@@ -60,7 +61,7 @@ class _Vote(NamedTuple):
     """
 
     run: str
-    benchmark: Benchmark
+    audit: Audit
     sample: Sample
     answer: str
     response: str
@@ -92,7 +93,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
             task = run.tasks.get(name)
             if task and task.benchmark:
                 for key, place in task.examples.items():
-                    votes[key] += _votes(run.name, task.benchmark, task.samples[place], filter_name)
+                    votes[key] += _votes(run.name, task.benchmark.audit, task.samples[place], filter_name)
         items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
         count += len(items)
         doubted += _doubted(name, items)
@@ -104,15 +105,15 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     return sorted(doubted, key=lambda item: -item.support), count
 
 
-def _votes(run: str, benchmark: Benchmark, sample: Sample, filter_name: str) -> Iterator[_Vote]:
+def _votes(run: str, audit: Audit, sample: Sample, filter_name: str) -> Iterator[_Vote]:
     """Yield a run's vote on an example, or nothing if the sample has no scores for the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
     if answers and len(scores) == len(answers):
         answer = Counter(answers).most_common(1)[0][0]
         place = answers.index(answer)
         is_right = scores[place] == 1.0
-        values = [] if is_right or answer == UNANSWERED else benchmark.values_of(answer, sample.doc)
-        yield _Vote(run, benchmark, sample, answer, sample.responses[place], is_right, values)
+        values = [] if is_right or answer == UNANSWERED else audit.values_of(answer, sample.doc)
+        yield _Vote(run, audit, sample, answer, sample.responses[place], is_right, values)
 
 
 def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
@@ -145,7 +146,7 @@ def _camps(item: _Item) -> list[list[_Vote]]:
 
     def agree(leader: _Vote, vote: _Vote) -> bool:
         pairs = itertools.product(vote.values, leader.values)
-        return any(vote.benchmark.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
+        return any(vote.audit.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
 
     return [[vote for vote in item if agree(leader, vote)] for leader in item if leader.values]
 

@@ -1,4 +1,4 @@
-"""Find the benchmarks: packages in this folder whose ``benchmark.BENCHMARK`` is a :class:`.base.Benchmark`.
+"""Find the benchmarks: packages in this folder whose ``benchmark.BENCHMARK`` is derived from :class:`.base.Benchmark`.
 
 Installed distributions add benchmarks under the entry point ``medtasks.benchmarks``.
 """

@@ -1,65 +1,138 @@
-"""Define the options of benchmarks, set in ``--metadata`` or with ``--set``, and check them before the model runs."""
+"""Define the options of benchmarks, and merge the user's over those of a task's YAML."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
-from pydantic_core import ErrorDetails
 
 from medtasks_utils.errors import UsageError, did_you_mean
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
+from .facts import TaskInfo
+
+
+def default_text(value: object) -> str:
+    """Format the value of an option for messages and help texts."""
+    if isinstance(value, tuple):
+        return "+".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
+
+
+class Needs(NamedTuple):
+    """What an option needs to have an effect: in words, for messages, and as a test of all options."""
+
+    words: str
+    are_met: Callable[[Any], bool]
+
+
+def any_of(**settings: object) -> Needs:
+    """Return the need for one of several settings; an option with several values must have the value among them."""
+
+    def is_made(setting: object, value: object) -> bool:
+        return setting in value if isinstance(value, tuple) else setting == value
+
+    def are_met(options: "Options") -> bool:
+        return any(is_made(setting, getattr(options, name, None)) for name, setting in settings.items())
+
+    return Needs(" or ".join(f"{name}={default_text(value)}" for name, value in settings.items()), are_met)
+
+
+class About(NamedTuple):
+    """What is true of an option, stated in the ``Annotated`` type of its field.
+
+    Attributes:
+        chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
+        leaves_out_rows: True if it leaves out rows; ignored when a single row is scored, which the caller has chosen.
+        is_signed: False if it changes no score, or another field of the signature covers it. Results that differ in a
+            signed option are not comparable.
+        needs: what it needs to have an effect; None if nothing.
+        other_name: another name by which users may set it.
+        implied_by: the options that ask for the costly scores (downloads, models or paid requests) that it turns on;
+            where costs are unwanted, it is off unless one of these is set. Empty if it costs nothing.
+    """
+
+    chooses_rows: bool = False
+    leaves_out_rows: bool = False
+    is_signed: bool = True
+    needs: Needs | None = None
+    other_name: str = ""
+    implied_by: tuple[str, ...] = ()
+
+
+AnyOptions = TypeVar("AnyOptions", bound="Options")
+
+UNSIGNED = About(is_signed=False)
+
 
 class Options(BaseModel):
     """The options that every benchmark has; each benchmark derives its own class from this one.
 
-    The line for each attribute in a class's docstring is its description in ``medtasks eval --help``.
-
-    Attributes:
-        repeats: number of generations per example; metrics are means over them
-        repeats_in_one_request: request all generations of an example together (the parameter n), if the server can
-        revision: commit, tag or branch of the hub repository to read instead of the pinned commit
+    The docstring of a field is its description in ``medtasks eval --help``.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
-    # How signatures treat options. Some options only choose rows. Others change no score, or another field of the
-    # signature covers them. Results that differ in any other option are not comparable.
-    choose_rows: ClassVar[frozenset[str]] = frozenset()
-    not_signed: ClassVar[frozenset[str]] = frozenset({"repeats", "repeats_in_one_request", "revision"})
+    repeats: Annotated[PositiveInt, UNSIGNED] = 1
+    """number of generations per example; metrics are means over them"""
+    repeats_in_one_request: Annotated[bool, UNSIGNED] = False
+    """request all generations of an example together (the parameter n), if the server can"""
+    revision: Annotated[str | None, UNSIGNED] = None
+    """commit, tag or branch of the hub repository to read instead of the pinned commit"""
 
-    # Options that leave out rows. They are ignored when a single row is scored, since the caller has chosen that row.
-    leave_out: ClassVar[frozenset[str]] = frozenset()
-    aliases: ClassVar[Mapping[str, str]] = {}
-    """Names of options, by their alternative names."""
-    needs: ClassVar[Mapping[str, str]] = {}
-    """The setting that an option needs to have an effect, such as ``use_judge=true``; ``or`` joins alternatives."""
-
-    costly: ClassVar[Mapping[str, frozenset[str]]] = {}
-    """Options that turn on scores with downloads, models or paid requests, each with the options that imply it."""
-
-    repeats: PositiveInt = 1
-    repeats_in_one_request: bool = False
-    revision: str | None = None
+    @property
+    def repository_version(self) -> str | None:
+        """The key of the repository to read in ``Data.repositories``; None for the first."""
+        return None
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **settings: Any) -> None:
-        texts = "\n".join(kind.__doc__ or "" for kind in reversed(cls.__mro__))
-        for name, text in re.findall(r"^ +(\w+): (.+)$", texts, re.MULTILINE):
-            if name in cls.model_fields:
-                cls.model_fields[name].description = text
+    def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options with which to read responses from a run of the benchmark in another harness.
+
+        Args:
+            arguments: the arguments of the environment that was run.
+        """
+        return {}
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Return warnings about unusual options, one line each.
+
+        Raises:
+            UsageError: for options that do not apply to the task.
+        """
+        return []
+
+    @classmethod
+    def saved(cls: "type[AnyOptions]", values: Mapping[str, Any]) -> "AnyOptions":
+        """Return the options of a saved run; those that this version does not know or take are at their defaults."""
+        known = {name: value for name, value in values.items() if name in cls.model_fields}
+        try:
+            return cls.model_validate(known, strict=False)
+        except ValidationError as error:
+            invalid = {problem["loc"][0] for problem in error.errors() if problem["loc"]} or known.keys()
+            return cls.saved({name: value for name, value in known.items() if name not in invalid})
+
+    @classmethod
+    @cache
+    def about(cls) -> dict[str, About]:
+        """Return what is true of each option."""
+        return {
+            name: next((each for each in option.metadata if isinstance(each, About)), About())
+            for name, option in cls.model_fields.items()
+        }
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
         """Return settings that turn costly scores off, except those that the given options ask for."""
-        return {switch: False for switch, asking in cls.costly.items() if asking.isdisjoint(given)}
+        costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
+        return {name: False for name, asking in costly.items() if not {*asking} & {*given}}
 
     def has_effect(self, name: str) -> bool:
-        """Return True if an option needs no other setting to have an effect, or if that setting is made."""
-        settings = [setting.partition("=") for setting in self.needs.get(name, "").split(" or ")]
-        return any(value in default_text(getattr(self, key, None)) for key, _, value in settings)
+        """Return True if all that an option needs is set."""
+        needs = self.about()[name].needs
+        return needs is None or needs.are_met(self)
 
 
 def switch_of(tool: str) -> str:
@@ -70,6 +143,8 @@ def switch_of(tool: str) -> str:
 _SWITCHES: dict[str, Any] = {
     switch_of(name): (bool, Field(False, description=f"let the model {kind.offers}")) for name, kind in TOOLS.items()
 }
+_WITH_A_TOOL = About(needs=any_of(**dict.fromkeys(_SWITCHES, True)))
+_WITH_PYTHON = About(needs=any_of(add_python_tool=True))
 
 
 def tools_in(options: Mapping[str, Any]) -> list[str]:
@@ -78,32 +153,21 @@ def tools_in(options: Mapping[str, Any]) -> list[str]:
 
 
 class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # type: ignore[misc]
-    """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits.
+    """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits."""
 
-    Attributes:
-        max_turns: maximum number of replies in a conversation, if the model has tools
-        tool_format: native (function calls of the server or the chat template), text, or auto (native if possible)
-        tool_timeout: maximum number of seconds for a call of the Python tool
-        weak_sandbox: run RestrictedPython (not a security boundary) if the kernel cannot confine the Python tool
-    """
-
-    needs: ClassVar = {
-        **dict.fromkeys(("max_turns", "tool_format"), " or ".join(f"{name}=true" for name in _SWITCHES)),
-        **dict.fromkeys(("tool_timeout", "weak_sandbox"), "add_python_tool=true"),
-    }
-
-    max_turns: PositiveInt = 20
-    tool_format: Literal["auto", "native", "text"] = "auto"
-    tool_timeout: float = Field(10.0, gt=0, le=86_400)
-    weak_sandbox: bool = False
+    max_turns: Annotated[PositiveInt, _WITH_A_TOOL] = 20
+    """maximum number of replies in a conversation, if the model has tools"""
+    tool_format: Annotated[Literal["auto", "native", "text"], _WITH_A_TOOL] = "auto"
+    """native (function calls of the server or the chat template), text, or auto (native if possible)"""
+    tool_timeout: Annotated[float, Field(gt=0, le=86_400), _WITH_PYTHON] = 10.0
+    """maximum number of seconds for a call of the Python tool"""
+    weak_sandbox: Annotated[bool, _WITH_PYTHON] = False
+    """run RestrictedPython (not a security boundary) if the kernel cannot confine the Python tool"""
 
     @property
     def tools(self) -> list[type[Tool]]:
         """The classes of the tools that are turned on."""
         return [TOOLS[name] for name in tools_in(self.model_dump())]
-
-
-AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 def read_options(
@@ -126,9 +190,10 @@ def read_options(
     )
     if not isinstance(given, Mapping | None):
         raise UsageError(f"{benchmark} takes a JSON object of options, not {given!r}. {valid}")
+    names = {about.other_name: name for name, about in kind.about().items() if about.other_name}
     values: dict[str, Any] = {}
     for key, value in (given or {}).items():
-        name = kind.aliases.get(key, key)
+        name = names.get(key, key)
         if value is None and name in kind.model_fields:
             continue
         if values.setdefault(name, value) != value:
@@ -140,16 +205,9 @@ def read_options(
         raise UsageError(f"{benchmark}: {problems}" + (f". {valid}" if "unknown option" in problems else "")) from None
 
 
-def default_text(value: object) -> str:
-    """Format the value of an option for messages and help texts."""
-    if isinstance(value, tuple):
-        return "+".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool | None) else str(value)
-
-
-def _explain(problem: ErrorDetails, kind: type[Options]) -> str:
+def _explain(problem: Mapping[str, Any], kind: type[Options]) -> str:
     """Describe a validation error of pydantic in one line."""
-    message = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    message = str(problem["msg"]).removeprefix("Value error, ").replace("Input should", "must")
     if not problem["loc"]:  # a check over several options
         return message
     name = str(problem["loc"][0])

@@ -1,11 +1,11 @@
-"""Find registered benchmarks, import each on first use, and check its definition."""
+"""Find registered benchmarks, which are classes; import each on first use, and check its definition."""
 
 import pkgutil
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
@@ -16,8 +16,15 @@ from .base import Benchmark
 OWN = tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg))
 """Names of this package's benchmarks."""
 
-_MEANINGS = dict(re.findall(r"^ +(\w+): (.+?)\.?$", Benchmark.__doc__ or "", re.MULTILINE))
-"""Descriptions of a benchmark's attributes, taken from the docstring of the class."""
+_REQUIRED = {
+    "name": "the name in commands",
+    "title": "the name as its authors write it",
+    "data": "where the rows come from",
+    "tasks": "the tasks that run it",
+}
+"""The attributes that a benchmark must have, each with its meaning."""
+
+AnyBenchmark = type[Benchmark[Any]]
 
 
 class Benchmarks(Registry):
@@ -28,7 +35,7 @@ class Benchmarks(Registry):
         super().__init__("medtasks.benchmarks", {name: f"{package}.{name}.benchmark:BENCHMARK" for name in OWN})
         self._checked = cache(self._import_and_check)
 
-    def __getitem__(self, name: str) -> Benchmark:
+    def __getitem__(self, name: str) -> AnyBenchmark:
         """Return a benchmark by name.
 
         Raises:
@@ -40,10 +47,10 @@ class Benchmarks(Registry):
             raise benchmark
         return benchmark
 
-    def _import_and_check(self, name: str) -> Benchmark | DataError:
+    def _import_and_check(self, name: str) -> AnyBenchmark | DataError:
         """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
         try:
-            benchmark: Benchmark = super().__getitem__(name)
+            benchmark: AnyBenchmark = super().__getitem__(name)
             problems = problems_of(benchmark, name)
         except Exception as error:
             logger.debug("benchmark %s", name, exc_info=True)
@@ -51,7 +58,7 @@ class Benchmarks(Registry):
             return DataError(f"benchmark {name} cannot be imported from {self.data[name]}: {reason}")
         return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
 
-    def named(self, name: object, place: str) -> Benchmark:
+    def named(self, name: object, place: str) -> AnyBenchmark:
         """Return the benchmark that a setting names.
 
         Args:
@@ -76,7 +83,7 @@ class Benchmarks(Registry):
         """One line for each benchmark that cannot be used, with the reason."""
         return list(filter(None, map(self.problem, self)))
 
-    def usable(self, leave_out: Collection[str] = ()) -> list[Benchmark]:
+    def usable(self, leave_out: Collection[str] = ()) -> list[AnyBenchmark]:
         """Return the benchmarks that can be used, except those in ``leave_out``, which are not imported."""
         return [self[name] for name in self if name not in leave_out and self.problem(name) is None]
 
@@ -86,48 +93,48 @@ class Benchmarks(Registry):
 
 def problems_of(benchmark: object, name: str) -> list[str]:
     """Return the problems in the definition of a benchmark that is registered as ``name``."""
-    if not isinstance(benchmark, Benchmark):
-        return [f"it is {benchmark!r:.80}, not an object of a class derived from {Benchmark.__module__}.Benchmark"]
-    required = [attribute for attribute in Benchmark.__annotations__ if not hasattr(Benchmark, attribute)]
-    missing = [attribute for attribute in required if not getattr(benchmark, attribute, None)]
-    problems = [f"{attribute} is missing ({_MEANINGS[attribute]})" for attribute in missing]
+    if not (isinstance(benchmark, type) and issubclass(benchmark, Benchmark)):
+        return [f"it is {benchmark!r:.80}, not a class derived from {Benchmark.__module__}.Benchmark"]
+    missing = [attribute for attribute in _REQUIRED if not getattr(benchmark, attribute, None)]
+    problems = [f"{attribute} is missing ({_REQUIRED[attribute]})" for attribute in missing]
     return problems or list(_contradictions(benchmark, name))
 
 
-def _contradictions(benchmark: Benchmark, name: str) -> Iterator[str]:
+def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
     """Yield a problem for each attribute that is empty or invalid, or that contradicts another."""
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, but it is registered as {name!r}; the two must be equal"
     yield from _contradictions_of_metrics(benchmark)
-    if benchmark.abstention and benchmark.abstention.answer not in benchmark.answers:
-        yield f"abstention.answer is {benchmark.abstention.answer!r}, which is not in answers"
-    for attribute in ("tasks", "sample"):
-        folder = getattr(benchmark, attribute)
+    abstention = benchmark.report.abstention
+    if abstention and abstention.answer not in benchmark.answers:
+        yield f"abstention.answer is {abstention.answer!r}, which is not in answers"
+    for place, folder in (("tasks.folder", benchmark.tasks.folder), ("data.sample", benchmark.data.sample)):
         if folder is None and name not in OWN:
-            yield f"{attribute} is missing ({_MEANINGS[attribute]})"
+            yield f"{place} is missing; outside this package, a benchmark must name the folder"
         elif folder is not None and not folder.is_dir():
-            yield f"{attribute} is {folder}, but there is no such folder"
+            yield f"{place} is {folder}, but there is no such folder"
 
 
-def _contradictions_of_metrics(benchmark: Benchmark) -> Iterator[str]:
+def _contradictions_of_metrics(benchmark: AnyBenchmark) -> Iterator[str]:
     """Yield a problem for each metric that is declared twice or not at all, or aggregated over missing strata."""
     names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
             yield f"metrics has {name} {count} times (counting those that repeats add to every benchmark)"
+    facts = benchmark.report
     mentions: dict[str, Iterable[str]] = {
-        "compared": benchmark.compared,
-        "headline_metrics": benchmark.headline_metrics,
-        "marks": benchmark.marks,
+        "report.compared": facts.compared,
+        "report.headline": facts.headline,
+        "report.marks": facts.marks,
         "rewarded": (benchmark.rewarded,),
     }
-    if benchmark.abstention:
-        mentions["abstention"] = [benchmark.abstention.rate_metric, *(row.metric for row in benchmark.abstention.rows)]
-    mentions |= {f"the breakdown {division.name!r}": division.metrics for division in benchmark.breakdowns}
+    if facts.abstention:
+        mentions["abstention"] = [facts.abstention.rate_metric, *(row.metric for row in facts.abstention.rows)]
+    mentions |= {f"the breakdown {division.name!r}": division.metrics for division in facts.breakdowns}
     for place, mentioned in mentions.items():
         for name in dict.fromkeys(mentioned):
             if name not in names:
                 yield f"{place} names {name}, which is not in metrics ({', '.join(names)})"
     for metric in benchmark.metrics:
-        if metric.aggregation.uses_strata and benchmark.stratum is None:
-            yield f"stratum is missing, but the metric {metric.name} is aggregated over strata"
+        if metric.aggregation.uses_strata and benchmark.data.stratum is None:
+            yield f"data.stratum is missing, but the metric {metric.name} is aggregated over strata"

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .facts import Data, Example
+
 
 class Reached(NamedTuple):
     """The value of a metric that a classifier reaches without seeing the question, and the classifier's name."""
@@ -44,12 +46,13 @@ def most_reached(path: Path, content: str, metric: str) -> Reached | None:
     return max(reached, default=None)
 
 
-def verdicts(path: Path, examples: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[bool] | None:
+def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:
     """Return, for each example, whether the reader trained without this example is right; None if not measured."""
-    digits = measured(path)["verdicts"].get(content_hash(examples, fields))
+    known = measured(data.shortcuts)["verdicts"] if data.shortcuts else {}
+    digits = known.get(content_hash(examples, data.content))
     if digits is None:
         return None
-    contents = _contents(examples, fields)
+    contents = _contents(examples, data.content)
     bits = f"{int(digits, 16):0{len(examples)}b}"
     by_content = dict(zip(sorted(contents), bits, strict=True))
     return [by_content[content] == "1" for content in contents]

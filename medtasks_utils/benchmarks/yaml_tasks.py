@@ -22,8 +22,8 @@ def tasks_path() -> Path:
 
 def task_folders() -> list[Path]:
     """Return the folders with YAML files of tasks: this package's, and those of benchmarks in other distributions."""
-    external = [benchmark.tasks for benchmark in benchmarks().usable(leave_out=OWN) if benchmark.tasks]
-    return [tasks_path(), *external]
+    external = (benchmark.tasks.folder for benchmark in benchmarks().usable(leave_out=OWN))
+    return [tasks_path(), *filter(None, external)]
 
 
 @cache
@@ -34,7 +34,7 @@ def tasks_named(name: str) -> list[JsonObject]:
     """
     known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, _task_files())}
     if name in benchmarks() and name not in known:
-        name = benchmarks()[name].default_task
+        name = benchmarks()[name].tasks.default
     named = known.get(name)
     if named is None:
         return [settings for settings in known.values() if name == settings.get("tag")]

@@ -155,7 +155,7 @@ class TaskAgainst:
 
 def _headline(task: TaskRun) -> Metric:
     """Return the metric on which runs of a task are compared with ``--against``."""
-    for name in task.benchmark.compared if task.benchmark else ():
+    for name in task.benchmark.report.compared if task.benchmark else ():
         metric = task.metric(name)
         if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
             return metric

@@ -75,7 +75,7 @@ class TaskPair:
     @property
     def benchmark_metrics(self) -> Sequence[str]:
         """The metrics on which the benchmark compares runs; accuracy for a task from outside this package."""
-        return self.a.benchmark.compared if self.a.benchmark else ("acc",)
+        return self.a.benchmark.report.compared if self.a.benchmark else ("acc",)
 
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare if none are named."""
@@ -91,7 +91,7 @@ class TaskPair:
         """
         found = list(map(self._difference, metrics))
         compared = {difference.metric.name for difference in found if difference}
-        for breakdown in self.a.benchmark.breakdowns if self.a.benchmark else ():
+        for breakdown in self.a.benchmark.report.breakdowns if self.a.benchmark else ():
             metric = next((name for name in breakdown.metrics if name in compared), None)
             group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self.places[0]]
             groups = sorted({*group_of} - {None})

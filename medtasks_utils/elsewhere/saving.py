@@ -58,7 +58,7 @@ def import_run(
         matched = by_id(run.responses, documents, id_fields)
         why = f"whose id matches either no document of {name} or several"
     else:
-        matched = by_prompt(run.responses, documents, built.benchmark.shown_fields)
+        matched = by_prompt(run.responses, documents, built.benchmark.data.shown)
         why = f"whose prompt shows no document of {name}"
     unmatched = [response.place for response in matched.pop(NOWHERE, [])]
     twice = [responses[1].place for responses in matched.values() if id_fields and len(responses) > 1]
@@ -80,8 +80,8 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
     """
     metadata: Row = {} if data is None else {DATA_KEY: data}
     for benchmark in benchmarks().usable():
-        options = benchmark.options_of_environment(arguments)
-        metadata[benchmark.name] = {**benchmark.options.without_costly(), **options}
+        kind = benchmark.options_class
+        metadata[benchmark.name] = {**kind.without_costly(), **kind.of_environment(arguments)}
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
         raise UsageError(f"--task {name} is not a single task of this package")
@@ -102,7 +102,7 @@ def _task_of(run: OtherRun) -> str:
     if not named:
         raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
     benchmark = max(named, key=lambda benchmark: len(benchmark.name))
-    return benchmark.whole_task or benchmark.default_task
+    return benchmark.tasks.whole
 
 
 # ---- scores and files

@@ -58,7 +58,7 @@ def manager_for(
         ours = manager_for().task_index
         manager.task_index.update({name: entry for name, entry in ours.items() if entry.kind.name == "TAG"})
     unknown = [name for name in names if not _is_known(manager, name)]
-    meant = {"all": "medtasks", **{benchmark.name: benchmark.default_task for benchmark in benchmarks().usable()}}
+    meant = {"all": "medtasks", **{benchmark.name: benchmark.tasks.default for benchmark in benchmarks().usable()}}
     for name in unknown:
         closest = get_close_matches(name.lower().replace("-", "_"), [*meant, *manager.all_tasks], 1, _MISSPELT)
         if closest:

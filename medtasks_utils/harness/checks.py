@@ -62,7 +62,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
             of_task = task.config.generation_kwargs.get("max_gen_toks", 0)
             lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
     for task in _ours(tasks):
-        task.benchmark.batch_scorer(task.options, task.info)  # raises if something that it needs is unavailable
+        task.benchmark.batch_scorer()  # raises if something that it needs is unavailable
     check_room(lengths, context_in_process(config.model, config.model_args))
     model = model_to_probe(config.model, config.model_args)
     if model is not None:
@@ -98,8 +98,8 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
     """
     check_generation(config.gen_kwargs)
     ours = _ours(tasks)
-    for benchmark in dict.fromkeys(task.benchmark for task in ours):
-        of_benchmark = [task for task in ours if task.benchmark is benchmark]
+    for benchmark in dict.fromkeys(type(task.benchmark) for task in ours):
+        of_benchmark = [task for task in ours if type(task.benchmark) is benchmark]
         generates = any(task.info.generates for task in of_benchmark)
         given = config.metadata.get(benchmark.name) or {}
         for line in without_effect([task.options for task in of_benchmark], given, generates):

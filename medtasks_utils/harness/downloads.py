@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.facts import Resource
 
 from .sources import HUB, BenchmarkFiles
 
@@ -22,7 +22,7 @@ def items() -> Iterator[Resource]:
             yield Resource(name, "", partial(benchmarks().__getitem__, name))  # raises the reason why it cannot be used
             continue
         benchmark = benchmarks()[name]
-        for repository in benchmark.repositories.values():
+        for repository in benchmark.data.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
             yield Resource(benchmark.name, origin, partial(BenchmarkFiles(HUB, benchmark).folder, repository))
-        yield from benchmark.resources()
+        yield from benchmark.data.resources()

@@ -211,7 +211,7 @@ def tasks_and_options() -> str:
     lines = ["tasks and groups (*):", table(listings(), left=2)]
     for benchmark in benchmarks().usable():
         lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
-        options = benchmark.options.model_fields.items()
+        options = benchmark.options_class.model_fields.items()
         rows = [(f"{name} ({default_text(option.default)})", option.description) for name, option in options]
         lines.append(table(rows, left=2))
     if problems := benchmarks().problems:

@@ -10,7 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel, StrictInt, ValidationError
 
-from medtasks_utils.benchmarks.base import Answer, Benchmark, Example, TaskInfo
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Example, TaskInfo
+from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, reason_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -114,7 +117,7 @@ def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem
     return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
-def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Check a variant's YAML fields, and return them with missing generation settings filled in from the main task.
 
     ``do_sample`` and ``temperature`` belong together: if the variant sets one of them, neither is filled in.
@@ -128,7 +131,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
             field, its line, and what to do instead.
     """
-    ours = tasks_named(benchmark.default_task)[0]
+    ours = tasks_named(benchmark.tasks.default)[0]
     for field, problem in _problems(task, benchmark, settings, ours):
         raise field_error(task, settings, field, problem)
     if not task.generates:
@@ -140,7 +143,7 @@ def checked_fields(task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, 
 
 
 def _problems(
-    task: TaskInfo, benchmark: Benchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
+    task: TaskInfo, benchmark: AnyBenchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
     """Yield each YAML field that is unknown, malformed, unsupported or without effect, with what to do instead.
 
@@ -186,7 +189,7 @@ def _problems(
     if task.generates and uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
         problem = (
             f"it does not change what the metrics of {benchmark.name} score against: in process_docs, change the "
-            f"field {benchmark.truth} of the rows, or list only other metrics in metric_list"
+            f"field {benchmark.data.truth} of the rows, or list only other metrics in metric_list"
         )
         yield "doc_to_target", problem
 
@@ -218,18 +221,17 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
             raise field_error(task, settings, name, f"{shown!r} {problem}; an example's fields are {', '.join(doc)}")
 
 
-def metrics_of(
-    task: TaskInfo, benchmark: Benchmark, options: Any, settings: Mapping[str, Any]
-) -> tuple[list[Metric], list[Mapping[str, Any]]]:
+def metrics_of(benchmark: Benchmark[Any], settings: Mapping[str, Any]) -> tuple[list[Metric], list[Mapping[str, Any]]]:
     """Return the metrics of the benchmark that a task reports, and the entries of ``metric_list`` for other metrics.
 
     Raises:
         DataError: for a metric that is unknown or that the task does not report, and for one of the benchmark's metrics
             with another aggregation or direction.
     """
-    metrics = [*benchmark.metrics_of(task, options)]
+    task = benchmark.task
+    metrics = benchmark.reported()
     metrics += REPLY_METRICS if task.generates else ()
-    metrics += REPEAT_METRICS if options.repeats > 1 else ()
+    metrics += REPEAT_METRICS if benchmark.options.repeats > 1 else ()
     entries = settings.get("metric_list")
     if entries is None:
         return metrics, []

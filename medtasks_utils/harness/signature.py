@@ -113,9 +113,11 @@ def options_as_signed(options: Options) -> dict[str, str]:
     """Return the fields ``select`` and ``opts``, which list options with other values than the default."""
     values, defaults = options.model_dump(), type(options)().model_dump()
     changed = {name for name in values if values[name] != defaults[name]}
+    about = options.about()
+    choosing = {name for name in changed if about[name].chooses_rows}
     return {
-        "select": _pairs(values, changed & options.choose_rows),
-        "opts": _pairs(values, changed - options.choose_rows - options.not_signed),
+        "select": _pairs(values, choosing),
+        "opts": _pairs(values, {name for name in changed - choosing if about[name].is_signed}),
     }
 
 

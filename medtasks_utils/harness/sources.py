@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import Benchmark, Repository
+from medtasks_utils.benchmarks.facts import Repository
+from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
@@ -46,7 +47,7 @@ class BenchmarkFiles:
             None to keep it.
     """
 
-    def __init__(self, name: str, benchmark: Benchmark, revision: str | None = None) -> None:
+    def __init__(self, name: str, benchmark: AnyBenchmark, revision: str | None = None) -> None:
         self.name = name
         self._benchmark = benchmark
         self._revision = revision
@@ -75,7 +76,7 @@ class BenchmarkFiles:
         if self.name == HUB:
             return _download(repository.name, revision or repository.revision)
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        folder = benchmark.sample if self.name == "sample" and benchmark.sample else root / benchmark.name
+        folder = benchmark.data.sample if self.name == "sample" and benchmark.data.sample else root / benchmark.name
         if not folder.is_dir():
             raise DataError(
                 f"there is no folder {folder}: put the files of {repository.name} there, "

@@ -16,17 +16,10 @@ from itertools import islice
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import (
-    KNOWN_ISSUES,
-    Answer,
-    BatchScorer,
-    Benchmark,
-    ChoiceBenchmark,
-    Example,
-    LoadReport,
-    TaskInfo,
-    order_of,
-)
+from medtasks_utils.benchmarks.answers import Answer, BatchScorer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.statistics.metrics import Metric
@@ -109,14 +102,15 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         metadata = config.get("metadata") or {}
         generates = config.get("output_type", "generate_until") == "generate_until"
         self.info = TaskInfo(str(config["task"]), config.get("dataset_name"), generates)
-        self.benchmark: Benchmark = benchmarks().named(config.get("benchmark"), f"{self.info.name}: benchmark")
-        settings = checked_fields(self.info, self.benchmark, config)
+        kind = benchmarks().named(config.get("benchmark"), f"{self.info.name}: benchmark")
+        settings = checked_fields(self.info, kind, config)
         split = settings.get("test_split") or settings["validation_split"]
-        stated, known = {"repeats": settings.get("repeats"), "split": split}, self.benchmark.options.model_fields
+        stated, known = {"repeats": settings.get("repeats"), "split": split}, kind.options_class.model_fields
         defaults = {name: value for name, value in stated.items() if value is not None and name in known}
-        self.options = options_of(self.benchmark, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
+        self.options = options_of(kind, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
+        self.benchmark: Benchmark[Any] = kind(self.options, self.info)
         self.split = getattr(self.options, "split", split)
-        remarks = self.benchmark.check(self.info, self.options)
+        remarks = self.options.check(self.info)
         for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
             logger.warning("%s: %s", self.info.name, line)
         tools = getattr(self.options, "tools", ())
@@ -125,11 +119,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             settings["description"] = f"{settings.get('description') or ''}{settings.get('tools_description', '')}"
         if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
-        self.files = BenchmarkFiles(source_of(metadata), self.benchmark, self.options.revision)
-        metrics, other_entries = metrics_of(self.info, self.benchmark, self.options, settings)
+        self.files = BenchmarkFiles(source_of(metadata), kind, self.options.revision)
+        metrics, other_entries = metrics_of(self.benchmark, settings)
         settings |= {
             "dataset_kwargs": self.options.model_dump(),
-            "dataset_path": self.benchmark.repository(self.options).name,
+            "dataset_path": self.benchmark.repository.name,
             "repeats": self.options.repeats,
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
             "metric_list": other_entries,
@@ -168,12 +162,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             DataError: if no rows are left.
         """
         report = LoadReport()
-        rows = self.benchmark.load(self.files, self.options, self.info, split, report)
+        rows = self.benchmark.load(self.files, split, report)
         for reason, count in report.left_out.items():
             logger.warning("%s: left out %s: %s", self.info.name, counted(count, "row"), reason)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
-        self.benchmark.add_known_issues(rows)
+        for row, issues in zip(rows, self.benchmark.known_issues(rows), strict=True):
+            row[KNOWN_ISSUES] = "; ".join(issues)
         if split == self.split:
             for text in report.remarks:
                 self.remark(text)
@@ -247,7 +242,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._scorer = None
         if self.info.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.options, self.info, self.eval_docs, processes)
+            self._scorer = self.benchmark.batch_scorer(self.eval_docs, processes)
         self._prepare_fewshot()
         last = len(self.eval_docs) - 1
         for number in kwargs.get("samples") or ():
@@ -303,7 +298,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 warn_of_cut_reasoning([(name, length)])
 
     @property
-    def _reordered(self) -> ChoiceBenchmark | None:
+    def _reordered(self) -> ChoiceBenchmark[Any] | None:
         """The benchmark, if each generation shows the choices in a different order; else None."""
         varies = self.options.repeats > 1 and getattr(self.options, "vary_order", False)
         return self.benchmark if varies and isinstance(self.benchmark, ChoiceBenchmark) else None
@@ -363,14 +358,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             fields_of_filter = {**fields, "filter": signed_name, "v": self.VERSION}
             signatures[name] = signature(self.info.name, fields_of_filter, self.benchmark.packages)
         self.config.metadata["signature"] = signatures
-        if self.benchmark.content_fields:
-            self.config.metadata["content"] = content_hash(documents, self.benchmark.content_fields)
+        if self.benchmark.data.content:
+            self.config.metadata["content"] = content_hash(documents, self.benchmark.data.content)
         if scorers:
             self.config.metadata["scorers"] = scorers
 
     def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
         """Return the documents that all processes together evaluate, without fields that the signature ignores."""
-        left_out = {KNOWN_ISSUES, *self.benchmark.unsigned_fields}
+        left_out = {KNOWN_ISSUES, *self.benchmark.data.unsigned}
         return [
             {name: value for name, value in doc.items() if name not in left_out}
             for _, doc in self.doc_iterator(samples=settings.get("samples"))
@@ -406,7 +401,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = response if self.turns is None else self.turns.without_calls(response)
-        return getattr(self.benchmark, reading)(text, doc, self.options)  # type: ignore[no-any-return]
+        return getattr(self.benchmark, reading)(text, doc)  # type: ignore[no-any-return]
 
     def apply_filters(self) -> None:
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
@@ -472,7 +467,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if isinstance(filtered, Answer):
             answer = filtered
         else:
-            answer = self.benchmark.content(str(filtered or ""), instance.doc, self.options, instance.resps[0])
+            answer = self.benchmark.answer(str(filtered or ""), instance.doc, instance.resps[0])
         answer.details |= instance.resps[0].facts
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
@@ -511,8 +506,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return ScoresAndDetails(other_scores, details)
         values = []
         for answer in results:
-            score = self.benchmark.score(answer, doc, self.options)
-            of_answer = {**score.values, **answer.scores}
+            of_answer = {**self.benchmark.scores(answer, doc), **answer.scores}
             ended = answer.details.get("ended")
             # A server that reports how replies end reports every cut, so an unknown end among known ones means not cut.
             of_answer["cut"] = float(ended == "length") if self._ends_are_known else None
@@ -523,8 +517,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             right = [of_answer["acc"] == 1.0 for of_answer in values]
             together = generations.scores_together([answer.value for answer in results], right)
             scores |= {name: [together[name]] for name in self._ours if name in together}
-        our_scores = {name: combined(values_of, score.cluster, score.stratum) for name, values_of in scores.items()}
-        details |= {"cluster": score.cluster, "stratum": score.stratum, "scores": scores_to_log(scores)}
+        cluster, stratum = self.benchmark.data.cluster_of(doc), self.benchmark.data.stratum_of(doc)
+        our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
+        details |= {"cluster": cluster, "stratum": stratum, "scores": scores_to_log(scores)}
         return ScoresAndDetails({**our_scores, **other_scores}, details)
 
 

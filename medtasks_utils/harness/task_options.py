@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.options import Options, read_options
+from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.errors import UsageError, did_you_mean
 
 DATA_KEY = "medtasks_data"
@@ -19,7 +19,7 @@ _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """Names that are allowed at the top level of ``--metadata``, into which lm_eval merges the model's arguments."""
 
 
-def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+def options_of(benchmark: AnyBenchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
     """Return a benchmark's options: the options in the task's YAML, overridden by the user's.
 
     Args:
@@ -31,7 +31,7 @@ def options_of(benchmark: Benchmark, defaults: Mapping[str, Any], metadata: Mapp
         UsageError: for a misspelt or misplaced option, or an invalid value; the message says what is valid.
     """
     known = (*benchmarks(), DATA_KEY)
-    kind = benchmark.options
+    kind = benchmark.options_class
     for name in metadata.keys() - {*known, *_SHARED_WITH_MODEL_ARGUMENTS}:
         if name in kind.model_fields:
             raise UsageError(
@@ -55,11 +55,12 @@ def without_effect(
         user_options: the options that the user sets; false and null do not count as set.
         generates: True if the model writes an answer in at least one of the tasks.
     """
-    kind = type(options[0])
+    about = options[0].about()
     for name, value in user_options.items():
-        if name not in kind.needs or value in (None, False):
+        needs = about[name].needs if name in about else None
+        if needs is None or value in (None, False):
             continue
         if not generates:
             yield f"{name} applies only to generated answers, but these tasks compare log-likelihoods: omit it"
         elif not any(of_task.has_effect(name) for of_task in options):
-            yield f"{name} has no effect without {kind.needs[name]}: set that too, or omit {name}"
+            yield f"{name} has no effect without {needs.words}: set that too, or omit {name}"

@@ -5,10 +5,9 @@ With an API model, they continue while other requests are sent; with other model
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from typing import Any
 
-from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.options import switch_of
 from medtasks_utils.errors import UsageError
 from medtasks_utils.statistics.metrics import TOOL_METRICS
@@ -163,7 +162,7 @@ class ToolTurns:
                 stack.callback(tool.close)
             yield Dialogue(
                 self._tools,
-                partial(self._task.benchmark.has_final_answer, options=self._task.options),
+                self._task.benchmark.has_final_answer,
                 self._task.options.max_turns,
                 most_by_template=self._format.most_by_template,
             )

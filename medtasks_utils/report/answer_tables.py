@@ -7,7 +7,7 @@ from statistics import fmean
 
 import numpy as np
 
-from medtasks_utils.benchmarks.base import Abstention, AbstentionRow
+from medtasks_utils.benchmarks.facts import Abstention, AbstentionRow
 from medtasks_utils.filters import STRICT
 from medtasks_utils.results.samples import ENDINGS, number
 from medtasks_utils.statistics.intervals import estimate

@@ -112,7 +112,7 @@ def _entry(run: Run, headline: Headline) -> dict[str, Any]:
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))
     dataset = {"id": repository, "task_id": headline.name}
     is_from_hub = {task.source for task in tasks} == {"hub"}
-    repositories = benchmark.repositories.values() if benchmark else ()
+    repositories = benchmark.data.repositories.values() if benchmark else ()
     pinned = {pin.name: pin.revision for pin in repositories}
     revision = options.get("revision") or pinned.get(repository)
     if is_from_hub and revision:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from medtasks_utils.benchmarks.base import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
 
@@ -99,7 +98,8 @@ def _chance(topic: Topic, metric: str) -> float | None:
     benchmark = topic.benchmark
     if benchmark is None or not metric.endswith("acc"):
         return None
-    choices = benchmark.answers.keys() - {UNANSWERED, benchmark.abstention and benchmark.abstention.answer}
+    abstention = benchmark.report.abstention
+    choices = benchmark.answers.keys() - {abstention and abstention.answer}
     return 100 / len(choices) if choices else None
 
 

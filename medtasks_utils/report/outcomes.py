@@ -28,7 +28,8 @@ def outcomes(result: RunResult) -> dict[str, float]:
     as possible between filters.
     """
     benchmark = result.tasks[0].benchmark
-    abstention_metrics = [benchmark.abstention.rate_metric] if benchmark and benchmark.abstention else []
+    abstention = benchmark.report.abstention if benchmark else None
+    abstention_metrics = [abstention.rate_metric] if abstention else []
     metrics = ("acc", "answered", *abstention_metrics)
     filters = result.tasks[0].filters
     best = FLEXIBLE if FLEXIBLE in filters else filters[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import ENDINGS, Row
@@ -113,7 +113,7 @@ def _record(entry: _Entry, run: int) -> Row:
 def _badges(entry: _Entry, run: int) -> list[str]:
     """Return the badges of a sample; the benchmark's own ones are those of metrics that are not 0."""
     sample, benchmark = entry.samples[run], entry.task.benchmark
-    marked = benchmark.marks if benchmark else {}
+    marked = benchmark.report.marks if benchmark else {}
     marks = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},

@@ -76,7 +76,7 @@ def lines_of(run: Run) -> list[ScoreLine]:
     lines = []
     for topic in topics_of([run]):
         names = {key.partition(",")[0] for key in run.results["results"].get(topic.name, ())}
-        headline = topic.benchmark.headline_metrics if topic.benchmark else ()
+        headline = topic.benchmark.report.headline if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
         lines += [_line(topic, metric, run) for metric in metrics if metric != "bypass"]  # of --predict_only

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medtasks_utils.benchmarks.base import Breakdown
+from medtasks_utils.benchmarks.facts import Breakdown
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.statistics.intervals import Estimate, estimate
 
@@ -26,10 +26,11 @@ def topic_section(topic: Topic) -> dict[str, Any]:
     for filter_name in topic.filters:
         of_filter: list[Figure | ReportTable] = []
         if topic.benchmark:
-            for breakdown in topic.benchmark.breakdowns:
+            for breakdown in topic.benchmark.report.breakdowns:
                 of_filter += breakdown_figures(topic, breakdown, filter_name)
-            if topic.benchmark.abstention:
-                of_filter.append(abstention_figure(topic, topic.benchmark.abstention, filter_name))
+            abstention = topic.benchmark.report.abstention
+            if abstention:
+                of_filter.append(abstention_figure(topic, abstention, filter_name))
         of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
         blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
     lead = f"Numbers of the whole group are unweighted means over its {len(topic.tasks)} tasks."

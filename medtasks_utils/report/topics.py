@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
@@ -77,7 +77,7 @@ class Topic:
     results: dict[str, RunResult] = field(default_factory=dict)
 
     @property
-    def benchmark(self) -> Benchmark | None:
+    def benchmark(self) -> AnyBenchmark | None:
         """The benchmark of its tasks, if they have one in common."""
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
@@ -92,7 +92,7 @@ class Topic:
         if self.benchmark is None:
             return "Overall" if self.is_overall else self.name
         title = self.benchmark.title
-        return title if self.name == self.benchmark.default_task else f"{title} ({self.name})"
+        return title if self.name == self.benchmark.tasks.default else f"{title} ({self.name})"
 
     def metric(self, name: str) -> Metric:
         """Return a metric by name; in a group of several benchmarks, the metric of the first of them."""
@@ -141,7 +141,7 @@ class Topic:
         if self.benchmark is None:
             return list(dict.fromkeys(names))
         minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-        minor.difference_update(names[:1], self.benchmark.headline_metrics)
+        minor.difference_update(names[:1], self.benchmark.report.headline)
         return list(dict.fromkeys(name for name in names if name not in minor))
 
     def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
@@ -161,7 +161,7 @@ class Topic:
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
         # If examples are clustered, it is not known how many are independent.
-        is_clustered = any(task.benchmark and task.benchmark.cluster for task in result.tasks)
+        is_clustered = any(task.benchmark and task.benchmark.data.cluster for task in result.tasks)
         return estimate_from_results(metric, *reported, 0 if is_clustered or self.is_group else result.tasks[0].asked)
 
     def without_question(self, metric: str) -> Reached | None:

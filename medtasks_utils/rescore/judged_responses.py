@@ -4,7 +4,7 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
@@ -104,13 +104,13 @@ def _matching(patterns: Sequence[str]) -> set[Path]:
 
 
 def _responses(
-    run: str, task: TaskRun, benchmark: Benchmark, path: Path, filter_name: str
+    run: str, task: TaskRun, benchmark: Benchmark[Any], path: Path, filter_name: str
 ) -> Iterator[ExplainedResponse]:
     """Yield the responses in a task's samples, with the answers of a filter."""
     for sample in task.samples:
         answers = sample.answers.get(filter_name, ())
         for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
             example = str(sample.doc.get("id", sample.doc_id))
-            case = benchmark.case_of(sample.doc, text)  # type: ignore[misc]  # the caller has checked that it is not None
-            needs_judge = answer == str(sample.doc[benchmark.truth]) and bool(case.references)
+            case = benchmark.case_of(sample.doc, text)  # type: ignore[misc]  # the caller has checked it
+            needs_judge = answer == str(sample.doc[benchmark.data.truth]) and bool(case.references)
             yield ExplainedResponse(path, run, task.task, example, generation, answer, needs_judge, text, case)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
-from medtasks_utils.benchmarks.base import KNOWN_ISSUES, Benchmark
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
@@ -53,9 +54,13 @@ class TaskRun:
     _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict)
 
     @cached_property
-    def benchmark(self) -> Benchmark | None:
-        """The benchmark of the task; None for a task outside this package."""
-        return benchmarks()[self.benchmark_name] if self.benchmark_name else None
+    def benchmark(self) -> Benchmark[Any] | None:
+        """The benchmark of the task, bound to the options of the run; None for a task outside this package."""
+        if self.benchmark_name is None:
+            return None
+        kind = benchmarks()[self.benchmark_name]
+        options = kind.options_class.saved(mapping(self.config.get("dataset_kwargs")))
+        return kind(options, TaskInfo(self.task, self.config.get("dataset_name")))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -79,7 +84,7 @@ class TaskRun:
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score that a classifier reaches on these rows without the question; None if unknown."""
         content = self.metadata.get("content", "")
-        shortcuts = self.benchmark.shortcuts if self.benchmark else None
+        shortcuts = self.benchmark.data.shortcuts if self.benchmark else None
         return most_reached(shortcuts, content, metric) if shortcuts else None
 
     @cached_property
@@ -102,7 +107,7 @@ class TaskRun:
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
-        breakdowns = self.benchmark.breakdowns if self.benchmark else ()
+        breakdowns = self.benchmark.report.breakdowns if self.benchmark else ()
         return {division.name: [division.key(sample.doc) for sample in self.samples] for division in breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
@@ -149,7 +154,7 @@ class TaskRun:
         return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
 
 
-def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | None) -> list[tuple[str, int]]:
+def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark[Any] | None) -> list[tuple[str, int]]:
     """Return a key for each example: a hash, and the number of equal examples before it.
 
     The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
@@ -159,7 +164,7 @@ def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark | 
         documents: the examples of one task, in order.
         benchmark: the benchmark of the task; None for a task outside this package.
     """
-    left_out = {*benchmark.prompt_fields, *benchmark.unsigned_fields, KNOWN_ISSUES} if benchmark else ()
+    left_out = {*benchmark.data.only_in_prompt, *benchmark.data.unsigned, KNOWN_ISSUES} if benchmark else ()
     seen: Counter[str] = Counter()
     keys = []
     for doc in documents:

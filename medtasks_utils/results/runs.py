@@ -123,7 +123,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """
     named = mapping(config.get("metadata")).get("benchmark")
     for benchmark in benchmarks().usable():
-        has_its_name = task == benchmark.default_task or task.startswith(f"{benchmark.name}_")
+        has_its_name = task == benchmark.tasks.default or task.startswith(f"{benchmark.name}_")
         if named == benchmark.name or (has_its_name and not config):
             return benchmark.name
     return None

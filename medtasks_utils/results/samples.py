@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
 
 Row = dict[str, Any]

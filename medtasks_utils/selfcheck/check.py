@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.statistics.metrics import REPLY_METRICS
 
 from .answer_server import Answers, prompt_key, serving
@@ -36,20 +36,17 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
 
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     usable = benchmarks().usable()
-    without_costly = {benchmark.name: benchmark.options.without_costly() for benchmark in usable}
+    without_costly = {benchmark.name: benchmark.options_class.without_costly() for benchmark in usable}
     manager = manager_for(metadata={DATA_KEY: data, **without_costly})
     problems = list(benchmarks().problems)
-    names = list(itertools.chain.from_iterable(benchmark.checked_tasks for benchmark in usable))
+    names = list(itertools.chain.from_iterable(benchmark.tasks.checked for benchmark in usable))
     loaded = manager.load(names)
     tasks = loaded["tasks"]
     answers, examples = _served(tasks, limit)
     results = _run_harness(answers, names, manager, limit, folder)
     scores = []
     for behaviour, reported in results.items():
-        expected = {
-            name: expected_scores(task.benchmark, task.options, examples[name, behaviour])
-            for name, task in tasks.items()
-        }
+        expected = {name: expected_scores(task.benchmark, examples[name, behaviour]) for name, task in tasks.items()}
         if behaviour == "right":
             for name, task in tasks.items():
                 expected[name]["acc"] = 1.0
@@ -68,14 +65,14 @@ def _contradictions(task: Any, computed: ExpectedScores, reported: Mapping[str, 
     """Return a line for each score of a task that is not declared, and for each declared metric without a score."""
     benchmark, task_name = task.benchmark, task.info.name
     known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
-    declared = {metric.name for metric in benchmark.metrics_of(task.info, task.options)}
+    declared = {metric.name for metric in benchmark.reported()}
     lacking = declared - {key.partition(",")[0] for key in reported}
     return [
         *(
-            f"{task_name}: score() returns {name}, but no metric of that name is declared"
+            f"{task_name}: scores() returns {name}, but no metric of that name is declared"
             for name in {*computed} - known
         ),
-        *(f"{task_name}: the metric {name} is declared, but score() never returns it" for name in lacking),
+        *(f"{task_name}: the metric {name} is declared, but scores() never returns it" for name in lacking),
     ]
 
 

@@ -12,7 +12,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import metric_of
-from medtasks_utils.benchmarks.base import UNANSWERED, Benchmark, Example
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.statistics.aggregation import Aggregation, Total
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import ClassTerms
@@ -41,7 +42,7 @@ class KnownAnswer(NamedTuple):
     answer: str
 
 
-def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: str) -> KnownAnswer:
+def known_answer(benchmark: Benchmark[Any], behaviour: str, example: Example, seed: str) -> KnownAnswer:
     """Return the server's response to an example's prompt.
 
     Args:
@@ -51,34 +52,33 @@ def known_answer(benchmark: Benchmark, behaviour: str, example: Example, seed: s
         seed: the seed of the random choices; examples with the same prompt need the same seed, so that they get the
             same response.
     """
-    chance, right = random.Random(seed), str(example[benchmark.truth])
+    chance, right = random.Random(seed), str(example[benchmark.data.truth])
     if behaviour == "malformed":
         return KnownAnswer(chance.choice(["", f"<think>It is {right}"]), "")
-    unsure = benchmark.abstention.answer if benchmark.abstention else ""
+    abstention = benchmark.report.abstention
+    unsure = abstention.answer if abstention else ""
     if behaviour == "unsure" and not unsure:
         return KnownAnswer("<think>I am unsure.</think>", "")
-    choices = [answer for answer in benchmark.answers if answer not in (UNANSWERED, unsure)] or ["1", right]
+    choices = [answer for answer in benchmark.answers if answer != unsure] or ["1", right]
     by_behaviour = {"right": right, "first": choices[0], "random": chance.choice(choices), "unsure": unsure}
     answer = str(by_behaviour[behaviour])
     return KnownAnswer(f"<think>Let me see.</think>\n{benchmark.written % answer}", answer)
 
 
-def expected_scores(
-    benchmark: Benchmark, options: Any, examples: Iterable[tuple[Example, KnownAnswer]]
-) -> ExpectedScores:
+def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example, KnownAnswer]]) -> ExpectedScores:
     """Return the value that each metric of a task must have; None if it must have none."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
     scores: dict[str, list[StratumScore]] = defaultdict(list)
     for example, known in examples:
-        answer = benchmark.content(known.answer, example, options, known.text)
-        scored = benchmark.score(answer, example, options)
+        answer = benchmark.answer(known.answer, example, known.text)
+        scored = benchmark.scores(answer, example)
         of_ending = {  # the server ends every reply with "stop"; the end of an empty reply is unknown
             "cut": 0.0 if any_end_is_known else None,
-            "acc_finished": scored.values["acc"] if known.text else None,
+            "acc_finished": scored["acc"] if known.text else None,
         }
-        for name, score in (scored.values | of_ending).items():
-            scores[name].append((scored.stratum, score))
+        for name, score in (scored | of_ending).items():
+            scores[name].append((benchmark.data.stratum_of(example), score))
     return {
         name: _combined(metric_of(name, benchmark.name).aggregation, of_metric) for name, of_metric in scores.items()
     }

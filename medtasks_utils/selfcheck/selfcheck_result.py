@@ -110,7 +110,7 @@ def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
     values = {score[:4]: score.value for score in scores}
     accuracies = []
     for benchmark in benchmarks().usable():
-        task = benchmark.whole_task or benchmark.default_task
+        task = benchmark.tasks.whole
         key = (task, "acc", DEFAULT_FILTER, behaviour)
         if key in values:
             accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(values[key])}")

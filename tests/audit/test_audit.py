@@ -73,7 +73,7 @@ def item(kind: str, response: str = "So.", **fields: Any) -> Item:
     labels = "physicians" if kind == "days" else ""
     example = {"question": "Q?", "options": list("abcd"), "answer": "So.", "judgement": kind, "labels": labels,
                "category": "lab_test", "note": "N.", "calculator_name": "C"} | fields  # fmt: skip
-    return Item(benchmarks()[names.get(kind, "medcalc_bench")], Sample(0, "", example, [], ["", response], ""), 1)
+    return Item(benchmarks()[names.get(kind, "medcalc_bench")](), Sample(0, "", example, [], ["", response], ""), 1)
 
 
 def audited(case: Item, reply: str) -> tuple[Any, str]:
@@ -120,7 +120,7 @@ def test_unsure_readings_are_doubtful(certainty, strict, flexible, stratum):
     answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
     details: Any = {"flexible-extract": {"certainty": certainty}}
     sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)
-    assert Item(benchmarks()["medmcqa"], sample, 1).stratum == stratum
+    assert Item(benchmarks()["medmcqa"](), sample, 1).stratum == stratum
 
 
 # ---- a run

@@ -85,7 +85,7 @@ def test_a_run_that_is_mostly_wrong_supports_nothing():
 def test_of_repeats_the_most_frequent_answer_counts():
     scores: Any = {"acc": [1.0, 0.0, 0.0]}
     sample = Sample(0, "", {}, [], ["so", "or", "else"], "A", answers={"f": ["A", "B", "B"]}, scores={"f": scores})
-    (vote,) = _votes("run", benchmarks()["medmcqa"], sample, "f")
+    (vote,) = _votes("run", benchmarks()["medmcqa"]().audit, sample, "f")
     assert (vote.answer, vote.response, vote.is_right) == ("B", "or", False)
 
 

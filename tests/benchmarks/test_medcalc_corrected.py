@@ -74,9 +74,9 @@ def test_in_words_only_flexible_reads_it(answer_format):
 def test_with_tools_na_ends_a_conversation():
     tools = {"add_calculator_tool": True}
     for task in (reader(TASK, medcalc_bench=tools), reader(PLAIN, medcalc_bench=tools)):
-        ends = task.benchmark.has_final_answer("<answer>N/A</answer>", task.options)
+        ends = task.benchmark.has_final_answer("<answer>N/A</answer>")
         assert ends == (task.task_name == TASK)
-        assert not task.benchmark.has_final_answer("<answer>…</answer>", task.options)
+        assert not task.benchmark.has_final_answer("<answer>…</answer>")
     assert values("<answer>N/A</answer>", metadata={PLAIN: tools})["turns"] == 1
 
 

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterable
+from dataclasses import fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,29 @@ from commanding import medtasks, one_line
 from given import ROOT, each_row, table
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Abstention, Benchmark, Breakdown, by_field
+from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
+from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import problems_of
 from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
 
-REQUIRED = ("name", "title", "options", "truth", "default_task", "checked_tasks", "repositories", "metrics")
+REQUIRED = ("name", "title", "data", "tasks")
 
 
 def changed(**attributes: Any) -> Any:
-    """A benchmark like MedHallu but for some attributes."""
-    return type("Changed", (MedHallu,), attributes)()
+    """A benchmark like MedHallu but for some attributes, or some facts of its records."""
+    for record in ("data", "report"):
+        facts: Any = getattr(MedHallu, record)
+        known = attributes.keys() & {field.name for field in fields(facts)}
+        attributes[record] = replace(facts, **{name: attributes.pop(name) for name in known})
+    return type("Changed", (MedHallu,), attributes)
 
 
 @pytest.mark.parametrize("attribute", REQUIRED)
 def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkeypatch):
     monkeypatch.delattr(MedHallu, attribute)
-    (problem,) = problems_of(MedHallu(), "medhallu")
+    (problem,) = problems_of(MedHallu, "medhallu")
     assert problem.startswith(f"{attribute} is missing (") and problem.endswith(")")
 
 
@@ -38,7 +44,7 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkey
         ("name is 'medhalu', but it is registered as 'medhallu'", {"name": "medhalu"}),
         ("title is missing (the name as its authors write it)", {"title": ""}),
         ("compared names recal, which is not in metrics (f1, acc, precision, ", {"compared": ("recal",)}),
-        ("headline_metrics names accc,", {"headline_metrics": ("accc",)}),
+        ("report.headline names accc,", {"headline": ("accc",)}),
         ("the breakdown 'kind' names exact", {"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}),
         ("metrics has acc 2 times", {"metrics": (ACC, *MedHallu.metrics)}),
         ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
@@ -56,11 +62,11 @@ def test_what_is_ill_typed_or_contradicts_itself(said, attributes):
 
 def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders():
     assert problems_of(changed(), "medhallu") == []
-    assert len(problems_of(changed(compared=("x", "f1"), headline_metrics=("y", "z")), "medhallu")) == 3
+    assert len(problems_of(changed(compared=("x", "f1"), headline=("y", "z")), "medhallu")) == 3
     lacking = problems_of(changed(name="elsewhere"), "elsewhere")
-    assert [problem.partition(" (")[0] for problem in lacking] == ["tasks is missing", "sample is missing"]
-    (problem,) = problems_of(MedHallu, "medhallu")
-    assert "not an object of a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
+    assert [problem.partition(" is missing")[0] for problem in lacking] == ["tasks.folder", "data.sample"]
+    (problem,) = problems_of(MedHallu(), "medhallu")
+    assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
 
 
 # ---- from the command line
@@ -74,7 +80,7 @@ BROKEN = {
     "unfinished/pubmed.py": "import a_package_that_nobody_has\n",
     "unfinished/half.py": (
         "from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu\n\n\n"
-        "class HalfBench(MedHallu):\n    headline_metrics = ('acccc',)\n\n\nBENCHMARK = HalfBench()\n"
+        "class HalfBench(MedHallu):\n    rewarded = 'acccc'\n\n\nBENCHMARK = HalfBench\n"
     ),
     "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
 }
@@ -102,7 +108,7 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = broken.splitlines()
     assert "\noptions of medmcqa " in ours and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; headline_metrics names acccc, which is not in metrics" in half
+    assert "; rewarded names acccc, which is not in metrics" in half
     assert "acc" in another.out and "pubmed" not in another.errors
     named, misspelt = (one_line(told.errors) for told in failed)
     assert named.count(PUBMED) == 1
@@ -112,29 +118,32 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
 # ---- what benchmarks declare
 
 
-def facts_of(metrics: Iterable[Metric]) -> list[Any]:
-    return [[each.name, each.aggregation.name, each.unit, each.higher_is_better] for each in metrics]
+def facts_of(metric: Metric) -> list[Any]:
+    return [metric.aggregation.name, metric.unit, metric.higher_is_better]
 
 
-def declared(benchmark: Benchmark, attribute: str) -> Any:
-    """An attribute as JSON has it; of options their defaults, of metrics all but their functions."""
-    if attribute == "options":
-        return benchmark.options().model_dump(mode="json")
-    if attribute in ("choose_rows", "not_signed", "leave_out"):
-        return sorted(getattr(benchmark.options, attribute))
-    value = getattr(benchmark.options if attribute == "needs" else benchmark, attribute)
-    if attribute == "metrics":
-        value = facts_of(value)
-    if attribute == "breakdowns":
-        value = [(each.name, each.metrics, each.order) for each in value]
-    return json.loads(json.dumps(value))
+def declared(kind: Any, fact: str) -> Any:
+    """A fact that a benchmark declares: one option, metric or breakdown, or an attribute."""
+    what, _, name = fact.partition(" ")
+    if what == "option":
+        about = kind.options_class.about()[name]._asdict()
+        words = about["needs"] and about["needs"].words
+        changed = {key: value for key, value in about.items() if value != getattr(About(), key)}
+        changed = {key: value for key, value in changed.items() if key not in ("implied_by", "other_name")}
+        return {"default": getattr(kind.options_class(), name), **changed} | ({"needs": words} if words else {})
+    if what == "metric":
+        return next(facts_of(metric) for metric in kind.metrics if metric.name == name)
+    if what == "breakdown":
+        return next((each.metrics, each.order) for each in kind.report.breakdowns if each.name == name)
+    value = attrgetter(fact)(kind)
+    return list(value) if fact == "blanks" else value
 
 
 @each_row("declarations")
-def test_what_prompts_results_and_signatures_depend_on(benchmark, attributes):
-    found = {attribute: declared(benchmarks()[benchmark], attribute) for attribute in attributes}
-    assert found == attributes
+def test_what_prompts_results_and_signatures_depend_on(benchmark, fact, value):
+    assert json.loads(json.dumps(declared(benchmarks()[benchmark], fact))) == value
 
 
 def test_metrics_that_tasks_of_any_benchmark_report():
-    assert facts_of(TOOL_METRICS + REPLY_METRICS + REPEAT_METRICS) == table("metrics_of_any_task")
+    found = [[each.name, *facts_of(each)] for each in TOOL_METRICS + REPLY_METRICS + REPEAT_METRICS]
+    assert found == table("metrics_of_any_task")

@@ -24,7 +24,7 @@ from given import (
 )
 from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
-from medtasks_utils.benchmarks.base import LoadReport
+from medtasks_utils.benchmarks.facts import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.errors import DataError, UsageError
 
@@ -47,7 +47,7 @@ def ids(docs: list[Row]) -> list[str]:
 
 def few_shot(task: Any) -> Any:
     """What few-shot examples are drawn from."""
-    return task.benchmark.load(task.files, task.options, task.info, task.config.fewshot_split, LoadReport())
+    return task.benchmark.load(task.files, task.config.fewshot_split, LoadReport())
 
 
 @each_row("examples")

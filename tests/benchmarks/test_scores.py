@@ -12,10 +12,11 @@ EXAMPLES = {benchmark: examples for benchmark, change, examples in table("exampl
 
 @each_row("scores")
 def test_what_a_response_scores_by_the_strict_reading(name, number, options, response, expected):
-    benchmark, example = benchmarks()[name], EXAMPLES[name][number]
-    settings = benchmark.options(**options)
-    scores = benchmark.score(benchmark.strict(response, example, settings), example, settings)
-    assert json.loads(json.dumps(scores)) == expected
+    kind, example = benchmarks()[name], EXAMPLES[name][number]
+    benchmark = kind(kind.options_class(**options))
+    scores = benchmark.scores(benchmark.strict(response, example), example)
+    found = [scores, benchmark.data.cluster_of(example), benchmark.data.stratum_of(example)]
+    assert json.loads(json.dumps(found)) == expected
 
 
 @each_row("almost_quoted")

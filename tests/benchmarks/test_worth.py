@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,12 @@ def style_known(tmp_path, monkeypatch):
     """Rows of MedHallu, and a reader that errs on the true answers of the first nine and on nothing else."""
     write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
     examples = docs("medhallu", tmp_path / "data")
-    content = content_hash(examples, MEDHALLU.content_fields)
-    in_order = sorted(examples, key=lambda example: json.dumps([example[name] for name in MEDHALLU.content_fields]))
+    content = content_hash(examples, MEDHALLU.data.content)
+    in_order = sorted(examples, key=lambda example: json.dumps([example[name] for name in MEDHALLU.data.content]))
     bits = "".join("01"[is_told(example)] for example in in_order)
     readers = {"answer_text": {"acc": [0.875, 0.8, 0.9], "f1": [0.85, 0.8, 0.9]}, "style": {"acc": [0.9, 0.8, 0.95]}}
     figures = {"parts": {content: {"readers": readers}}, "verdicts": {content: f"{int(bits, 2):x}"}}
-    monkeypatch.setattr(MEDHALLU, "shortcuts", tmp_path / "shortcuts.json")
+    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, shortcuts=tmp_path / "shortcuts.json"))
     (tmp_path / "shortcuts.json").write_text(json.dumps(figures))
     return tmp_path / "data"
 
@@ -73,7 +74,7 @@ def test_verdicts_go_to_their_examples_in_any_order(style_known):
     examples = docs("medhallu", style_known)
     right = [is_told(example) for example in examples]
     for order in (1, -1):
-        assert verdicts(MEDHALLU.shortcuts, examples[::order], MEDHALLU.content_fields) == right[::order]
+        assert verdicts(MEDHALLU.data, examples[::order]) == right[::order]
     assert [example["style"] == "style says the truth" for example in examples] == right
     write_rows([*ROWS[1:], {**ROWS[0], "Ground Truth": "It helps."}], style_known / FILE["medhallu"])
     assert {example["style"] for example in docs("medhallu", style_known)} == {""}, "other rows"
@@ -92,7 +93,7 @@ def test_the_largest_subset_on_which_style_is_at_chance(style_known):
 
 
 def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_known, monkeypatch):
-    figures = measured(MEDHALLU.shortcuts)
+    figures = measured(MEDHALLU.data.shortcuts)
     (content,) = figures["verdicts"]
     monkeypatch.setitem(figures["verdicts"], content, "f" * 20)
     with pytest.raises(DataError, match="no row"):
@@ -137,7 +138,7 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
         parts = {content: {"readers": {"options": {"acc": [value, 0, 1]}}} for content, value in values.items()}
         file = tmp_path / f"{len(known)}.json"
         file.write_text(json.dumps({"parts": parts, "verdicts": {}}))
-        monkeypatch.setattr(benchmark, "shortcuts", file)
+        monkeypatch.setattr(benchmark, "data", replace(benchmark.data, shortcuts=file))
         (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
         return unit.without_question("acc")
 
@@ -154,10 +155,10 @@ def test_known_issues_by_rule(tmp_path, monkeypatch):
     issues = [row["expected"] for row in rows]
     found = docs("medmcqa_openmed", tmp_path)
     assert [example["known_issues"] for example in found] == issues
-    (breakdown,) = (each for each in benchmarks()["medmcqa"].breakdowns if each.name == "label")
+    (breakdown,) = (each for each in benchmarks()["medmcqa"].report.breakdowns if each.name == "label")
     groups = ["doubted" if issue else "not doubted" for issue in issues]
     assert [*map(breakdown.key, found), breakdown.key({})] == [*groups, None]
-    monkeypatch.setattr(MEDHALLU, "content_fields", ())  # as in a benchmark that names none
+    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, content=()))  # as in a benchmark that names none
     assert {example["known_issues"] for example in docs("medhallu")} == {""}
 
 
@@ -171,7 +172,7 @@ def test_physicians_corrections_are_known_issues(tmp_path):
         row["Patient Note"] = row["Patient Note"].replace(" ", "\n")
     corrected.append({**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
-    (breakdown,) = (each for each in benchmarks()["medcalc_bench"].breakdowns if each.name == "label")
+    (breakdown,) = (each for each in benchmarks()["medcalc_bench"].report.breakdowns if each.name == "label")
     for example in docs("medcalc_bench", tmp_path):
         number = example["row_number"]
         found = {name: example[name] for name in ("row_number", "other_label", "known_issues")}
@@ -183,15 +184,16 @@ def test_physicians_corrections_are_known_issues(tmp_path):
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
     benchmark = benchmarks()[name]
-    assert benchmark.shortcuts is not None
-    held = measured(benchmark.shortcuts)
+    file = benchmark.data.shortcuts
+    assert file is not None
+    held = measured(file)
     assert set(held) == {"parts", "verdicts"}
     for part in held["parts"].values():
         assert set(part) == {"task", "options", "n", "source", "measured", "package", "readers"}
     for content, digits in held["verdicts"].items():
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
-    of_all_rows = (benchmark.whole_task or benchmark.default_task, "")
+    of_all_rows = (benchmark.tasks.whole, "")
     (content,) = (content for content, part in held["parts"].items() if (part["task"], part["options"]) == of_all_rows)
-    reached = most_reached(benchmark.shortcuts, content, "acc")
+    reached = most_reached(file, content, "acc")
     assert reached is not None
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()

@@ -204,7 +204,7 @@ def test_help_names_every_task_option_and_flag(capsys):
         assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in benchmarks().values():
-        for option, settings in benchmark.options.model_fields.items():
+        for option, settings in benchmark.options_class.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
     for flag in ("--model", "--use_cache", "--hf_hub_log_args", "--data", "--set"):

@@ -22,7 +22,7 @@ from medtasks_utils.harness.sources import SAMPLE
 MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
 MEDEXQA = ("datasets", "bluesky333/MedExQA")
 MEDHALLU = ("datasets", "UTAustin-AIHealth/MedHallu")
-VERIFIED, V1_2 = (("datasets", MEDCALC_BENCH.repositories[version].name) for version in ("verified", "1.2"))
+VERIFIED, V1_2 = (("datasets", MEDCALC_BENCH.data.repositories[version].name) for version in ("verified", "1.2"))
 SCIBERT = ("models", "allenai/scibert_scivocab_uncased")
 UNUSED = b"no run reads this"
 
@@ -34,8 +34,8 @@ nltk.downloader._downloader._url = os.environ["NLTK_INDEX"]
 if hasattr(nltk, "pathsec"):
     nltk.pathsec.ENFORCE = False
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
-made, sums = CARD.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
-CARD.repositories["corrected"] = made._replace(files=tuple(f._replace(sha256=sums[f.name]) for f in made.files))
+made, sums = CARD.data.repositories["corrected"], json.loads(os.environ["CHECKSUMS"])
+CARD.data.repositories["corrected"] = made._replace(files=tuple(f._replace(sha256=sums[f.name]) for f in made.files))
 """
 
 

@@ -7,7 +7,7 @@ from given import GENERATION_TASKS, table
 from hostile_texts import UNITS, cases, long
 from running import reader
 
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.verdicts import read_verdict

@@ -16,7 +16,8 @@ from local_server import Answer, LocalServer, Request, completion
 from running import Scripted, documents_of, evaluate, model_of, right_answer, samples
 from scripts import in_turn, refusal, together
 
-from medtasks_utils.benchmarks.base import UNANSWERED, order_of
+from medtasks_utils.benchmarks.choices import order_of
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.generations import make_independent, scores_together

@@ -17,7 +17,7 @@ from scipy.stats import sem
 from sklearn import metrics
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import UNANSWERED
+from medtasks_utils.benchmarks.facts import UNANSWERED
 
 FILTERS = ("strict-match", "flexible-extract")
 OF_ENDS = {"cut", "acc_finished"}
@@ -101,8 +101,8 @@ def test_a_limit_of_medexqa_all_takes_from_all_specialties():
 
 def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
     for benchmark in benchmarks().values():
-        for method in ("score", "batch_scorer"):
-            monkeypatch.setattr(type(benchmark), method, Mock(side_effect=AssertionError("scored")))
+        for method in ("scores", "batch_scorer"):
+            monkeypatch.setattr(benchmark, method, Mock(side_effect=AssertionError("scored")))
     for task in ("medhallu", "medexqa_clinical_psychology_logits"):
         result = evaluate(task, lambda doc: 1 if "continuation" in doc else mixed(doc), predict_only=True)
         assert {key.split(",")[0] for key in result["results"][task] if "," in key} <= {"bypass", "bypass_stderr"}

@@ -16,7 +16,7 @@ from medtasks_utils.harness import sources as pinned
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     """A repository with the sample's rows in the card's place, and an empty cache."""
-    monkeypatch.setitem(CARD.repositories, "corrected", REPOSITORY)
+    monkeypatch.setitem(CARD.data.repositories, "corrected", REPOSITORY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with Hub(raw=SERVED) as hub:
@@ -79,4 +79,4 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, da
 
 def test_the_pinned_file_is_the_one_at_hand(shared):
     content = (shared / "data" / "medcalc_bench" / "corrected.csv").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == CARD.repositories["corrected"].files[0].sha256
+    assert hashlib.sha256(content).hexdigest() == CARD.data.repositories["corrected"].files[0].sha256

@@ -137,9 +137,7 @@ def test_tools_are_described_after_a_description_of_ones_own(tmp_path):
 @each_row("filter_contents")
 def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, text, value):
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
-    which = benchmarks()[benchmark]
-    options: Any = which.options.model_validate({})
-    answer = which.content(text, example, options)
+    answer = benchmarks()[benchmark]().answer(text, example)
     assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 

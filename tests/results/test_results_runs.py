@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
@@ -49,7 +49,7 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
         assert len(task.samples) == task.asked == task.available
     alike: list[Row] = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
-    assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"])] == [0, 1, 2, 3]
+    assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"]())] == [0, 1, 2, 3]
 
 
 def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_unanswered(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,7 @@ from running import load
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer
+from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
@@ -39,7 +40,7 @@ def one_too_many(self: Ratio) -> float:
     return float(self.numerators.sum() / (self.denominators.sum() + 1))
 
 
-def unread(self: Any, text: str, example: Any, options: Any) -> Answer:
+def unread(self: Any, text: str, example: Any) -> Answer:
     return Answer(None, text)
 
 
@@ -66,7 +67,7 @@ def test_a_score_that_is_off_is_a_miss(
     replacement,
     blamed,
 ):
-    monkeypatch.setattr(MedExQA, "checked_tasks", ("medexqa",))
+    monkeypatch.setattr(MedExQA, "tasks", replace(MedExQA.tasks, checked=("medexqa",)))
     checked(monkeypatch, "medmcqa", "medexqa", "medhallu")
     monkeypatch.setattr(owner, name, replacement)
     assert main(["selfcheck", "--limit", "4"]) == 1
@@ -81,9 +82,10 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     """A score that nothing declares, a metric that is never given, answers that are right and count as wrong."""
     scores = MedHallu.scores
 
-    def misnamed(self, answer, example, right, **others):
-        others["rewards"] = others.pop("reward")
-        return scores(self, answer, example, 0.0, **others)
+    def misnamed(self, answer, example):
+        found = scores(self, answer, example)
+        found["rewards"] = found.pop("reward")
+        return {**found, "acc": 0.0}
 
     monkeypatch.setattr(MedHallu, "scores", misnamed)
     checked(monkeypatch, "medhallu")
@@ -97,8 +99,8 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     assert missed == [("acc", "right")] * 2
     assert found["problems"] == [
         "broken",
-        "medhallu: score() returns rewards, but no metric of that name is declared",
-        "medhallu: the metric reward is declared, but score() never returns it",
+        "medhallu: scores() returns rewards, but no metric of that name is declared",
+        "medhallu: the metric reward is declared, but scores() never returns it",
     ]
 
 
@@ -115,7 +117,7 @@ def test_a_group_has_no_mean_if_a_task_of_it_has_no_value():
 def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     task = load("medhallu")
     examples = [(example, KnownAnswer(text, "")) for example, text in zip(task.eval_docs, texts, strict=False)]
-    expected = expected_scores(task.benchmark, task.options, examples)
+    expected = expected_scores(task.benchmark, examples)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
 
 
@@ -127,13 +129,13 @@ def test_an_aggregation_of_another_distribution_is_taken_at_its_word(monkeypatch
     monkeypatch.setattr("medtasks_utils.selfcheck.known_answers.metric_of", lambda name, _: Metric(name, Largest()))
     task = load("medhallu")
     examples = [(example, KnownAnswer("", "1")) for example in task.eval_docs]
-    assert expected_scores(task.benchmark, task.options, examples)["acc"] == 1.0
+    assert expected_scores(task.benchmark, examples)["acc"] == 1.0
 
 
 @each_row("known_answers")
 def test_known_answers(name, behaviour, seed, answer, text):
-    benchmark = benchmarks()[name]
-    assert known_answer(benchmark, behaviour, {benchmark.truth: "C"}, seed) == (text, answer)
+    benchmark = benchmarks()[name]()
+    assert known_answer(benchmark, behaviour, {benchmark.data.truth: "C"}, seed) == (text, answer)
 
 
 @each_row("selfcheck_results")

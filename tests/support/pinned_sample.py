@@ -5,7 +5,7 @@ import hashlib
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.harness.sources import SAMPLE
 
-REAL = CARD.repositories["corrected"]
+REAL = CARD.data.repositories["corrected"]
 CONTENT = (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()
 (_FILE,) = REAL.files
 REPOSITORY = REAL._replace(files=(_FILE._replace(sha256=hashlib.sha256(CONTENT).hexdigest()),))

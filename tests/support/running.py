@@ -36,13 +36,12 @@ def documents_of(*task: Any, **metadata: Any) -> list[Row]:
 
 
 def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
-    """One task as :func:`load` makes it; its readings and scores need no options."""
+    """One task as :func:`load` makes it, with the readings and scores of its benchmark."""
     task = load(name, data, **metadata)
-    benchmark, options = task.benchmark, task.options
-    task.strict = lambda text, doc: benchmark.strict(text, doc, options)
-    task.flexible = lambda text, doc: benchmark.flexible(text, doc, options)
-    task.extract = lambda name, text, doc: (task.strict if name == "strict-match" else task.flexible)(text, doc)
-    task.score = lambda doc, answer: benchmark.score(answer, doc, options).values
+    benchmark = task.benchmark
+    task.strict, task.flexible = benchmark.strict, benchmark.flexible
+    task.extract = lambda name, text, doc: benchmark.readers[name](text, doc)
+    task.score = lambda doc, answer: benchmark.scores(answer, doc)
     return task
 
 

@@ -7,29 +7,30 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PositiveInt
 
-from medtasks_utils.benchmarks.base import (
-    Answer,
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Audit, Benchmark
+from medtasks_utils.benchmarks.facts import (
     AuditQuestion,
-    Benchmark,
     Breakdown,
+    Data,
     Example,
     Files,
     LoadReport,
     PinnedFile,
+    ReportFacts,
     Repository,
-    ResponseScores,
     TaskInfo,
+    Tasks,
     by_field,
     doubt_of,
 )
-from medtasks_utils.benchmarks.options import ToolOptions
-from medtasks_utils.benchmarks.tables import Table, find_split, read_split
+from medtasks_utils.benchmarks.options import About, ToolOptions
+from medtasks_utils.benchmarks.tables import Row, find_split, read_split
 from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.absence import states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -63,28 +64,42 @@ _BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,
 
 
 class MedCalcBenchOptions(ToolOptions):
-    """Options of MedCalc-Bench, set under ``medcalc_bench`` in ``--metadata`` or with ``--set``.
+    """Options of MedCalc-Bench, set under ``medcalc_bench`` in ``--metadata`` or with ``--set``."""
 
-    Attributes:
-        dataset_version: verified, 1.2, or corrected (v1.0 with labels corrected by physicians)
-        split: the rows to evaluate on
-        one_shot: show a solved example for the same calculator
-        answer_format: xml (ask for the answer in <answer></answer>) or boxed (in a box)
-        use_think: ask for reasoning in a think block first
-        system_prompt: system message that replaces ours; descriptions of tools are appended
-        per_calculator: maximum number of rows per calculator, in a fixed subset
-    """
-
-    choose_rows = frozenset({"dataset_version", "split", "per_calculator"})
-    aliases: ClassVar = {"version": "dataset_version"}
-
-    dataset_version: Annotated[Literal["verified", "1.2", "corrected"], BeforeValidator(str)] = "verified"
-    split: Literal["test", "train"] = "test"
+    dataset_version: Annotated[
+        Literal["verified", "1.2", "corrected"], BeforeValidator(str), About(chooses_rows=True, other_name="version")
+    ] = "verified"
+    """verified, 1.2, or corrected (v1.0 with labels corrected by physicians)"""
+    split: Annotated[Literal["test", "train"], About(chooses_rows=True)] = "test"
+    """the rows to evaluate on"""
     one_shot: bool = False
+    """show a solved example for the same calculator"""
     answer_format: Literal["xml", "boxed"] = "xml"
+    """xml (ask for the answer in <answer></answer>) or boxed (in a box)"""
     use_think: bool = False
+    """ask for reasoning in a think block first"""
     system_prompt: str | None = None
-    per_calculator: PositiveInt | None = None
+    """system message that replaces ours; descriptions of tools are appended"""
+    per_calculator: Annotated[PositiveInt | None, About(chooses_rows=True)] = None
+    """maximum number of rows per calculator, in a fixed subset"""
+
+    @property
+    def repository_version(self) -> str:
+        """The version of the rows."""
+        return self.dataset_version
+
+    @classmethod
+    def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ``answer_format`` if the environment asked for a box; tags are our default."""
+        return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that do not apply to the corrected rows."""
+        if task.name == "medcalc_bench_corrected" and not self.is_corrected:
+            raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
+        if self.is_corrected and (self.revision or self.split != "test"):
+            raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows; omit them")
+        return []
 
     @property
     def is_corrected(self) -> bool:
@@ -92,33 +107,70 @@ class MedCalcBenchOptions(ToolOptions):
         return self.dataset_version == "corrected"
 
 
-class MedCalcBench(Benchmark):
+class MedCalcBenchAudit(Audit):
+    """An audit of values, whose form depends on the kind of answer."""
+
+    def question(self, example: Example) -> AuditQuestion:
+        """Ask for the value that the response states; for physicians' labels, ``N/A`` is possible too."""
+        kind = KINDS[example["judgement"]]
+        form, pattern = kind.form, kind.pattern
+        if example.get("labels") == "physicians":
+            form = f"{form}; or {NOT_AVAILABLE} if it says that the note lacks what is needed"
+            pattern = f"{pattern}|{NOT_AVAILABLE}"
+        return AuditQuestion(form, pattern, example["question"])
+
+    def values_of(self, answer: str, example: Example) -> list[Any]:
+        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it cannot be read."""
+        if answer.upper() == NOT_AVAILABLE:
+            return [NOT_AVAILABLE]
+        with suppress(ValueError):
+            return [float(answer)]
+        value = self.benchmark.value(answer.lower(), example)
+        shown = [float(answer[:-1])] if re.fullmatch(f"{NUMBER}%", answer) else []
+        return [number for number in (value, *shown) if number is not None]
+
+    def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
+        """Return whether two values are the same answer.
+
+        Numbers may differ by a relative 1e-6; decimals that answer ``example``, by 5 %, the tolerance of the labels.
+        """
+        if not (isinstance(value, float) and isinstance(other, float)):
+            return bool(value == other)
+        has_tolerance = example is not None and example["judgement"] == "decimal"
+        return math.isclose(value, other, rel_tol=0.05 if has_tolerance else 1e-6)
+
+
+class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     """``medcalc_bench`` and its variants. Answers are numbers, scores, dates, gestational ages or ``N/A``."""
 
     name = "medcalc_bench"
     title = "MedCalc-Bench"
-    options = MedCalcBenchOptions
-    truth = "shown_truth"
-    written = "<answer>%s</answer>"
-    default_task = "medcalc_bench"
-    shown_fields = ("note", "question")
-    kinds = ("decimal", "integer", "date", "weeks_days")
-    checked_tasks = ("medcalc_bench", "medcalc_bench_corrected")
-    repositories = {
-        "verified": Repository("nsk7153/MedCalc-Bench-Verified", "591157b3343b4dda247294f9d929da4c75026fa8"),
-        "1.2": Repository("ncbi/MedCalc-Bench-v1.2", "acb17912657c084f5bf08b8fd029812f84630497"),
-        "corrected": Repository(
-            "junzeye/validate-medcalc-labels",
-            "b6f0416858f0b1cbb6dcb2ff93214275d0276c49",
-            files=(
-                PinnedFile(
-                    "data/medcalc_v1_corrected.csv",
-                    "f6db9ab8b7bba365f7a0c30127aea0284446fe0269e8f72a7f34e8c52506ce97",
-                    "corrected.csv",
+    data = Data(
+        repositories={
+            "verified": Repository("nsk7153/MedCalc-Bench-Verified", "591157b3343b4dda247294f9d929da4c75026fa8"),
+            "1.2": Repository("ncbi/MedCalc-Bench-v1.2", "acb17912657c084f5bf08b8fd029812f84630497"),
+            "corrected": Repository(
+                "junzeye/validate-medcalc-labels",
+                "b6f0416858f0b1cbb6dcb2ff93214275d0276c49",
+                files=(
+                    PinnedFile(
+                        "data/medcalc_v1_corrected.csv",
+                        "f6db9ab8b7bba365f7a0c30127aea0284446fe0269e8f72a7f34e8c52506ce97",
+                        "corrected.csv",
+                    ),
                 ),
             ),
-        ),
-    }
+        },
+        truth="shown_truth",
+        shown=("note", "question"),
+        content=("calculator_id", "note", "question", "shown_truth"),
+        only_in_prompt=("example_note", "example_question", "example_explanation", "example_answer"),
+        unsigned=("other_label",),
+        cluster="note",
+        stratum="calculator_name",
+        shortcuts=Path(__file__).with_name("shortcuts.json"),
+    )
+    tasks = Tasks(default="medcalc_bench", checked=("medcalc_bench", "medcalc_bench_corrected"))
     metrics = (
         ACC,
         Metric("acc_by_calculator", BY_STRATUM),
@@ -127,88 +179,74 @@ class MedCalcBench(Benchmark):
         *TOOL_METRICS,
         *(Metric(f"acc_{category}") for category in CATEGORIES),
     )
-    breakdowns = (
-        Breakdown("category", by_field("category")),
-        Breakdown("calculator", by_field("calculator_name")),
-        Breakdown("label", lambda example: doubt_of(example) if example.get("other_label") else None),
+    report = ReportFacts(
+        breakdowns=(
+            Breakdown("category", by_field("category")),
+            Breakdown("calculator", by_field("calculator_name")),
+            Breakdown("label", lambda example: doubt_of(example) if example.get("other_label") else None),
+        ),
+        marks={"tool_errors": "a tool call failed"},
     )
-    cluster = "note"
-    stratum = "calculator_name"
-    prompt_fields = ("example_note", "example_question", "example_explanation", "example_answer")
-    unsigned_fields = ("other_label",)
-    content_fields = ("calculator_id", "note", "question", "shown_truth")
-    shortcuts = Path(__file__).with_name("shortcuts.json")
+    written = "<answer>%s</answer>"
+    blanks = {
+        kind: {"judgement": kind, "calculator_id": -1, "note": "", "question": ""}
+        for kind in ("decimal", "integer", "date", "weeks_days")
+    }
     packages = ("simpleeval",)
-    marks = {"tool_errors": "a tool call failed"}
+    audit_class = MedCalcBenchAudit
 
-    def check(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[str]:
-        """Raise UsageError for options that do not apply to the corrected rows."""
-        if task.name == "medcalc_bench_corrected" and not options.is_corrected:
-            raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
-        if options.is_corrected and (options.revision or options.split != "test"):
-            raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows; omit them")
-        return []
-
-    def metrics_of(self, task: TaskInfo, options: MedCalcBenchOptions) -> list[Metric]:
+    def reported(self) -> list[Metric]:
         """Return all metrics; those on ``N/A`` only for the corrected rows, and those on tools only with tools."""
+        options = self.options
         left_out = (() if options.is_corrected else OF_ABSTAINING) + (() if options.tools else TOOL_METRICS)
         return [metric for metric in self.metrics if metric not in left_out]
 
     # ---- rows
 
-    def repository(self, options: MedCalcBenchOptions) -> Repository:
-        """Return the repository of ``dataset_version``."""
-        return self.repositories[options.dataset_version]
-
-    def load(
-        self, files: Files, options: MedCalcBenchOptions, task: TaskInfo, split: str, report: LoadReport
-    ) -> list[Example]:
+    def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the split; ``one_shot`` and ``per_calculator`` apply only to the evaluated split."""
-        folder = _inside(files.folder(self.repository(options)), options.dataset_version)
+        options = self.options
+        folder = _inside(files.folder(self.repository), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)
-        examples = self.examples(read_split(folder, *names), options, report)
+        examples = self.examples(read_split(folder, *names), report)
         if split != options.split:
             return examples
         if options.per_calculator is not None:
             examples = [examples[place] for place in sorted(in_turn(examples, options.per_calculator))]
         if options.one_shot:
             # Every version uses Verified's solved examples, since v1.2 and the corrected rows have none.
-            verified = _inside(files.folder(self.repositories["verified"]), "verified")
+            verified = _inside(files.folder(self.data.repositories["verified"]), "verified")
             add_solved_examples(examples, read_split(verified, "one_shot"))
-        place = files.cached(self.repositories["corrected"])  # physicians' labels are optional, so not downloaded
+        place = files.cached(self.data.repositories["corrected"])  # physicians' labels are optional, not downloaded
         if place and find_split(place, *_CORRECTED) and not options.is_corrected:
             add_other_labels(examples, read_split(place, *_CORRECTED))
         return examples
 
-    def examples(self, table: Table, options: MedCalcBenchOptions, report: LoadReport) -> list[Example]:
-        """Convert the rows, and leave out those without a note or a question."""
-        return report.with_text(table.made(partial(example_of, options.is_corrected)), "note", "question")
+    def example(self, row: Row) -> Example:
+        """Convert a row to an example; raise ValueError for an unknown calculator or a label that cannot be read."""
+        return example_of(self.options.is_corrected, row)
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return indices that cover all calculators evenly, since the rows are sorted by calculator."""
         return sorted(in_turn(examples)[:limit])
 
-    def blank_example(self, kind: str) -> Example:
-        """Return an example that has only a kind of answer, and no note or question."""
-        return {"judgement": kind, "calculator_id": -1, "note": "", "question": ""}
-
-    def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``answer_format`` if the environment asked for a box; tags are our default."""
-        return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
-
-    def issues_of(self, example: Example) -> list[str]:
-        """Return an issue if the physicians' value would be scored as wrong against the benchmark's label."""
-        other = example.get("other_label")
-        return [CORRECTED] if other and other["differs"] else []
+    def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
+        """Return the issues of each example, also that the physicians' value would be scored as wrong."""
+        issues = super().known_issues(examples)
+        for example, of_example in zip(examples, issues, strict=True):
+            other = example.get("other_label")
+            if other and other["differs"]:
+                of_example.append(CORRECTED)
+        return issues
 
     # ---- reading
 
-    def value(self, content: str, example: Example, options: MedCalcBenchOptions) -> Any:
+    def value(self, content: str, example: Example) -> Any:
         """Return the value that the authors' scorer reads in the content of a tag or box, or None.
 
         For corrected rows, ``N/A`` is a value too.
         """
-        if options.is_corrected and states_not_available(content):
+        if self.options.is_corrected and states_not_available(content):
             return NOT_AVAILABLE
         return KINDS[example["judgement"]].strict(content)
 
@@ -216,26 +254,26 @@ class MedCalcBench(Benchmark):
         """Return a value in the form of its kind."""
         return str(value) if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
 
-    def strict(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
+    def strict(self, text: str, example: Example) -> Answer:
         """Read the answer by the authors' rule in the requested form: the answer tag or the box."""
-        form, content = _contents(text, options)[0]
-        return self.content(content or "", example, options, text, form)
+        form, content = self._contents(text)[0]
+        return self.answer(content or "", example, text, form)
 
-    def flexible(self, text: str, example: Example, options: MedCalcBenchOptions) -> Answer:
+    def flexible(self, text: str, example: Example) -> Answer:
         """Read an answer of any usual form, in the tag, in the box, or clearly stated without them."""
-        reading = self.read(text, example, options)
+        reading = self.read(text, example)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own_text = without_continuation(text)
-        filled = (pair for pair in _contents(own_text, options) if pair[1] is not None)
+        filled = (pair for pair in self._contents(own_text) if pair[1] is not None)
         form, content = next(filled, ("statement", None))
         if value is None and content and _BEGINS_WITH_A_NUMBER.match(content):
             # This is, for example, a range, of which the authors' rule reads the upper end.
-            value, found_by, certainty = self.value(content, example, options), form, 0.5
-        if options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
+            value, found_by, certainty = self.value(content, example), form, 0.5
+        if self.options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
             value, found_by, certainty = NOT_AVAILABLE, form, 1.0
         return Answer(value, text, self.shown(value, example), found_by, certainty, reading.words)
 
-    def read(self, text: str, example: Example, options: MedCalcBenchOptions) -> Reading:
+    def read(self, text: str, example: Example) -> Reading:
         """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
 
         If think tags do not pair up, only the content of the last answer tag is read, if there is one.
@@ -251,72 +289,42 @@ class MedCalcBench(Benchmark):
             return read_value(weighed, "decimal")
         return age._replace(value=7 * age.value[0] + age.value[1])
 
-    def has_final_answer(self, text: str, options: MedCalcBenchOptions) -> bool:
+    def has_final_answer(self, text: str) -> bool:
         """Return True if a reply has, in the requested form, a text with a digit or, for corrected rows, ``N/A``."""
-        content = _contents(final_text(text), options)[0][1] or ""
-        return re.search(r"\d", content) is not None or (options.is_corrected and states_not_available(content))
+        content = self._contents(final_text(text))[0][1] or ""
+        return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 
-    def audit_question(self, example: Example) -> AuditQuestion:
-        """Ask for the value that the response states; for physicians' labels, ``N/A`` is possible too."""
-        kind = KINDS[example["judgement"]]
-        form, pattern = kind.form, kind.pattern
-        if example.get("labels") == "physicians":
-            form = f"{form}; or {NOT_AVAILABLE} if it says that the note lacks what is needed"
-            pattern = f"{pattern}|{NOT_AVAILABLE}"
-        return AuditQuestion(form, pattern, example["question"])
+    def _contents(self, text: str) -> list[tuple[str, str | None]]:
+        """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
 
-    def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it cannot be read."""
-        if answer.upper() == NOT_AVAILABLE:
-            return [NOT_AVAILABLE]
-        with suppress(ValueError):
-            return [float(answer)]
-        value = self.value(answer.lower(), example, self.options())
-        shown = [float(answer[:-1])] if re.fullmatch(f"{NUMBER}%", answer) else []
-        return [number for number in (value, *shown) if number is not None]
-
-    def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
-        """Return whether two values are the same answer; numbers may differ by a relative 1e-6.
-
-        Args:
-            value: a value.
-            other: the other value.
-            example: the example that both answer, if decimals may differ by 5 %, the tolerance of the labels.
+        Both follow the reasoning. If think tags do not pair up, the last closed answer tag of the whole text counts, as
+        in the parser of the defining environment.
         """
-        if not (isinstance(value, float) and isinstance(other, float)):
-            return bool(value == other)
-        has_tolerance = example is not None and example["judgement"] == "decimal"
-        return math.isclose(value, other, rel_tol=0.05 if has_tolerance else 1e-6)
+        final = final_text(text)
+        tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)
+        contents = [("tag", tag), ("box", None if box is None else unwrap(box))]
+        return contents[::-1] if self.options.answer_format == "boxed" else contents
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedCalcBenchOptions) -> ResponseScores:
+    def is_right(self, value: Any, example: Example) -> bool:
+        """Return True for a value within the label's limits, or ``N/A`` where the label is."""
+        return is_right(value, example)
+
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc``, also by calculator and category, ``answered`` and, for corrected rows, metrics of ``N/A``."""
-        right = float(is_right(answer.value, example))
-        others: dict[str, Score] = {
-            f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES
-        }
-        if options.is_corrected:
+        scores = super().scores(answer, example)
+        right = scores["acc_by_calculator"] = scores["acc"]
+        scores |= {f"acc_{name}": right if example["category"] == name else None for name in CATEGORIES}
+        if self.options.is_corrected:
             is_answerable = example["ground_truth"] != NOT_AVAILABLE
-            others["acc_answerable"] = right if is_answerable else None
-            others["acc_unanswerable"] = None if is_answerable else right
-            others["na_rate"] = float(answer.value == NOT_AVAILABLE)
-        return self.scores(answer, example, right, acc_by_calculator=right, **others)
+            scores["acc_answerable"] = right if is_answerable else None
+            scores["acc_unanswerable"] = None if is_answerable else right
+            scores["na_rate"] = float(answer.value == NOT_AVAILABLE)
+        return scores
 
 
-BENCHMARK = MedCalcBench()
-
-
-def _contents(text: str, options: MedCalcBenchOptions) -> list[tuple[str, str | None]]:
-    """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
-
-    Both follow the reasoning. If think tags do not pair up, the last closed answer tag of the whole text counts, as in
-    the parser of the defining environment.
-    """
-    final = final_text(text)
-    tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)
-    contents = [("tag", tag), ("box", None if box is None else unwrap(box))]
-    return contents[::-1] if options.answer_format == "boxed" else contents
+BENCHMARK = MedCalcBench
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 
-from medtasks_utils.benchmarks.base import Example
+from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.writing import one_line

@@ -5,28 +5,29 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from medtasks_utils.benchmarks.base import (
+from medtasks_utils.benchmarks.answers import Answer, BatchScorer
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.facts import (
     BY_DOUBT,
-    Answer,
-    BatchScorer,
     Breakdown,
-    ChoiceBenchmark,
+    Data,
     Example,
     Files,
     LoadReport,
+    ReportFacts,
     Repository,
     Resource,
-    ResponseScores,
-    TaskInfo,
+    Tasks,
     by_field,
 )
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
-from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS, letter_of
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.aggregation import MACRO, TOTAL
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.scores import Score
 
 from .authors import authors_answer, misspelt_option, only_letter
 from .explanations import Explanations, case_of, references, scored
@@ -40,17 +41,28 @@ _GUESSED = 0.5
 _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage")
 
 
-class MedExQA(ChoiceBenchmark):
+def _resources() -> Sequence[Resource]:
+    """Return the downloads that the explanation metrics need."""
+    from .metrics import bertscore, meteor
+
+    return (*meteor.RESOURCES, bertscore.SCIBERT)
+
+
+class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     """``medexqa_<specialty>``, whose YAML names the specialty in ``dataset_name``, and ``medexqa_all``."""
 
     name = "medexqa"
     title = "MedExQA"
-    options = MedExQAOptions
-    written = "The answer is %s."
-    default_task = "medexqa"
-    whole_task = "medexqa_all"
-    checked_tasks = ("medexqa", "medexqa_all")
-    repositories = {"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")}
+    data = Data(
+        repositories={"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")},
+        truth="answer_letter",
+        shown=("question", "options"),
+        content=("question", "options", "answer_letter"),
+        stratum="specialty",
+        shortcuts=Path(__file__).with_name("shortcuts.json"),
+        resources=_resources,
+    )
+    tasks = Tasks(default="medexqa", whole="medexqa_all", checked=("medexqa", "medexqa_all"))
     metrics = (
         Metric("macro_acc", MACRO),
         ACC,
@@ -59,52 +71,28 @@ class MedExQA(ChoiceBenchmark):
         Metric("answer_accuracy", unit="points"),
         Metric("judge_failures", TOTAL, unit="count", higher_is_better=False),
     )
-    headline_metrics = ("explanation",)
-    compared = ("macro_acc", "acc", "combined", "explanation")
-    breakdowns = (Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")), BY_DOUBT)
-    stratum = "specialty"
-    shortcuts = Path(__file__).with_name("shortcuts.json")
+    report = ReportFacts(
+        headline=("explanation",),
+        compared=("macro_acc", "acc", "combined", "explanation"),
+        breakdowns=(Breakdown("specialty", by_field("specialty"), ("acc", "combined", "explanation")), BY_DOUBT),
+        marks={"judge_failures": "the judge failed"},
+    )
+    written = "The answer is %s."
     packages = ("thefuzz", "rapidfuzz")
-    marks = {"judge_failures": "the judge failed"}
     case_of = staticmethod(case_of)
 
-    def check(self, task: TaskInfo, options: MedExQAOptions) -> list[str]:
-        """Raise UsageError for options that do not apply to the task; warn about weights that do not sum to 1."""
-        useless = {"specialty", "seed"} & options.model_fields_set
-        if task.subset and useless:
-            raise UsageError(
-                f"{task.name} has one specialty: {' and '.join(sorted(useless))} cannot apply to it; use the task "
-                "medexqa_all to choose specialties, or name tasks such as medexqa_be"
-            )
-        if options.vary_order and not task.generates:
-            raise UsageError(
-                f"{task.name}: vary_order applies only to generated answers, but this task compares log-likelihoods"
-            )
-        total = options.mcq_weight + options.explanation_weight
-        if abs(total - 1) < 1e-9:
-            return []
-        return [f"mcq_weight and explanation_weight sum to {total:g}, not 1; the metric combined uses them unchanged"]
-
-    def metrics_of(self, task: TaskInfo, options: MedExQAOptions) -> list[Metric]:
+    def reported(self) -> list[Metric]:
         """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""
         names = {"acc", "answered", "answer_accuracy"}
-        if task.subset is None:
+        if self.task.subset is None:
             names.add("macro_acc")
-        if _scores_explanations(options, task):
-            names.update(scored(options))
+        if self._scores_explanations:
+            names.update(scored(self.options))
         return [metric for metric in self.metrics if metric.name in names]
-
-    def resources(self) -> Sequence[Resource]:
-        """Return the downloads that the explanation metrics need."""
-        from .metrics import bertscore, meteor
-
-        return (*meteor.RESOURCES, bertscore.SCIBERT)
 
     # ---- rows
 
-    def load(
-        self, files: Files, options: MedExQAOptions, task: TaskInfo, split: str, report: LoadReport
-    ) -> list[Example]:
+    def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the task's specialties.
 
         Examples to evaluate on are shuffled by ``seed`` if they are of several specialties; without a seed, the
@@ -113,19 +101,20 @@ class MedExQA(ChoiceBenchmark):
         Raises:
             DataError: if a specialty has no rows, since a macro average over the others would look complete.
         """
-        folder = files.folder(self.repository(options))
-        names = (task.subset,) if task.subset else options.specialty
+        options = self.options
+        folder = files.folder(self.repository)
+        names = (self.task.subset,) if self.task.subset else options.specialty
         parts = []
         for specialty in SPECIALTIES:
             if specialty.name in names:
                 stem = f"{specialty.stem}_{split}"
                 table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
-                parts.append(self.examples(table, options, report, specialty, split))
+                parts.append(_examples(table, specialty, split))
         examples = list(chain.from_iterable(parts))
         if split != options.split:
             return examples
         without = sum(not references(example) for example in examples)
-        if without and _scores_explanations(options, task):
+        if without and self._scores_explanations:
             report.remarks.append(
                 "examples without a reference explanation (they get no explanation score): "
                 f"{without} of {len(examples)}"
@@ -136,23 +125,13 @@ class MedExQA(ChoiceBenchmark):
             random.Random(options.seed).shuffle(examples)
         return examples
 
-    def examples(
-        self,
-        table: Table,
-        options: MedExQAOptions,
-        report: LoadReport,
-        specialty: Specialty = SPECIALTIES[0],
-        split: str = "test",
-    ) -> list[Example]:
-        """Convert the rows of one specialty."""
-        return [
-            {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
-            for index, example in enumerate(table.made(_example))
-        ]
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Convert rows of which it is not known which specialty they are of, as if they were of the first."""
+        return _examples(table, SPECIALTIES[0], "test")
 
     # ---- reading
 
-    def strict(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
+    def strict(self, text: str, example: Example) -> Answer:
         """Read the answer by the authors' rules; a blank response is unanswered."""
         final = final_text(text)
         if not final.strip():
@@ -160,13 +139,13 @@ class MedExQA(ChoiceBenchmark):
         letter, rule = authors_answer(final, example["options"])
         return Answer(letter, text, found_by=rule)
 
-    def flexible(self, text: str, example: Example, options: MedExQAOptions) -> Answer:
+    def flexible(self, text: str, example: Example) -> Answer:
         """Read the letter that the response chooses.
 
         If no candidate is found, the letter that the authors' rules read counts if the text has no other letter.
         If this gives no answer, or if no row matches a candidate, a choice that the response almost quotes counts.
         """
-        reading = self.read(text, example, options)
+        reading = self.read(text, example)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
             return Answer(
                 reading.value, text, found_by=self.found_by(reading), certainty=reading.certainty, words=reading.words
@@ -179,38 +158,44 @@ class MedExQA(ChoiceBenchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedExQAOptions) -> ResponseScores:
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc`` (0 or 1, also as ``macro_acc``), ``answer_accuracy`` (0 or 100) and ``answered``."""
-        right = answer.value == example["answer_letter"]
-        return self.scores(answer, example, right, answer_accuracy=100.0 * right, macro_acc=float(right))
+        right = float(self.is_right(answer.value, example))
+        return {**super().scores(answer, example), "answer_accuracy": 100.0 * right, "macro_acc": right}
 
-    def batch_scorer(
-        self, options: MedExQAOptions, task: TaskInfo, examples: Sequence[Example] | None = None, processes: int = 1
-    ) -> BatchScorer | None:
+    @property
+    def _scores_explanations(self) -> bool:
+        """True if a metric or a judge scores explanations in this task."""
+        return self.task.generates and bool(self.options.lexical_metrics or self.options.judges)
+
+    def batch_scorer(self, examples: Sequence[Example] | None = None, processes: int = 1) -> BatchScorer | None:
         """Return the scorer of explanations; None if they are not scored, or no example has a reference.
 
         Raises:
             DataError: if a judge is asked for, but no example has a reference.
             MedtasksError: if a metric or the judge cannot be used.
         """
-        if not _scores_explanations(options, task):
+        if not self._scores_explanations:
             return None
         if examples is None or any(map(references, examples)):
-            return Explanations(options, task.name, processes)
-        if options.judges:
+            return Explanations(self.options, self.task.name, processes)
+        if self.options.judges:
             raise DataError(
-                f"{task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "
+                f"{self.task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "
                 "use_judge out, or use rows with explanations"
             )
         return None
 
 
-BENCHMARK = MedExQA()
+BENCHMARK = MedExQA
 
 
-def _scores_explanations(options: MedExQAOptions, task: TaskInfo) -> bool:
-    """Return True if a metric or a judge scores explanations in this task."""
-    return task.generates and bool(options.lexical_metrics or options.judges)
+def _examples(table: Table, specialty: Specialty, split: str) -> list[Example]:
+    """Convert the rows of one specialty."""
+    return [
+        {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
+        for index, example in enumerate(table.made(_example))
+    ]
 
 
 def _example(row: Row) -> Example:

@@ -5,7 +5,8 @@ The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the
 
 from collections.abc import Collection, Mapping, Sequence
 
-from medtasks_utils.benchmarks.base import Answer, Example
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge

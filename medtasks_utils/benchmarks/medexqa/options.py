@@ -3,11 +3,14 @@
 import re
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_validator
 
-from medtasks_utils.benchmarks.base import ChoiceOptions
+from medtasks_utils.benchmarks.choices import ChoiceOptions
+from medtasks_utils.benchmarks.facts import TaskInfo
+from medtasks_utils.benchmarks.options import About, any_of
+from medtasks_utils.errors import UsageError
 from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
 
 from .metrics import DEFAULT_BERTSCORE_MODEL, METRICS
@@ -32,8 +35,6 @@ SPECIALTIES = (
 )
 
 _WEIGHTS = ("mcq_weight", "explanation_weight")
-_OF_JUDGE = ("judge_mode", "judge_model", "judge_base_url", "judge_api_key_env", "judge_concurrency", "judge_cache",
-             "judge_max_tokens")  # fmt: skip
 
 
 def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "") -> tuple[str, ...]:
@@ -67,66 +68,61 @@ _BY_METRIC = {
 _specialties = partial(_chosen, _BY_SPECIALTY, default="all")
 
 
+_EXPLAINED = any_of(use_explanations=True)
+_OF_EXPLANATIONS = About(needs=_EXPLAINED)
+# The metrics and the judge cover the following options in signatures of their own.
+_OF_BERTSCORE = About(is_signed=False, needs=any_of(explanation_metrics="bertscore"))
+_OF_JUDGE = About(is_signed=False, needs=any_of(use_judge=True))
+_CHOOSES_ROWS = About(chooses_rows=True)
+
+
 class MedExQAOptions(ChoiceOptions):
-    """Options of MedExQA, set under ``medexqa`` in ``--metadata`` or with ``--set``.
+    """Options of MedExQA, set under ``medexqa`` in ``--metadata`` or with ``--set``."""
 
-    Attributes:
-        specialty: for medexqa_all, one or more codes, names or file stems, or ALL
-        split: the rows to evaluate on
-        use_think: ask for reasoning in a think block first
-        use_explanations: score the explanations too
-        explanation_metrics: one or more of rougeL, bleu, meteor, bertscore, or all; with use_judge, only if set
-        mcq_weight: weight of answer_accuracy in combined
-        explanation_weight: weight of explanation in combined
-        bertscore_model: hub repository, or a folder with the model
-        bertscore_device: cpu, cuda, mps, or auto for the best available
-        bertscore_batch_size: maximum number of texts to embed together
-        seed: for medexqa_all, shuffle the rows of all specialties with this seed
-        use_judge: let a judge score the explanations
-        judge_mode: the judge, g-eval or factscore; required with use_judge
-        judge_model: name of the judging model at the endpoint
-        judge_base_url: base URL of the judge's endpoint, which must be OpenAI-compatible
-        judge_api_key_env: name of the environment variable with the endpoint's API key
-        judge_concurrency: maximum number of concurrent requests to the judge, over all processes
-        judge_cache: file that caches the judge's replies
-        judge_max_tokens: maximum number of tokens in a judge's reply, including its reasoning
-        use_coverage: for factscore, also verify the references' claims against the explanation
-    """
-
-    choose_rows = frozenset({"specialty", "seed", "split"})
-    costly: ClassVar = {"use_explanations": frozenset({"explanation_metrics", "use_judge"})}
-    needs: ClassVar = {
-        **dict.fromkeys(("explanation_metrics", *_WEIGHTS, "use_judge"), "use_explanations=true"),
-        **dict.fromkeys(
-            ("bertscore_model", "bertscore_device", "bertscore_batch_size"), "explanation_metrics=bertscore"
-        ),
-        **dict.fromkeys(_OF_JUDGE, "use_judge=true"),
-        "use_coverage": "judge_mode=factscore",
-    }
-    # The metrics and the judge cover these options in signatures of their own.
-    not_signed = ChoiceOptions.not_signed | {"use_explanations", *needs}.difference(_WEIGHTS)
-    needs |= ChoiceOptions.needs
-
-    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialties)] = Field(("ALL",), validate_default=True)
-    split: Literal["test", "dev"] = "test"
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialties), _CHOOSES_ROWS] = Field(
+        ("ALL",), validate_default=True
+    )
+    """for medexqa_all, one or more codes, names or file stems, or ALL"""
+    split: Annotated[Literal["test", "dev"], _CHOOSES_ROWS] = "test"
+    """the rows to evaluate on"""
     use_think: bool = False
-    use_explanations: bool = True
-    explanation_metrics: Annotated[tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC))] = tuple(METRICS)
-    mcq_weight: Weight = 0.5
-    explanation_weight: Weight = 0.5
-    bertscore_model: str = DEFAULT_BERTSCORE_MODEL
-    bertscore_device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
-    bertscore_batch_size: PositiveInt = 64
-    seed: int | None = None
-    use_judge: bool = False
-    judge_mode: Annotated[str, AfterValidator(judge_name)] | None = None
-    judge_model: str = DEFAULT_MODEL
-    judge_base_url: str | None = None
-    judge_api_key_env: str | None = None
-    judge_concurrency: PositiveInt = 16
-    judge_cache: str | None = None
-    judge_max_tokens: PositiveInt = 4096
-    use_coverage: bool = False
+    """ask for reasoning in a think block first"""
+    use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
+    """score the explanations too"""
+    explanation_metrics: Annotated[
+        tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC)), About(is_signed=False, needs=_EXPLAINED)
+    ] = tuple(METRICS)
+    """one or more of rougeL, bleu, meteor, bertscore, or all; with use_judge, only if set"""
+    mcq_weight: Annotated[Weight, _OF_EXPLANATIONS] = 0.5
+    """weight of answer_accuracy in combined"""
+    explanation_weight: Annotated[Weight, _OF_EXPLANATIONS] = 0.5
+    """weight of explanation in combined"""
+    bertscore_model: Annotated[str, _OF_BERTSCORE] = DEFAULT_BERTSCORE_MODEL
+    """hub repository, or a folder with the model"""
+    bertscore_device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$"), _OF_BERTSCORE] = "auto"
+    """cpu, cuda, mps, or auto for the best available"""
+    bertscore_batch_size: Annotated[PositiveInt, _OF_BERTSCORE] = 64
+    """maximum number of texts to embed together"""
+    seed: Annotated[int | None, _CHOOSES_ROWS] = None
+    """for medexqa_all, shuffle the rows of all specialties with this seed"""
+    use_judge: Annotated[bool, About(is_signed=False, needs=_EXPLAINED)] = False
+    """let a judge score the explanations"""
+    judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
+    """the judge, g-eval or factscore; required with use_judge"""
+    judge_model: Annotated[str, _OF_JUDGE] = DEFAULT_MODEL
+    """name of the judging model at the endpoint"""
+    judge_base_url: Annotated[str | None, _OF_JUDGE] = None
+    """base URL of the judge's endpoint, which must be OpenAI-compatible"""
+    judge_api_key_env: Annotated[str | None, _OF_JUDGE] = None
+    """name of the environment variable with the endpoint's API key"""
+    judge_concurrency: Annotated[PositiveInt, _OF_JUDGE] = 16
+    """maximum number of concurrent requests to the judge, over all processes"""
+    judge_cache: Annotated[str | None, _OF_JUDGE] = None
+    """file that caches the judge's replies"""
+    judge_max_tokens: Annotated[PositiveInt, _OF_JUDGE] = 4096
+    """maximum number of tokens in a judge's reply, including its reasoning"""
+    use_coverage: Annotated[bool, About(is_signed=False, needs=any_of(judge_mode="factscore"))] = False
+    """for factscore, also verify the references' claims against the explanation"""
 
     @model_validator(mode="before")
     @classmethod
@@ -142,6 +138,23 @@ class MedExQAOptions(ChoiceOptions):
         if self.judges and self.judge_mode is None:
             raise ValueError(f"use_judge needs judge_mode; set it to {' or '.join(JUDGES)}")
         return self
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that do not apply to the task; warn about weights that do not sum to 1."""
+        useless = {"specialty", "seed"} & self.model_fields_set
+        if task.subset and useless:
+            raise UsageError(
+                f"{task.name} has one specialty: {' and '.join(sorted(useless))} cannot apply to it; use the task "
+                "medexqa_all to choose specialties, or name tasks such as medexqa_be"
+            )
+        if self.vary_order and not task.generates:
+            raise UsageError(
+                f"{task.name}: vary_order applies only to generated answers, but this task compares log-likelihoods"
+            )
+        total = self.mcq_weight + self.explanation_weight
+        if abs(total - 1) < 1e-9:
+            return []
+        return [f"mcq_weight and explanation_weight sum to {total:g}, not 1; the metric combined uses them unchanged"]
 
     @property
     def judges(self) -> bool:

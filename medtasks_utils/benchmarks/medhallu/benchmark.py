@@ -6,27 +6,27 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import FiniteFloat
 
-from medtasks_utils.benchmarks.base import (
-    UNANSWERED,
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Audit, Benchmark
+from medtasks_utils.benchmarks.facts import (
     Abstention,
     AbstentionRow,
-    Answer,
     AuditQuestion,
-    Benchmark,
     Breakdown,
+    Data,
     Example,
     Files,
     LoadReport,
+    ReportFacts,
     Repository,
-    ResponseScores,
-    TaskInfo,
+    Tasks,
     by_field,
 )
-from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.benchmarks.options import About, Options, any_of
 from medtasks_utils.benchmarks.shortcuts import verdicts
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -62,32 +62,28 @@ _CATEGORIES = {
 """The kinds of hallucination, by a word that occurs in every spelling of the kind."""
 
 
+_CHOOSES_SOME_ROWS = About(chooses_rows=True, leaves_out_rows=True)
+
+
 class MedHalluOptions(Options):
-    """Options of MedHallu, set under ``medhallu`` in ``--metadata`` or with ``--set``.
+    """Options of MedHallu, set under ``medhallu`` in ``--metadata`` or with ``--set``."""
 
-    Attributes:
-        subset: configuration of the data set
-        difficulty: only rows of this difficulty (easy, medium or hard), or all
-        use_knowledge: show the knowledge passage with the question
-        unsure_reward: reward for the answer 2 (unsure)
-        allow_unsure: offer 2 (unsure) as an answer
-        style_balanced: only rows on which a classifier that sees just the answers' style is at chance
-        pairing: show both answers of each row, or one of them, drawn at random
-        seed: random seed for pairing=sampled
-    """
-
-    choose_rows = frozenset({"subset", "difficulty", "style_balanced", "pairing", "seed"})
-    leave_out = frozenset({"difficulty", "style_balanced", "pairing"})
-    needs: ClassVar = {"seed": "pairing=sampled", "unsure_reward": "allow_unsure=true"}
-
-    subset: Literal["pqa_labeled", "pqa_artificial"] = "pqa_labeled"
-    difficulty: Literal["easy", "medium", "hard", "all"] = "all"
+    subset: Annotated[Literal["pqa_labeled", "pqa_artificial"], About(chooses_rows=True)] = "pqa_labeled"
+    """configuration of the data set"""
+    difficulty: Annotated[Literal["easy", "medium", "hard", "all"], _CHOOSES_SOME_ROWS] = "all"
+    """only rows of this difficulty (easy, medium or hard), or all"""
     use_knowledge: bool = False
-    unsure_reward: FiniteFloat = 0.01
+    """show the knowledge passage with the question"""
+    unsure_reward: Annotated[FiniteFloat, About(needs=any_of(allow_unsure=True))] = 0.01
+    """reward for the answer 2 (unsure)"""
     allow_unsure: bool = True
-    style_balanced: bool = False
-    pairing: Literal["both", "sampled"] = "both"
-    seed: int = 0
+    """offer 2 (unsure) as an answer"""
+    style_balanced: Annotated[bool, _CHOOSES_SOME_ROWS] = False
+    """only rows on which a classifier that sees just the answers' style is at chance"""
+    pairing: Annotated[Literal["both", "sampled"], _CHOOSES_SOME_ROWS] = "both"
+    """show both answers of each row, or one of them, drawn at random"""
+    seed: Annotated[int, About(chooses_rows=True, needs=any_of(pairing="sampled"))] = 0
+    """random seed for pairing=sampled"""
 
 
 def _kind_of_hallucination(example: Row) -> str | None:
@@ -101,19 +97,30 @@ def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
     return 2 * target * predicted, target + predicted
 
 
-class MedHallu(Benchmark):
+class MedHalluAudit(Audit):
+    """An audit of verdicts, which shows the answer that the model was asked to check."""
+
+    def question(self, example: Example) -> AuditQuestion:
+        """Ask for the verdict that the response states."""
+        return super().question(example)._replace(shown=example["answer"])
+
+
+class MedHallu(Benchmark[MedHalluOptions]):
     """``medhallu`` and its variants: the model decides whether an answer is factual (0) or hallucinated (1)."""
 
     name = "medhallu"
     title = "MedHallu"
-    options = MedHalluOptions
-    truth = "target"
-    default_task = "medhallu"
-    shown_fields = ("question", "answer")
-    told_apart_by = "shown"
-    rewarded = "reward"
-    checked_tasks = ("medhallu",)
-    repositories = {"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")}
+    data = Data(
+        repositories={"hub": Repository("UTAustin-AIHealth/MedHallu", "515060458a945c633debc6fd5baac7764416b724")},
+        truth="target",
+        shown=("question", "answer"),
+        told_apart_by="shown",
+        content=("question", "answer", "target"),
+        unsigned=("style",),
+        cluster="row",
+        shortcuts=Path(__file__).with_name("shortcuts.json"),
+    )
+    tasks = Tasks(default="medhallu")
     metrics = (
         Metric("f1", F1),
         ACC,
@@ -125,50 +132,48 @@ class MedHallu(Benchmark):
         ANSWERED,
         *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
     )
-    compared = ("f1", "acc")
-    breakdowns = (
-        Breakdown(
-            "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES
+    report = ReportFacts(
+        compared=("f1", "acc"),
+        breakdowns=(
+            Breakdown(
+                "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES
+            ),
+            Breakdown("style", by_field("style"), ("f1", "acc"), (TELLS, MISLEADS)),
+            Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
         ),
-        Breakdown("style", by_field("style"), ("f1", "acc"), (TELLS, MISLEADS)),
-        Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
-    )
-    cluster = "row"
-    unsigned_fields = ("style",)
-    content_fields = ("question", "answer", "target")
-    shortcuts = Path(__file__).with_name("shortcuts.json")
-    answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure", UNANSWERED: "no answer"}
-    abstention = Abstention(
-        UNSURE,
-        rate_metric="unsure_rate",
-        rows=(
-            AbstentionRow("decided: answered 0 or 1", "acc", lambda answer, example: float(answer in _VERDICTS)),
-            AbstentionRow("acc of the decided", "accuracy_answered"),
-            AbstentionRow("acc of all", "acc"),
-            AbstentionRow("F1 of the decided", "f1"),
-            AbstentionRow("F1 of all", "f1", _f1_score),
-            AbstentionRow("reward", "reward"),
+        abstention=Abstention(
+            UNSURE,
+            rate_metric="unsure_rate",
+            rows=(
+                AbstentionRow("decided: answered 0 or 1", "acc", lambda answer, example: float(answer in _VERDICTS)),
+                AbstentionRow("acc of the decided", "accuracy_answered"),
+                AbstentionRow("acc of all", "acc"),
+                AbstentionRow("F1 of the decided", "f1"),
+                AbstentionRow("F1 of all", "f1", _f1_score),
+                AbstentionRow("reward", "reward"),
+            ),
+            lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over "
+            "all examples, an abstention or a missing answer counts as wrong; F1 treats it as not hallucinated.",
         ),
-        lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over all "
-        "examples, an abstention or a missing answer counts as wrong; F1 treats it as not hallucinated.",
     )
+    answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure"}
+    rewarded = "reward"
+    audit_class = MedHalluAudit
 
     # ---- rows
 
-    def load(
-        self, files: Files, options: MedHalluOptions, task: TaskInfo, split: str, report: LoadReport
-    ) -> list[Example]:
+    def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the subset, whose only split is ``train``."""
         if split != "train":
-            raise DataError(f"{task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
-        folder = files.folder(self.repository(options))
-        return self.examples(read_split(folder, options.subset), options, report)
+            raise DataError(f"{self.task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
+        return self.examples(read_split(files.folder(self.repository), self.options.subset), report)
 
-    def examples(self, table: Table, options: MedHalluOptions, report: LoadReport) -> list[Example]:
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
         """Make two examples from each row that the options choose, or one of the two, drawn by ``seed``."""
+        options = self.options
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
-        right = verdicts(self.shortcuts, examples, self.content_fields)
+        right = verdicts(self.data, examples)
         for place, example in enumerate(examples):
             example["row"] = str(place // 2)
             example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
@@ -188,22 +193,18 @@ class MedHallu(Benchmark):
 
     # ---- reading
 
-    def value(self, content: str, example: Example, options: MedHalluOptions) -> str | None:
+    def value(self, content: str, example: Example) -> str | None:
         """Return the verdict in the content of a box: 0, 1 or, if it is offered, 2; else None."""
         digit = unwrap(content)
-        return digit if digit in _VERDICTS or (digit == UNSURE and options.allow_unsure) else None
+        return digit if digit in _VERDICTS or (digit == UNSURE and self.options.allow_unsure) else None
 
-    def read(self, text: str, example: Example, options: MedHalluOptions) -> Reading:
+    def read(self, text: str, example: Example) -> Reading:
         """Read the verdict that a response states, in a box or elsewhere."""
         return read_verdict(final_text(without_continuation(text)))
 
-    def audit_question(self, example: Example) -> AuditQuestion:
-        """Ask for the verdict that the response states, and show the answer that the model was asked to check."""
-        return super().audit_question(example)._replace(shown=example["answer"])
-
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedHalluOptions) -> ResponseScores:
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score every metric; ratios such as ``f1`` count only examples answered 0 or 1."""
         right = answer.value == example["target"]
         unsure = answer.value == UNSURE
@@ -217,13 +218,15 @@ class MedHallu(Benchmark):
         }
         if answer.value not in _VERDICTS:
             ratios = dict.fromkeys(ratios)
-        levels = DIFFICULTIES if options.difficulty == "all" else (options.difficulty,)
+        difficulty = self.options.difficulty
+        levels = DIFFICULTIES if difficulty == "all" else (difficulty,)
         by_level = {f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None for level in levels}
-        reward = options.unsure_reward if unsure else float(right)
-        return self.scores(answer, example, right, reward=reward, unsure_rate=float(unsure), **ratios, **by_level)
+        reward = self.options.unsure_reward if unsure else float(right)
+        usual = super().scores(answer, example)
+        return {**usual, "reward": reward, "unsure_rate": float(unsure), **ratios, **by_level}
 
 
-BENCHMARK = MedHallu()
+BENCHMARK = MedHallu
 
 
 def _is_second_drawn(row: str, seed: int) -> bool:

@@ -4,89 +4,85 @@ import hashlib
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from medtasks_utils.benchmarks.base import (
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
+from medtasks_utils.benchmarks.facts import (
     BY_DOUBT,
-    Answer,
     Breakdown,
-    ChoiceBenchmark,
-    ChoiceOptions,
+    Data,
     Example,
     Files,
     LoadReport,
+    ReportFacts,
     Repository,
-    ResponseScores,
-    TaskInfo,
+    Tasks,
     by_field,
 )
+from medtasks_utils.benchmarks.options import UNSIGNED, About
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
+from medtasks_utils.statistics.scores import Score
 
 _OPTION_COLUMNS = ("opa", "opb", "opc", "opd")
 _VALIDATION = ("validation", "dev")
 
 
 class MedMCQAOptions(ChoiceOptions):
-    """Options of MedMCQA, set under ``medmcqa`` in ``--metadata`` or with ``--set``.
+    """Options of MedMCQA, set under ``medmcqa`` in ``--metadata`` or with ``--set``."""
 
-    Attributes:
-        split: the rows to evaluate on
-        num_train_examples: number of train rows, from the first, to draw few-shot examples from; -1 for all
-        num_eval_examples: number of rows, from the first, to evaluate on; -1 for all
-    """
-
-    choose_rows = frozenset({"num_eval_examples", "split"})
-    not_signed = ChoiceOptions.not_signed | {"num_train_examples"}
-
-    split: Literal["validation", "train", "test"] = "validation"
-    num_train_examples: int = Field(-1, ge=-1)
-    num_eval_examples: int = Field(-1, ge=-1)
+    split: Annotated[Literal["validation", "train", "test"], About(chooses_rows=True)] = "validation"
+    """the rows to evaluate on"""
+    num_train_examples: Annotated[int, Field(ge=-1), UNSIGNED] = -1
+    """number of train rows, from the first, to draw few-shot examples from; -1 for all"""
+    num_eval_examples: Annotated[int, Field(ge=-1), About(chooses_rows=True)] = -1
+    """number of rows, from the first, to evaluate on; -1 for all"""
 
 
-class MedMCQA(ChoiceBenchmark):
+class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     """``medmcqa_openmed``: the model reasons and then gives a boxed letter. The default split is ``validation``."""
 
     name = "medmcqa"
     title = "MedMCQA"
-    options = MedMCQAOptions
-    are_numbered = True
-    default_task = "medmcqa_openmed"
-    checked_tasks = ("medmcqa_openmed",)
-    repositories = {"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")}
+    data = Data(
+        repositories={"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")},
+        truth="answer_letter",
+        shown=("question", "options"),
+        content=("question", "options", "answer_letter"),
+        shortcuts=Path(__file__).with_name("shortcuts.json"),
+    )
+    tasks = Tasks(default="medmcqa_openmed")
     metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
-    breakdowns = (Breakdown("subject", by_field("subject_name")), BY_DOUBT)
-    shortcuts = Path(__file__).with_name("shortcuts.json")
+    report = ReportFacts(breakdowns=(Breakdown("subject", by_field("subject_name")), BY_DOUBT))
+    are_numbered = True
 
     # ---- rows
 
-    def load(
-        self, files: Files, options: MedMCQAOptions, task: TaskInfo, split: str, report: LoadReport
-    ) -> list[Example]:
+    def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the split. If there is no validation split, a tenth of train is held out as one."""
-        folder = files.folder(self.repository(options))
+        folder, options = files.folder(self.repository), self.options
         names = _VALIDATION if split == "validation" else (split,)
         is_divided = split != "test" and not find_split(folder, *_VALIDATION)
         table = read_split(folder, *names, *(("train",) if is_divided else ()))
         if is_divided and split == options.split:
             report.remarks.append("there is no validation split, so a tenth of train is held out as one")
-        examples = self.examples(table, options, report, _held_out(len(table.rows), split) if is_divided else None)
+        examples = self._labelled(table, report, _held_out(len(table.rows), split) if is_divided else None)
         count = options.num_eval_examples if split == options.split else options.num_train_examples
         return examples if count < 0 else examples[:count]
 
-    def examples(
-        self, table: Table, options: MedMCQAOptions, report: LoadReport, indices: Sequence[int] | None = None
-    ) -> list[Example]:
-        """Convert the rows, or only those at ``indices``, and leave out those without a label or a question.
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Convert the rows, and leave out those without a label or a question."""
+        return self._labelled(table, report)
 
-        The form of ``cop`` is determined from the whole table.
-        """
+    def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
+        """Convert the rows, or only those at ``indices``; the form of ``cop`` is determined from the whole table."""
         examples = table.made(_example)
         labels = label_indices(table)
         chosen = range(len(labels)) if indices is None else indices
@@ -111,7 +107,7 @@ class MedMCQA(ChoiceBenchmark):
 
     # ---- scores
 
-    def score(self, answer: Answer, example: Example, options: MedMCQAOptions) -> ResponseScores:
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc``, ``answered``, ``format`` and ``one_box``.
 
         ``format`` is 1 if the response is one think block followed by some text, as the parser of the defining
@@ -119,11 +115,10 @@ class MedMCQA(ChoiceBenchmark):
         """
         count = len(boxes(final_text(answer.response)))
         well_formed = float(is_one_block_then_answer(answer.response))
-        right = answer.value == example["answer_letter"]
-        return self.scores(answer, example, right, format=well_formed, one_box=float(count == 1))
+        return {**super().scores(answer, example), "format": well_formed, "one_box": float(count == 1)}
 
 
-BENCHMARK = MedMCQA()
+BENCHMARK = MedMCQA
 
 
 def _held_out(count: int, split: str) -> list[int]:

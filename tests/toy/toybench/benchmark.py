@@ -8,23 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.benchmarks.base import (
-    UNANSWERED,
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import (
     Abstention,
     AbstentionRow,
-    Answer,
-    Benchmark,
     Breakdown,
+    Data,
     Example,
-    Files,
-    LoadReport,
+    ReportFacts,
     Repository,
-    ResponseScores,
-    TaskInfo,
+    Tasks,
     by_field,
 )
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
+from medtasks_utils.benchmarks.tables import Row, text_of
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, containers_of, first_reading
 from medtasks_utils.extraction.plain import unformatted, without_continuation
@@ -34,7 +32,7 @@ from medtasks_utils.extraction.words import Mention, symbols_of
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.aggregation import MACRO_F1
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
-from medtasks_utils.statistics.scores import ClassTerms
+from medtasks_utils.statistics.scores import ClassTerms, Score
 
 YES, NO, MAYBE = ANSWERS = ("yes", "no", "maybe")
 
@@ -55,13 +53,15 @@ _TABLE = rows(
 
 
 class ToyOptions(Options):
-    """Options of ToyBench, set under ``toybench`` in ``--metadata`` or with ``--set``.
-
-    Attributes:
-        politely: say please
-    """
+    """Options of ToyBench, set under ``toybench`` in ``--metadata`` or with ``--set``."""
 
     politely: bool = False
+    """say please"""
+
+    @classmethod
+    def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return whether the environment said please."""
+        return {"politely": bool(arguments.get("polite"))}
 
 
 def _is_decided(answer: str, example: Row) -> float:
@@ -69,66 +69,46 @@ def _is_decided(answer: str, example: Row) -> float:
     return float(answer in (YES, NO))
 
 
-class ToyBench(Benchmark):
+class ToyBench(Benchmark[ToyOptions]):
     """``toybench``: yes, no or maybe."""
 
     name = "toybench"
     title = "ToyBench"
-    options = ToyOptions
-    truth = "answer"
-    default_task = "toybench"
-    checked_tasks = ("toybench",)
-    repositories = {"hub": Repository("nobody/toybench", "0123456")}  # noqa: RUF012
+    data = Data(repositories={"hub": Repository("nobody/toybench", "0123456")}, sample=Path(__file__).parent / "sample")
+    tasks = Tasks(default="toybench", folder=Path(__file__).parent / "tasks")
     metrics = (
         Metric("macro_f1", MACRO_F1),
         ACC,
         ANSWERED,
         Metric("maybe_rate", higher_is_better=None),
     )
-    compared = ("macro_f1", "acc")
-    breakdowns = (Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),)
-    answers = {**dict(zip(ANSWERS, ANSWERS, strict=True)), UNANSWERED: "no answer"}  # noqa: RUF012
-    abstention = Abstention(
-        MAYBE,
-        rate_metric="maybe_rate",
-        rows=(AbstentionRow("decided: yes or no", "acc", _is_decided),),
-        lead="A response that says maybe decides nothing.",
+    report = ReportFacts(
+        compared=("macro_f1", "acc"),
+        breakdowns=(Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),),
+        abstention=Abstention(
+            MAYBE,
+            rate_metric="maybe_rate",
+            rows=(AbstentionRow("decided: yes or no", "acc", _is_decided),),
+            lead="A response that says maybe decides nothing.",
+        ),
     )
-    sample = Path(__file__).parent / "sample"
-    tasks = Path(__file__).parent / "tasks"
+    answers = dict(zip(ANSWERS, ANSWERS, strict=True))  # noqa: RUF012
 
-    # ---- rows
+    def example(self, row: Row) -> Example:
+        """Convert a row to an example; raise ValueError for an answer that is none."""
+        answer = text_of(row["answer"]).strip().lower()
+        if answer not in ANSWERS:
+            raise ValueError(f"the answer is {row['answer']!r}, not {', '.join(ANSWERS)}")
+        return {name: text_of(row.get(name)) for name in ("question", "colour", "reason")} | {"answer": answer}
 
-    def load(self, files: Files, options: ToyOptions, task: TaskInfo, split: str, report: LoadReport) -> list[Example]:
-        """Return all rows of the split."""
-        return self.examples(read_split(files.folder(self.repository(options)), split), options, report)
-
-    def examples(self, table: Table, options: ToyOptions, report: LoadReport) -> list[Example]:
-        """Return rows as examples; those without a question are left out."""
-        return report.with_text(table.made(_example), "question")
-
-    # ---- reading
-
-    def value(self, content: str, example: Example, options: ToyOptions) -> str | None:
-        """Return the answer that the content of a box is."""
-        word = unwrap(content).lower()
-        return word if word in ANSWERS else None
-
-    def read(self, text: str, example: Example, options: ToyOptions) -> Reading:
-        """Return what is weighed: boxes, tags and keys, and the words of answers in the text around them."""
+    def read(self, text: str, example: Example) -> Reading:
+        """Weigh boxes, tags and keys, and the words of answers in the text around them."""
         return first_reading(final_text(without_continuation(text)), _read_part)
 
-    # ---- scores
-
-    def score(self, answer: Answer, example: Example, options: ToyOptions) -> ResponseScores:
-        """Return whether the answer is right, its part in the classes' F1, and whether it abstains."""
-        return self.scores(
-            answer,
-            example,
-            answer.value == example["answer"],
-            macro_f1=ClassTerms.of(example["answer"], answer.value, ANSWERS),
-            maybe_rate=float(answer.value == MAYBE),
-        )
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
+        """Score also the answer's part in the classes' F1, and whether it abstains."""
+        terms = ClassTerms.of(example["answer"], answer.value, ANSWERS)
+        return {**super().scores(answer, example), "macro_f1": terms, "maybe_rate": float(answer.value == MAYBE)}
 
     def case_of(self, example: Example, response: str) -> Case:
         """Return the explanation in a response, for judges; the answers are its choices."""
@@ -141,25 +121,8 @@ class ToyBench(Benchmark):
             references=(example["reason"],) if example["reason"] else (),
         )
 
-    def options_of_environment(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return whether the environment said please."""
-        return {"politely": bool(arguments.get("polite"))}
 
-
-BENCHMARK = ToyBench()
-
-
-def _example(row: Row) -> Example:
-    """Return a row as an example.
-
-    Raises:
-        KeyError: for a column that is missing.
-        ValueError: for an answer that is none.
-    """
-    answer = text_of(row["answer"]).strip().lower()
-    if answer not in ANSWERS:
-        raise ValueError(f"the answer is {row['answer']!r}, not {', '.join(ANSWERS)}")
-    return {name: text_of(row.get(name)) for name in ("question", "colour", "reason")} | {"answer": answer}
+BENCHMARK = ToyBench
 
 
 def _read_part(text: str) -> Reading:

@@ -16,7 +16,7 @@ from typing import Any
 
 from huggingface_hub import snapshot_download
 
-from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.facts import Resource
 from medtasks_utils.errors import MedtasksError, logger, reason_of
 
 from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric

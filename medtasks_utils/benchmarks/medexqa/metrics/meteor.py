@@ -19,7 +19,7 @@ from nltk.corpus import wordnet
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
-from medtasks_utils.benchmarks.base import Resource
+from medtasks_utils.benchmarks.facts import Resource
 from medtasks_utils.errors import MedtasksError, call_all, logger
 
 from . import ExplanationMetric

@@ -1,0 +1,63 @@
+"""Define what is read in a response, and who scores all answers of a task together."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from medtasks_utils.statistics.scores import Score
+from medtasks_utils.writing import printable
+
+from .facts import UNANSWERED, Example
+
+
+class Answer(str):
+    """The answer that a filter read in a response: the text that samples show, and the value that is scored.
+
+    Attributes:
+        value: the value that scoring compares; None if no answer was found.
+        response: the whole response.
+        scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
+        details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
+            the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+            (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
+            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
+            right, from 0 to 1: 1 for an answer read by a strict rule, 0 if no answer was found. ``words`` are
+            the words that state the answer; empty if they are not known.
+    """
+
+    value: Any
+    response: str
+    scores: dict[str, Score]
+    details: dict[str, Any]
+
+    def __new__(
+        cls,
+        value: Any,
+        response: str = "",
+        shown: str | None = None,
+        found_by: str = "statement",
+        certainty: float = 1.0,
+        words: str = "",
+    ) -> "Answer":
+        """Create an answer that samples show as ``shown``; by default, as its value."""
+        if value is None:
+            shown, found_by, certainty, words = UNANSWERED, "none", 0.0, ""
+        self = super().__new__(cls, shown or str(value))
+        self.value = value
+        self.response = response
+        self.scores = {}
+        self.details = {"found_by": found_by, "certainty": round(certainty, 3), "words": printable(words)}
+        return self
+
+
+class BatchScorer(Protocol):
+    """An object that scores all answers of a task together, such as a judge or a batched model."""
+
+    failure: str | None
+    """The reason why no answer could be scored; None if at least one was scored, or if there were no answers."""
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """By metric or judge, a text with every choice that its scores depend on."""
+
+    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+        """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""

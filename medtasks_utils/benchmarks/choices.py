@@ -1,0 +1,106 @@
+"""Define the base class of multiple-choice benchmarks with the choices A to D."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
+
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.letters import LETTERS, letter_of, read_letter
+from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.think import final_text
+from medtasks_utils.extraction.weighing import Reading
+
+from .base import Audit, Benchmark
+from .facts import AuditQuestion, Example
+from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
+from .options import About, Needs, Options
+
+
+class ChoiceOptions(Options):
+    """Options of a multiple-choice benchmark."""
+
+    vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
+    """show the choices in a different order in each generation; needs repeats"""
+
+
+ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
+
+
+class ChoiceAudit(Audit):
+    """An audit of letters, which shows the choices."""
+
+    def question(self, example: Example) -> AuditQuestion:
+        """Ask for the letter that the response states."""
+        return super().question(example)._replace(options=tuple(example["options"]))
+
+
+class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
+    """A benchmark with four choices, whose order may differ between the generations of an example.
+
+    The fields of its examples are ``question``, ``options`` (the texts of A to D), ``answer_letter`` and
+    ``answer_idx``.
+
+    Attributes:
+        are_numbered: True if 0 to 3 in a box mean A to D.
+    """
+
+    are_numbered = False
+    stated_by = "letter"
+    answers = dict(zip(LETTERS, LETTERS, strict=True))
+    blanks = {"": {"options": [""] * len(LETTERS)}}
+    audit_class = ChoiceAudit
+
+    def first_order(self, example: Example) -> str:
+        """Return the letters in the order in which the prompt of the first generation shows them; A to D by default."""
+        return LETTERS
+
+    def in_order(self, example: Example, order: str) -> Example:
+        """Return the example with its choices in the given order of letters, for the prompt template.
+
+        By default, the order is the field ``order``.
+        """
+        return {**example, "order": order}
+
+    def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
+        """Return the issues of each example: the same question and choices, in any order, have different answers
+        elsewhere, two choices are alike, or the question refers to an image.
+        """
+        asked = [
+            ((words_of(example["question"]), *sorted(example["options"])), example["options"][example["answer_idx"]])
+            for example in examples
+        ]
+        issues = []
+        for example, is_contradicted in zip(examples, contradicted(asked), strict=True):
+            found = {
+                CONTRADICTED: is_contradicted,
+                ALIKE: has_options_alike(example["options"]),
+                NO_IMAGE: refers_to_image(example["question"]),
+            }
+            issues.append([issue for issue, is_found in found.items() if is_found])
+        return issues
+
+    def value(self, content: str, example: Example) -> str | None:
+        """Return the letter A to D in the content of a box or tag; None if the content is not such a letter."""
+        return letter_of(unwrap(content), self.are_numbered)
+
+    def read(self, text: str, example: Example) -> Reading:
+        """Read the letter that a response chooses, in a box or elsewhere."""
+        return read_letter(final_text(without_continuation(text)), example["options"])
+
+
+def order_of(generation: int, first: str) -> str:
+    """Return the order in which a generation shows the choices.
+
+    Four successive generations show each of four choices once in each position; 24 show every order once.
+
+    Args:
+        generation: the number of the generation, from 0.
+        first: the order in generation 0.
+
+    >>> [order_of(generation, "ABCD") for generation in range(6)]
+    ['ABCD', 'BCDA', 'CDAB', 'DABC', 'ABDC', 'BDCA']
+    """
+    round_number, shift = divmod(generation, len(first))
+    arrangements = list(itertools.permutations(first[1:]))
+    order = first[0] + "".join(arrangements[round_number % len(arrangements)])
+    return order[shift:] + order[:shift]

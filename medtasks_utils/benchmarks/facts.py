@@ -1,0 +1,271 @@
+"""Define the facts that a benchmark declares, as records by who reads them: loading, commands, the report, audits."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from medtasks_utils.statistics.scores import Score
+
+from .tables import Row
+
+Example = dict[str, Any]
+"""One example: the fields that the YAML templates render, the right answer, and the fields of breakdowns."""
+
+KNOWN_ISSUES = "known_issues"
+"""The name of the field with the reasons to doubt an example's label."""
+
+UNANSWERED = "[invalid]"
+"""The logged answer of an unanswered response; the harness uses the same word."""
+
+
+class TaskInfo(NamedTuple):
+    """What a benchmark knows about the task that runs it.
+
+    Attributes:
+        name: the task's name, for messages.
+        subset: ``dataset_name`` in the YAML, such as a specialty; None for all rows.
+        generates: True if answers are generated text, False if they are log-likelihoods.
+    """
+
+    name: str
+    subset: str | None = None
+    generates: bool = True
+
+
+# ---- rows
+
+
+class PinnedFile(NamedTuple):
+    """A file of a GitHub repository: its ``path`` there, its SHA-256, and the ``name`` of the local copy."""
+
+    path: str
+    sha256: str
+    name: str
+
+
+class Repository(NamedTuple):
+    """A data set on the hub or, if ``files`` is not empty, files on GitHub.
+
+    Attributes:
+        name: owner and name, such as ``openlifescienceai/medmcqa``.
+        revision: the commit to read, which the option ``revision`` overrides; None for the newest.
+        files: the files needed from GitHub. Their checksums pin the revision, so the option cannot override it.
+    """
+
+    name: str
+    revision: str | None = None
+    files: tuple[PinnedFile, ...] = ()
+
+
+class Resource(NamedTuple):
+    """A download that runs may need besides rows and packages, such as a dictionary or a model.
+
+    Attributes:
+        name: the name that ``medtasks fetch --only`` takes.
+        origin: the source, for display.
+        load: a function that loads it in the same way as a run, and downloads it if it is missing.
+    """
+
+    name: str
+    origin: str
+    load: Callable[[], object]
+
+
+class Files(Protocol):
+    """A source of a benchmark's files: the hub's cache, a directory, or the bundled sample."""
+
+    def folder(self, repository: Repository) -> Path:
+        """Return the folder with a repository's files, after downloading them if necessary."""
+
+    def cached(self, repository: Repository) -> Path | None:
+        """Return the folder with a repository's files, or None if they are not downloaded yet."""
+
+
+@dataclass
+class LoadReport:
+    """The numbers of rows or examples left out, by reason, and remarks for readers of the results."""
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+
+    def with_text(self, examples: list[Example], *fields: str) -> list[Example]:
+        """Return the examples with text in all ``fields``, and count the others as left out."""
+        for name in fields:
+            with_text = [example for example in examples if str(example[name]).strip()]
+            self.left_out += Counter({f"no {name}": len(examples) - len(with_text)})
+            examples = with_text
+        return examples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """Where a benchmark's rows come from, and what the fields of its examples mean.
+
+    Attributes:
+        repositories: the repositories with the rows, by the version that options choose; the first is the default.
+        truth: the field with the right answer, in the requested form.
+        shown: fields of an example that every prompt shows; they identify the example of a prompt.
+        told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
+        content: the fields with the question and the right answer; required with ``shortcuts``.
+        only_in_prompt: fields of an example that only the prompt uses.
+        unsigned: fields that the signature's hash of the rows ignores.
+        cluster: the field whose value is the same in examples that are not independent; None if all are independent.
+        stratum: the field whose groups enter macro averages with equal weight; None if there are no groups.
+        shortcuts: the file with scores that are reached without the question; None if none were measured.
+        sample: the folder with sample rows, if it is outside this package.
+        resources: a function that returns the downloads that tasks may need besides rows and packages.
+    """
+
+    repositories: Mapping[str, Repository]
+    truth: str = "answer"
+    shown: tuple[str, ...] = ("question",)
+    told_apart_by: str | None = None
+    content: tuple[str, ...] = ()
+    only_in_prompt: tuple[str, ...] = ()
+    unsigned: tuple[str, ...] = ()
+    cluster: str | None = None
+    stratum: str | None = None
+    shortcuts: Path | None = None
+    sample: Path | None = None
+    resources: Callable[[], Sequence[Resource]] = tuple
+
+    def cluster_of(self, example: Example) -> str | None:
+        """Return a key shared by examples that are not independent of each other; None for an independent example."""
+        return None if self.cluster is None else str(example[self.cluster])
+
+    def stratum_of(self, example: Example) -> str | None:
+        """Return the group whose mean enters macro averages; None if there are no groups."""
+        return None if self.stratum is None else str(example[self.stratum])
+
+
+# ---- tasks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tasks:
+    """The tasks and groups that run a benchmark.
+
+    Attributes:
+        default: the task or group to run when only the benchmark's name is given.
+        whole: the task over all rows; by default, ``default``, which must then be a task.
+        checked: the tasks and groups that ``medtasks selfcheck`` runs; by default, ``default``.
+        folder: the folder with the YAML, if it is outside this package.
+    """
+
+    default: str
+    whole: str = ""
+    checked: tuple[str, ...] = ()
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "whole", self.whole or self.default)
+        object.__setattr__(self, "checked", self.checked or (self.default,))
+
+
+# ---- the report
+
+
+class Breakdown(NamedTuple):
+    """A division of a benchmark's examples into groups.
+
+    Attributes:
+        name: what the examples are divided by, such as ``subject``.
+        key: a function that returns the group of an example; None leaves the example out.
+        metrics: names of the metrics to show for each group; runs are compared on the first.
+        order: the groups in their natural order; empty to rank them by value.
+    """
+
+    name: str
+    key: Callable[[Row], str | None]
+    metrics: tuple[str, ...] = ("acc",)
+    order: tuple[str, ...] = ()
+
+
+def by_field(name: str) -> Callable[[Row], str | None]:
+    """Return a key for :class:`Breakdown`: the value of a field, or None if it is empty."""
+    return lambda example: str(example.get(name) or "") or None
+
+
+def doubt_of(example: Row) -> str | None:
+    """Return the group of an example in :data:`BY_DOUBT`; None if the sample was logged without ``known_issues``."""
+    issues = example.get(KNOWN_ISSUES)
+    if issues is None:
+        return None
+    return "doubted" if issues else "not doubted"
+
+
+BY_DOUBT = Breakdown("label", doubt_of)
+"""A breakdown by whether a known issue casts doubt on an example's label."""
+
+
+class AbstentionRow(NamedTuple):
+    """A row of the report's table on the cost of abstaining.
+
+    Attributes:
+        name: the heading of the row.
+        metric: the metric that the row shows.
+        rescore: a function of an answer and its example, both as logged, that returns a score to be aggregated instead
+            of the metric's own; None to show the metric as reported.
+    """
+
+    name: str
+    metric: str
+    rescore: Callable[[str, Row], Score] | None = None
+
+
+class Abstention(NamedTuple):
+    """How a response abstains, and what the report shows about the cost of abstaining.
+
+    Attributes:
+        answer: the answer that abstains, one of the benchmark's ``answers``.
+        rate_metric: the metric with the share of responses that abstain.
+        rows: the rows of the report's table, in order; if empty, there is no table.
+        lead: an introduction to the table, which explains its rows.
+    """
+
+    answer: str
+    rate_metric: str
+    rows: tuple[AbstentionRow, ...] = ()
+    lead: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFacts:
+    """What summaries, the report and comparisons show of a benchmark.
+
+    Attributes:
+        headline: names of the metrics that a summary shows after the first one.
+        compared: names of the metrics on which runs are compared.
+        breakdowns: the ways in which the report divides the examples into groups.
+        abstention: how a response abstains, and what that costs; None if responses cannot abstain.
+        marks: by metric, the words with which the report marks samples whose value is above 0.
+    """
+
+    headline: tuple[str, ...] = ("acc",)
+    compared: tuple[str, ...] = ("acc",)
+    breakdowns: tuple[Breakdown, ...] = ()
+    abstention: Abstention | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+
+
+# ---- audits
+
+
+class AuditQuestion(NamedTuple):
+    """What an auditor learns about an example besides the response; never the right answer or what a filter read.
+
+    Attributes:
+        form: the answers that the response may state, in words.
+        pattern: a regular expression that matches the whole of any such answer, ignoring case.
+        question: the question.
+        options: the texts of the choices A to D; empty if there are no choices.
+        shown: the answer that the model was asked to check; empty if there is none.
+    """
+
+    form: str
+    pattern: str
+    question: str
+    options: tuple[str, ...] = ()
+    shown: str = ""
