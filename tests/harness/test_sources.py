@@ -134,7 +134,7 @@ def asked(monkeypatch):
     def download(repository, *, repo_type, revision, allow_patterns, local_files_only):
         assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
         asked.append((repository, revision, allow_patterns))
-        names = {each.name: name for name, card in benchmarks().items() for each in card.repositories.values()}
+        names = {each.name: name for name, card in benchmarks().items() for each in card.data.repositories.values()}
         return str(SAMPLE / names[repository])
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
@@ -183,5 +183,5 @@ def test_the_repository_the_revision_and_the_files_of_each_task(
 
 
 def test_the_real_rows_load(shared):
-    counts = {"medmcqa_openmed": 2816, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
+    counts = {"medmcqa_openmed": 4183, "medexqa_all": 935, "medcalc_bench": 1047, "medhallu": 2000}
     assert {task: len(documents_of(task, shared / "data")) for task in counts} == counts
