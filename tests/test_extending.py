@@ -1,6 +1,8 @@
 """A benchmark, a metric, a judge, a tool and a command from another distribution: no file of this one is touched."""
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -236,3 +238,36 @@ def test_a_tool(said, folder):
     scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
     assert "reverse" in said["tools"].errors
+
+
+# ---- the benchmark that CONTRIBUTING.md leads through
+
+
+@pytest.fixture(scope="module")
+def guided(tmp_path_factory):
+    """A copy of the package with the files that the guide shows, each in a block below the line that names it."""
+    folder = tmp_path_factory.mktemp("guided")
+    for name in ("medtasks_utils", "tasks"):
+        shutil.copytree(ROOT / name, folder / name, symlinks=True)
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"^`([\w/.]+/pubmedqa/[\w.]+)`.*?```\w+\n(.*?)```", guide, re.MULTILINE | re.DOTALL))
+    assert [len(files[name].splitlines()) <= most for name, most in zip(files, (50, 18), strict=False)] == [True, True]
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "medtasks_utils/benchmarks/pubmedqa/__init__.py").touch()
+    return folder
+
+
+def test_a_benchmark_of_boxes_is_read_alike_under_both_filters(guided):
+    words = [sys.executable, "-m", "medtasks_utils", "extract", "--task", "pubmedqa"]
+    environment = clean_environment({"PYTHONPATH": str(guided)})
+    for text, read in ((r"So \boxed{Yes}", "yes (box)"), ("Yes.", "[invalid] (none)")):
+        told = subprocess.run(words, input=text, env=environment, cwd=guided, capture_output=True, text=True)
+        assert told.stdout.splitlines() == [f"strict-match: {read}", f"flexible-extract: {read}"], told.stderr
+
+
+@pytest.mark.slow
+def test_the_selfcheck_runs_the_benchmark_of_the_guide(guided):
+    (checked,) = medtasks(["selfcheck", "--limit", "3", "--table"], cwd=guided, PYTHONPATH=str(guided))
+    assert checked.code == 0 and "pubmedqa" in checked.out, checked
