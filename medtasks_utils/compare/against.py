@@ -8,12 +8,12 @@ first of the benchmark's compared metrics that is a mean over examples or a macr
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.harness.signature import incompatibilities
-from medtasks_utils.results import TaskRun
+from medtasks_utils.results import TaskRun, as_run
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.aggregation import Mean
 from medtasks_utils.statistics.metrics import Metric
@@ -29,6 +29,7 @@ from medtasks_utils.statistics.sequential import (
 )
 
 from .contrast import contrast
+from .incompatibilities import incompatibilities
 from .pairing import one_run
 
 _ONLY_OF_EXAMPLES = ("rows", "n", "scorers")  # signature fields that may differ, since a batch has only some examples
@@ -76,7 +77,7 @@ class TaskAgainst:
     def __init__(
         self, saved: TaskRun, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int], within: float
     ) -> None:
-        keys = content_keys(documents, saved.benchmark)
+        self._keys = keys = content_keys(documents, saved.benchmark)
         self._numbers = [number for number in numbers if keys[number] in saved.examples]
         if not self._numbers:
             raise MedtasksError(
@@ -111,17 +112,15 @@ class TaskAgainst:
         self._look += 1
         return sorted(self._numbers[place] for place in chain.from_iterable(self._order[begin:end]))
 
-    def add(self, samples: Sequence[Mapping[str, Any]], signatures: Mapping[str, str]) -> None:
-        """Add the samples of a batch, and update :attr:`standing`.
-
-        Args:
-            samples: the samples of all filters, as the harness logs them.
-            signatures: the signatures of the new run, by filter.
+    def add(self, results: dict[str, Any]) -> None:
+        """Add the samples in the harness's results of a batch, and update :attr:`standing`.
 
         Raises:
-            MedtasksError: if the signatures show that the runs are not comparable.
+            MedtasksError: if the runs are not comparable.
         """
-        differences = incompatibilities(self._saved.signatures.get(self._filter), signatures.get(self._filter))
+        samples, new = results["samples"][self._saved.task], as_run(results, Path()).tasks[self._saved.task]
+        new.prompt_hashes = {self._keys[sample["doc_id"]]: sample["prompt_hash"] for sample in samples}
+        differences = incompatibilities(self._saved, new, self._filter)
         reasons = [one.message for one in differences if one.refuse and one.field not in _ONLY_OF_EXAMPLES]
         if reasons:
             raise MedtasksError(

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.signature import incompatibilities
 from medtasks_utils.results import Run, TaskRun, read_runs
 from medtasks_utils.statistics.score_arrays import Codes
+
+from .incompatibilities import incompatibilities
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
@@ -73,15 +74,14 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
         filter_name: the filter whose answers were scored.
         of_explanations: True if the metric depends on the scorers of explanations.
     """
-    signatures = [task.signatures.get(filter_name) for task in (a, b)]
     have_samples = bool(a.samples and b.samples)
     refused: list[str] = []
     warned: list[str] = []
-    for difference in incompatibilities(*signatures):
+    for difference in incompatibilities(a, b, filter_name):
         samples_tell = difference.field in ("rows", "n") and have_samples
         if not samples_tell and (difference.field != "scorers" or of_explanations):
             (refused if difference.refuse else warned).append(difference.message)
-    if not all(signatures):
+    if not all(filter_name in task.signatures for task in (a, b)):
         warned.append("one or both runs have no signature, so options, prompts and versions cannot be checked")
     both = len(common_examples(a, b)[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both

@@ -50,7 +50,8 @@ def evaluate_in_steps(
         results = evaluate(task_dict={"tasks": of_batch, "groups": {}}, **arguments)
         for name, numbers in batch.items():
             asked[name] += numbers
-            comparisons[name].add(results["samples"][name], by_name[name].config.metadata["signature"])
+            config = {"fewshot_seed": by_name[name].fewshot_seed}
+            comparisons[name].add({**results, "config": config, "system_instruction": settings["system_instruction"]})
             logger.info("%s: %s", name, comparisons[name])
     reused = store.reused
     store.rewind()

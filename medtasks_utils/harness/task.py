@@ -9,7 +9,6 @@ lm_eval calls, in this order::
     process_results      returns the metrics of one example under one filter
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
@@ -36,9 +35,8 @@ from .replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
 from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
     NO_VALUE,
-    as_signed,
     digest,
-    digest_of_rows,
+    digest_of_lines,
     generation_as_signed,
     options_as_signed,
     signature,
@@ -91,7 +89,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     model: LM | None = None  # set when requests are built
     with_batch_scores = True  # False while the scores of explanations are not needed yet
-    _fewshot_seed: int | None = None
+    fewshot_seed: int | None = None
     _has_chat_template = False
     _scorer: BatchScorer | None = None
     _limit: int | None = None
@@ -207,7 +205,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Store the seed for the sampler, which is created later."""
-        self._fewshot_seed = seed
+        self.fewshot_seed = seed
 
     def _prepare_fewshot(self) -> None:
         """Load the few-shot rows and create the sampler, if the run uses few-shot examples.
@@ -231,11 +229,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             raise UsageError(f"--num_fewshot: the few-shot rows of {self.info.name} allow at most {len(rows):,}")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
-        self.sampler: ContextSampler = make_sampler(rows, rnd=self._fewshot_seed)
+        self.sampler: ContextSampler = make_sampler(rows, rnd=self.fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
-        self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self.model = model_of_the_run.get()
         if self.turns is not None:
             kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
@@ -250,6 +247,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 raise UsageError(f"--samples: {self.info.name} has no example {number}, only 0 to {last:,}")
         self._limit = kwargs.get("limit")
         self._sign(kwargs)
+        self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
@@ -334,62 +332,59 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return requests
 
     def _sign(self, settings: Mapping[str, Any]) -> None:
-        """Add the signature of the results to the metadata, for each filter.
+        """Add the signature of the results to the metadata, for each filter; it is equal in every process.
 
         Args:
             settings: the arguments of :meth:`build_all_requests`.
         """
-        documents = self._signed_documents(settings)
+        documents = [doc for _, doc in self.doc_iterator(samples=settings.get("samples"))]
+        left_out = {KNOWN_ISSUES, *self.benchmark.data.unsigned}
+        rows = [{name: value for name, value in doc.items() if name not in left_out} for doc in documents]
+        if self.benchmark.data.content:
+            self.config.metadata["content"] = content_hash(rows, self.benchmark.data.content)
         scorers = self._scorer.signatures if self._scorer is not None else {}
         fields = {
             "data": {HUB: f"hub@{self.files.commit[:8]}", "sample": "sample"}.get(self.files.name, "files"),
-            "rows": digest_of_rows(documents),
-            "n": len(documents),
+            "rows": digest_of_lines(rows),
+            "n": len(rows),
             **options_as_signed(self.options),
-            "prompt": digest(self._signed_prompt(settings)),
-            "chat": "yes" if self._has_chat_template else "no",
+            "prompts": digest_of_lines(self._unformatted_prompts(documents, settings)),
+            "chat": "yes" if settings.get("apply_chat_template") else "no",
             "shots": self.config.num_fewshot or 0,
             "gen": generation_as_signed(self.config.generation_kwargs or {}),
             "repeats": f"{self.options.repeats}{'+in_one_request' * self.options.repeats_in_one_request}",
             "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NO_VALUE,
         }
-        signatures = {}
-        for name, signed_name in filters_as_signed(self.config, self.filter_names).items():
-            fields_of_filter = {**fields, "filter": signed_name, "v": self.VERSION}
-            signatures[name] = signature(self.info.name, fields_of_filter, self.benchmark.packages)
-        self.config.metadata["signature"] = signatures
-        if self.benchmark.data.content:
-            self.config.metadata["content"] = content_hash(documents, self.benchmark.data.content)
+        self.config.metadata["signature"] = {
+            name: signature(self.info.name, {**fields, "filter": signed, "v": self.VERSION}, self.benchmark.packages)
+            for name, signed in filters_as_signed(self.config, self.filter_names).items()
+        }
         if scorers:
             self.config.metadata["scorers"] = scorers
 
-    def _signed_documents(self, settings: Mapping[str, Any]) -> list[Example]:
-        """Return the documents that all processes together evaluate, without fields that the signature ignores."""
-        left_out = {KNOWN_ISSUES, *self.benchmark.data.unsigned}
-        return [
-            {name: value for name, value in doc.items() if name not in left_out}
-            for _, doc in self.doc_iterator(samples=settings.get("samples"))
-        ]
+    def _unformatted_prompts(self, documents: Sequence[Example], settings: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield what the model is told: the schemas of tools, and the messages and choices without chat template.
 
-    def _signed_prompt(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return everything that determines the prompts, except documents and options."""
-        config = self.config
-        prompt: dict[str, Any] = {
-            "templates": list(map(as_signed, (config.description, config.doc_to_text, config.doc_to_choice))),
-            "system": settings.get("system_instruction"),
-        }
-        if config.gen_prefix:
-            prompt["prefix"] = config.gen_prefix
+        Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
+        """
         if self.turns is not None:
-            parts: list[str] = []
-            for tool in self.options.tools:
-                parts += (tool.name, tool.argument, tool.description, tool.example)
-            prompt["parts"] = parts
-        if config.num_fewshot:
-            without_addresses = re.sub(" at 0x[0-9a-f]+", "", repr(config.fewshot_config))  # of functions
-            prompt["fewshot"] = [without_addresses, self._fewshot_seed, self.sampler.df]
-            prompt["multiturn"] = bool(settings.get("fewshot_as_multiturn"))
-        return prompt
+            yield self.turns.schemas
+        state = self.sampler.rnd.getstate() if self.config.num_fewshot else None
+        self._has_chat_template = True  # even if the run has none: no delimiter follows the description
+        for doc in documents:
+            yield self.fewshot_context(
+                doc,
+                num_fewshot=self.config.num_fewshot or 0,
+                system_instruction=settings.get("system_instruction"),
+                apply_chat_template=True,
+                fewshot_as_multiturn=settings.get("fewshot_as_multiturn", False),
+                chat_template=lambda messages, **_: messages,
+                gen_prefix=self.doc_to_prefix(doc),
+            )
+            if not self.info.generates:
+                yield [self.config.target_delimiter, *self.doc_to_choice(doc)]
+        if state is not None:
+            self.sampler.rnd.setstate(state)
 
     # ---- answers
 

@@ -84,6 +84,11 @@ class ToolTurns:
 
         return rendered
 
+    @property
+    def schemas(self) -> list[dict[str, Any]]:
+        """The schemas of native tools, which the model gets beside its prompt; empty if the prompt describes them."""
+        return self._format.schemas if self._format.name == "native" else []
+
     def add_messages(self, request: Instance) -> None:
         """Attach the messages of the last prompt to a request, so that the request cache stores them too."""
         request.chat = self._rendered

@@ -42,6 +42,8 @@ class TaskRun:
         samples_path: the sample log; None if none was written.
         asked: the number of evaluated examples; 0 if unknown.
         available: the number of all examples, of which a run with ``--limit`` evaluates a part; 0 if unknown.
+        system_instruction: the system message of ``--system_instruction``.
+        fewshot_seed: the seed with which few-shot examples are drawn.
     """
 
     task: str
@@ -51,6 +53,8 @@ class TaskRun:
     samples_path: Path | None = None
     asked: int = 0
     available: int = 0
+    system_instruction: str | None = None
+    fewshot_seed: int | None = None
     _scores: dict[tuple[str, str], MetricScores] = field(default_factory=dict)
 
     @cached_property
@@ -76,6 +80,18 @@ class TaskRun:
     def signatures(self) -> dict[str, str]:
         """Signatures by filter; empty if the run has none."""
         return mapping(self.metadata.get("signature"))
+
+    @property
+    def parts_of_prompts(self) -> list[Any]:
+        """What prompts are made of, besides rows and options: templates, system message and few-shot examples."""
+        names = ("description", "doc_to_text", "doc_to_choice", "gen_prefix", "target_delimiter", "fewshot_config")
+        shots = self.config.get("num_fewshot")
+        return [*map(self.config.get, names), self.system_instruction, shots, shots and self.fewshot_seed]
+
+    @cached_property
+    def prompt_hashes(self) -> dict[tuple[str, int], str]:
+        """lm_eval's hash of each sample's prompt, with the model's chat template, by its key (:func:`content_keys`)."""
+        return {key: self.samples[place].prompt_hash for key, place in self.examples.items()}
 
     def metric(self, name: str) -> Metric:
         """Return a metric of the task by name."""

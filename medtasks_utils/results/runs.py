@@ -110,6 +110,8 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
             logs.get(name),
             asked=asked,
             available=available,
+            system_instruction=results.get("system_instruction"),
+            fewshot_seed=mapping(results.get("config")).get("fewshot_seed"),
         )
     model = results.get("model_name") or (path.parent if results else path).name
     return Run("", model, path, date, results, tasks, groups)

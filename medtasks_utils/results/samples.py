@@ -67,6 +67,7 @@ class Sample:
         details: by filter, further logged fields, such as ``judge`` and ``transcript``.
         found_by: by filter, how each answer was found; empty if the run did not log it.
         scores: by filter and metric, the scores of the generations, unless the number in ``metrics`` is sufficient.
+        prompt_hash: lm_eval's hash of the prompt as it was sent, in the model's chat template if one was applied.
     """
 
     doc_id: int
@@ -82,6 +83,7 @@ class Sample:
     details: dict[str, Row] = field(default_factory=dict)
     found_by: dict[str, list[str]] = field(default_factory=dict)
     scores: dict[str, dict[str, Sequence[Score]]] = field(default_factory=dict)
+    prompt_hash: str = ""
 
     @property
     def prompt(self) -> str:
@@ -187,7 +189,9 @@ def _new_sample(line: Row) -> Sample:
     request = next(iter(line["arguments"].values()))
     messages = _messages(next(iter(request.values())))
     alike = line.get("cluster"), line.get("stratum")
-    return Sample(line["doc_id"], line["doc_hash"], line["doc"], messages, responses, target, *alike)
+    sample = Sample(line["doc_id"], line["doc_hash"], line["doc"], messages, responses, target, *alike)
+    sample.prompt_hash = line.get("prompt_hash", "")
+    return sample
 
 
 def _add_filter(sample: Sample, line: Row) -> int:

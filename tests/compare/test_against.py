@@ -124,7 +124,8 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 
 
 def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
-    saved = TaskRun("medexqa_all", "medexqa", {}, {"metadata": {"signature": {STRICT: "medexqa|lm_eval:1"}}})
+    configs = [{"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2)]
+    saved = TaskRun("medexqa_all", "medexqa", {}, configs[0])
     documents = [{"question": place} for place in range(100)]
     samples = [
         Sample(place, "", doc, [], [], "", str(place // 2), str(place // 20), {STRICT: []})
@@ -132,8 +133,9 @@ def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_l
     ]
     saved._log = SampleLog(samples, [])
     new = TaskAgainst(saved, documents, range(100), within=2.0)
-    lines = [{"filter": STRICT, "doc_id": place, "macro_acc": 1.0} for place in new.next_batch()]
-    new.add(lines, {STRICT: "medexqa|lm_eval:2"})
+    line = {"filter": STRICT, "prompt_hash": "", "macro_acc": 1.0}
+    lines = [{**line, "doc_id": place} for place in new.next_batch()]
+    new.add({"results": {saved.task: {}}, "configs": {saved.task: configs[1]}, "samples": {saved.task: lines}})
     assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
 
 

@@ -1,23 +1,31 @@
 """Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
+import pytest
 from given import each_row
+from pydantic import create_model
 from running import evaluate, load, right_answer
 
-from medtasks_utils.harness.signature import as_signed, incompatibilities, parse
-
-STRICT = "strict-match"
-
-
-def signatures(task: str, **settings: Any) -> Any:
-    """The signatures by filter that a run writes into its results."""
-    return evaluate(task, right_answer, **settings)["configs"][task]["metadata"]["signature"]
+from medtasks_utils.compare.incompatibilities import incompatibilities
+from medtasks_utils.filters import STRICT
+from medtasks_utils.harness.signature import digest_of_lines, parse
+from medtasks_utils.results import TaskRun, as_run
 
 
-def signed(task: str = "medhallu", /, **settings: Any) -> str:
-    return str(signatures(task, **{"limit": 3, **settings})[STRICT])
+def run(task: str, **settings: Any) -> TaskRun:
+    """The task in a run."""
+    return as_run(evaluate(task, right_answer, **settings), Path()).tasks[task]
+
+
+def signed(task: Any, **settings: Any) -> str:
+    """The signature of a task with these arguments of its requests."""
+    task.set_fewshot_seed(1)
+    task.build_all_requests(**{"limit": 6, **settings})
+    return str(task.config.metadata["signature"][STRICT])
 
 
 # ---- what is in it
@@ -26,7 +34,7 @@ def signed(task: str = "medhallu", /, **settings: Any) -> str:
 @each_row("signatures")
 def test_every_result_has_one_for_each_filter(task, expected, packages):
     """Equal to those of earlier versions but for the versions."""
-    found = signatures(task)
+    found = run(task).signatures
     assert list(found) == ["strict-match", "flexible-extract"]
     for name, text in found.items():
         assert text.startswith(f"{task}|data:sample|{expected}|filter:{name}|v:") and not re.search(r"\s", text)
@@ -40,42 +48,65 @@ def test_every_result_has_one_for_each_filter(task, expected, packages):
 def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affair_warned_of(
     task, settings, change, refused, warned
 ):
-    differences = incompatibilities(signed(task, **settings), signed(task, **settings, **change))
+    settings = {"limit": 3, **settings}
+    differences = incompatibilities(run(task, **settings), run(task, **settings | change), STRICT)
     assert [each.field for each in differences if each.refuse] == refused
     assert [each.field for each in differences if not each.refuse] == warned
 
 
 @each_row("signature_differences")
 def test_a_difference_is_refused_or_warned_of(first, second, expected):
-    assert [[*each] for each in incompatibilities(first, second)] == expected
+    a, b = (TaskRun("t", None, {}, {"metadata": {"signature": text and {STRICT: text}}}) for text in (first, second))
+    assert [[*each] for each in incompatibilities(a, b, STRICT)] == expected
 
 
-def test_functions_are_signed_by_what_they_do_and_alike_in_every_process():
-    bodies = ("len(doc)", "str(doc)", "doc * 2", "doc % 2", "doc * 3", "lambda: doc")
-    one, other = ([as_signed(eval(f"lambda doc: {body}")) for body in bodies] for _ in "ab")
-    assert one == other and len({*one}) == len(bodies)
+@pytest.mark.parametrize(
+    ("template", "is_same"),
+    [
+        ("{# why #}Is this true? {{answer}}", True),
+        ("{% set text = answer %}Is this true? {{text}}", True),
+        (lambda doc: f"Is this true? {doc['answer']}", True),
+        (lambda doc: f"Is this right? {doc['answer']}", False),
+    ],
+)
+def test_the_text_of_prompts_is_signed_and_not_its_source(template, is_same):
+    task = load("medhallu")
+    task.set_config("doc_to_text", "Is this true? {{answer}}")
+    before = signed(task)
+    task.set_config("doc_to_text", template)
+    assert (signed(task) == before) == is_same
+
+
+def test_a_new_option_that_is_off_changes_nothing():
+    task = load("medhallu")
+    before = signed(task)
+    more = create_model("More", __base__=type(task.options), extra=(bool, False))
+    for extra, field in ((False, "opts:-"), (True, "opts:extra=true")):
+        task.options = more(extra=extra)
+        assert signed(task) == before.replace("opts:-", field)
+
+
+@pytest.mark.parametrize("shots", [0, 2])
+@pytest.mark.parametrize("chosen", [{}, {"samples": [0, 2, 4, 6, 8, 10]}])
+def test_all_prompts_are_signed_as_one_process_sends_them(shots, chosen):
+    """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
+    chat = {"apply_chat_template": True, "chat_template": lambda messages, **_: json.dumps(messages)}
+    task = load("medmcqa_openmed")
+    task.set_config("num_fewshot", shots)
+    whole, metadata = signed(task, **chat, **chosen), dict(task.config.metadata)
+    sent = [json.loads(instance.args[0]) for instance in task.instances]
+    assert parse(whole)["prompts"] == digest_of_lines(sent) and f"|n:{len(sent)}|" in whole
+    for rank in (0, 1):
+        assert signed(task, rank=rank, world_size=2, **chat, **chosen) == whole
+        assert task.config.metadata == metadata and len(task.instances) == 3
 
 
 # ---- what must not be in it
 
 
-def test_no_secret_and_no_address_is_in_it(monkeypatch):
-    monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
+def test_no_secret_and_no_address_is_in_it():
     prompt = "http://host/sk-secret"
-    found = signed("medcalc_bench", metadata={"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"})
+    metadata = {"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"}
+    found = run("medcalc_bench", metadata=metadata, limit=3).signatures[STRICT]
     assert re.search(r"\|opts:system_prompt=#[0-9a-f]{8}\|", found)
     assert not re.search("sk-secret|http|host", found)
-
-
-def test_it_does_not_depend_on_the_process():
-    """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
-    contents = set()
-    for chosen in {"limit": 6}, {"samples": [0, 2, 4, 6, 8, 10]}:
-        tasks = [load("medhallu") for _ in "01"]
-        for rank, task in enumerate(tasks):
-            task.build_all_requests(rank=rank, world_size=2, apply_chat_template=False, **chosen)
-            assert len(task.instances) == 3
-            contents.add(task.config.metadata["content"])
-        one, other = (task.config.metadata["signature"][STRICT] for task in tasks)
-        assert one == other and parse(one)["n"] == "6"
-    assert len(contents) == 2, "of the examples of all processes, and of no others"

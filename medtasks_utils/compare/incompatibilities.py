@@ -1,0 +1,78 @@
+"""Find the differences between the signatures of two results that make a comparison unfair."""
+
+from typing import NamedTuple
+
+from medtasks_utils.harness.signature import parse
+from medtasks_utils.results import TaskRun
+
+_COMPARABLE_ONLY_IF_EQUAL = {
+    "rows": "the rows differ",
+    "n": "the numbers of examples differ",
+    "prompt": "the prompts differ",
+    "prompts": "the prompts differ",
+    "shots": "the numbers of few-shot examples differ",
+    "opts": "the options differ",
+    "scorers": "the explanation metrics or judges, or their versions, differ",
+    "filter": "the filters differ",
+    "v": "the task's versions differ",
+}
+_WORTH_A_WARNING = {
+    "chat": "one run applied a chat template and the other did not",
+    "gen": "the generation settings differ",
+    "repeats": "the numbers of generations per example differ",
+}
+_IRRELEVANT = {"task", "data", "select"}  # "rows" covers what matters in these
+_OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates (version 0.1.0 and earlier), and of themselves
+
+
+class Incompatibility(NamedTuple):
+    """A field in which two signatures differ; ``refuse`` is True if such results must not be compared."""
+
+    field: str
+    message: str
+    refuse: bool
+
+
+def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompatibility]:
+    """Return the differences that make a comparison of two results of a task unfair; empty if there are none.
+
+    The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
+    signature has counts as a difference, so that signatures of different versions cause at least a warning. If one of
+    the signatures is missing, the list is empty.
+    """
+    if not all(filter_name in task.signatures for task in (a, b)):
+        return []
+    first, second = (parse(task.signatures[filter_name]) for task in (a, b))
+    differences = []
+    ignored = _IRRELEVANT
+    # Hashes of prompts tell something only if they are of one kind, and of the same rows.
+    if not _OF_PROMPTS.isdisjoint(first.keys() ^ second.keys()) or first.get("rows") != second.get("rows"):
+        ignored = _IRRELEVANT | _OF_PROMPTS
+        if reason := _other_prompts(a, b):
+            differences.append(Incompatibility("prompts", reason, refuse=True))
+    for field in dict.fromkeys([*first, *second]):
+        left, right = first.get(field, "none"), second.get(field, "none")
+        if left == right or field in ignored:
+            continue
+        meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
+        refuse = field in _COMPARABLE_ONLY_IF_EQUAL
+        differences.append(Incompatibility(field, f"{meaning} ({left} and {right})", refuse))
+    return differences
+
+
+def _other_prompts(a: TaskRun, b: TaskRun) -> str:
+    """Return why the prompts of two runs may differ; an empty string if those of common examples do not.
+
+    They do not differ if they are made of equal parts, even if each has the chat template of its model. Otherwise, they
+    must be equal as they were sent.
+    """
+    if a.parts_of_prompts == b.parts_of_prompts:
+        return ""
+    common = a.prompt_hashes.keys() & b.prompt_hashes.keys()
+    if not common:
+        return (
+            "whether the prompts are equal cannot be told (the templates differ, and the runs have no common samples: "
+            "run both with --log_samples on the same examples)"
+        )
+    equal = a.prompt_hashes.items() & b.prompt_hashes.items()
+    return "" if len(equal) == len(common) else "the prompts differ"
