@@ -22,7 +22,7 @@ _WORTH_A_WARNING = {
     "repeats": "the numbers of generations per example differ",
 }
 _IRRELEVANT = {"task", "data", "select"}  # "rows" covers what matters in these
-_OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates (version 0.1.0 and earlier), and of themselves
+_OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates, in earlier results, and of themselves
 
 
 class Incompatibility(NamedTuple):
