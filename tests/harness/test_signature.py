@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from given import each_row
 from pydantic import create_model
 from running import evaluate, load, right_answer
@@ -60,51 +59,42 @@ def test_a_difference_is_refused_or_warned_of(first, second, expected):
     assert [[*each] for each in incompatibilities(a, b, STRICT)] == expected
 
 
-@pytest.mark.parametrize(
-    ("template", "is_same"),
-    [
-        ("{# why #}Is this true? {{answer}}", True),
-        ("{% set text = answer %}Is this true? {{text}}", True),
-        (lambda doc: f"Is this true? {doc['answer']}", True),
-        (lambda doc: f"Is this right? {doc['answer']}", False),
-    ],
-)
-def test_the_text_of_prompts_is_signed_and_not_its_source(template, is_same):
+@each_row("signature_sources")
+def test_the_text_of_prompts_is_signed_and_not_its_source(source, is_same):
     task = load("medhallu")
     task.set_config("doc_to_text", "Is this true? {{answer}}")
     before = signed(task)
-    task.set_config("doc_to_text", template)
+    task.set_config("doc_to_text", eval(source) if source.startswith("lambda") else source)
     assert (signed(task) == before) == is_same
 
 
 def test_a_new_option_that_is_off_changes_nothing():
     task = load("medhallu")
     before = signed(task)
-    more = create_model("More", __base__=type(task.options), extra=(bool, False))
-    for extra, field in ((False, "opts:-"), (True, "opts:extra=true")):
-        task.options = more(extra=extra)
-        assert signed(task) == before.replace("opts:-", field)
+    task.options = create_model("More", __base__=type(task.options), more=(bool, False))()
+    assert signed(task) == before
 
 
-@pytest.mark.parametrize("shots", [0, 2])
-@pytest.mark.parametrize("chosen", [{}, {"samples": [0, 2, 4, 6, 8, 10]}])
+@each_row("signature_processes")
 def test_all_prompts_are_signed_as_one_process_sends_them(shots, chosen):
     """Each process of a distributed run builds its own part of the prompts, and they sign the whole."""
-    chat = {"apply_chat_template": True, "chat_template": lambda messages, **_: json.dumps(messages)}
     task = load("medmcqa_openmed")
     task.set_config("num_fewshot", shots)
-    whole, metadata = signed(task, **chat, **chosen), dict(task.config.metadata)
-    sent = [json.loads(instance.args[0]) for instance in task.instances]
-    assert parse(whole)["prompts"] == digest_of_lines(sent) and f"|n:{len(sent)}|" in whole
-    for rank in (0, 1):
+    chat = {"apply_chat_template": True, "chat_template": lambda messages, **_: json.dumps(messages)}
+    whole = signed(task, **chat, **chosen)
+    sent = digest_of_lines(json.loads(instance.args[0]) for instance in task.instances)
+    assert f"|prompts:{sent}|" in whole
+    content = task.config.metadata["content"]
+    for rank in range(2):
         assert signed(task, rank=rank, world_size=2, **chat, **chosen) == whole
-        assert task.config.metadata == metadata and len(task.instances) == 3
+        assert (len(task.instances), task.config.metadata["content"]) == (3, content)
 
 
 # ---- what must not be in it
 
 
-def test_no_secret_and_no_address_is_in_it():
+def test_no_secret_and_no_address_is_in_it(monkeypatch):
+    monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
     prompt = "http://host/sk-secret"
     metadata = {"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"}
     found = run("medcalc_bench", metadata=metadata, limit=3).signatures[STRICT]

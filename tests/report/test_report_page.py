@@ -40,18 +40,12 @@ def test_names_are_escaped_for_latex():
 
 
 @each_row("comparable")
-def test_results_are_compared_if_they_measure_the_same(changes, has_samples, words, runs):
+def test_results_are_compared_if_they_measure_the_same(field, now, config, prompt, has_samples, words, runs):
     """Prompts are compared themselves if only one run has their hash, or if the rows differ."""
     a, b = (run.tasks["medhallu"] for run in runs)
-    for change in changes.split():
-        if change == "sent":
-            b.samples[0].prompt_hash = "9"
-        elif change == "doc_to_text":
-            b.config["doc_to_text"] = "9"
-        else:
-            field, _, now = change.partition(">")
-            signature = b.signatures["strict-match"]
-            b.signatures["strict-match"] = re.sub(rf"\|{field}:[^|]*", f"|{now or field}:9", signature)
+    b.signatures["strict-match"] = re.sub(rf"\|({field}):[^|]*", rf"|{now}:9", b.signatures["strict-match"])
+    b.config |= config
+    b.samples[0].prompt_hash = prompt
     reason = comparability(a, b if has_samples else replace(b, samples_path=None), "strict-match").reason
     assert reason.startswith(words) and bool(reason) == bool(words)
 
