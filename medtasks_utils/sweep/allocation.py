@@ -26,8 +26,8 @@ import requests
 from medtasks_utils.harness.task_options import SERVED_BY
 from medtasks_utils.writing import JsonObject, read_json, write_whole
 
-from .child_process import end_group, start, stop
-from .plan import Allocation, Job
+from .child_process import Process, end_group, start, stop
+from .job import Allocation, Job
 
 POLL_INTERVAL = 0.5  # seconds between looks at the processes
 _PROBE_TIMEOUT = 5.0  # seconds
@@ -39,15 +39,11 @@ _KEPT = "*/answers_*.jsonl.gz"  # the replies that a job has kept, in its folder
 def run_allocation(allocation: Allocation, environment: Mapping[str, str]) -> Generator[None]:
     """Run the jobs of an allocation that have no exit code yet, and yield while they run.
 
-    Closing the generator ends everything that it has started.
-
-    Args:
-        allocation: the jobs.
-        environment: environment variables in addition to those of this process.
+    The environment is in addition to that of this process. Closing the generator ends everything that it has started.
     """
-    jobs = [job for job in allocation if exit_code(job) is None]
+    jobs = [job for job in allocation if job.exit_code is None]
     if jobs:
-        yield from _Attempt(jobs, environment).steps()
+        yield from _Attempt(jobs, {**os.environ, **environment}).steps()
 
 
 def run_to_the_end(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -63,17 +59,18 @@ class _Attempt:
     Attributes:
         running: by job, its process and the port of its server.
         servers: by port, the process of the server and its log.
+        unready: the ports of servers that have not responded yet.
     """
 
     def __init__(self, jobs: list[Job], environment: Mapping[str, str]) -> None:
-        self.waiting, self.stack = jobs, ExitStack()
-        self.model, self.folder = jobs[0].model, jobs[0].folder.parent
-        variables = {**os.environ, **environment}
-        direct = variables.get("no_proxy") or variables.get("NO_PROXY", "")
+        self.waiting, self.model = jobs, jobs[0].model
+        direct = environment.get("no_proxy") or environment.get("NO_PROXY", "")
         self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1"}
-        self.gpus = variables.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
-        self.running: dict[Job, tuple[subprocess.Popen[bytes], int]] = {}
-        self.servers: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
+        self.gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
+        self.running: dict[Job, tuple[Process, int]] = {}
+        self.servers: dict[int, tuple[Process, Path]] = {}
+        self.unready: list[int] = []
+        self.stack = ExitStack()
         self.began = self.charged_at = time.monotonic()
 
     def steps(self) -> Generator[None]:
@@ -81,23 +78,22 @@ class _Attempt:
         problem = ""
         with self.stack:
             if self.model.server:
-                self._start_servers()
-            unready = list(self.servers)
+                self._start_servers(self.waiting[0].folder.parent)
             try:
                 while not problem and (self.waiting or self.running):
-                    unready = [port for port in unready if not is_up(_models_at(port))]
-                    if not unready:
+                    self.unready = [port for port in self.unready if not is_up(_models_at(port))]
+                    if not self.unready:
                         self._start_jobs()
                     yield
                     self._charge(_WRITE_INTERVAL)
                     self._note_ended()
-                    problem = self._problem_of_servers(unready)
+                    problem = self._problem_of_servers()
             finally:
                 self._charge()
                 for job in (*self.running, *self.waiting):
-                    note(job, 1 if problem else None, problem or "stopped")
+                    job.note(1 if problem else None, problem or "stopped")
 
-    def _start(self, command: Sequence[str], log: Path, **variables: str) -> subprocess.Popen[bytes]:
+    def _start(self, command: Sequence[str], log: Path, **variables: str) -> Process:
         """Start a process that is stopped at the end of this attempt."""
         process = start(command, log, {**self.environment, **variables})
         self.stack.callback(stop, process)
@@ -105,39 +101,36 @@ class _Attempt:
 
     # ---- servers
 
-    def _start_servers(self) -> None:
+    def _start_servers(self, folder: Path) -> None:
         """Start the model's servers, each on its own GPUs; first end servers left by an earlier sweep."""
         each = self.model.resources.gpus
         for number in range(self.model.replicas):
-            mark, log = self.folder / f"server{number}.json", self.folder / f"server{number}.log"
+            mark, log = folder / f"server{number}.json", folder / f"server{number}.log"
             left_over = read_json(mark)
             if left_over and left_over == _identity(left_over["pid"]):
                 end_group(left_over["pid"])
+            log.unlink(missing_ok=True)
             port = _free_port()
             own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
-            log.unlink(missing_ok=True)
             process = self._start(self.model.server_command(port), log, **variables)
             write_whole(mark, json.dumps(_identity(process.pid)))
             self.servers[port] = process, log
+            self.unready.append(port)
         for job in self.waiting:
-            note(job, None, "waiting for its server")
+            job.note(None, "waiting for its server")
 
-    def _problem_of_servers(self, unready: Sequence[int]) -> str:
-        """Return a line about a server that has ended, or does not respond in time; an empty string if there is none.
-
-        Args:
-            unready: the ports of servers that have not responded yet.
-        """
+    def _problem_of_servers(self) -> str:
+        """Return a line about a server that has ended or does not respond in time; an empty string if none."""
         timeout = self.model.ready_timeout
         for port, (process, log) in self.servers.items():
-            problem = ""
             if process.poll() is not None:
                 problem = f"its server ended with exit code {process.returncode}"
-            elif port in unready and time.monotonic() > self.began + timeout:
+            elif port in self.unready and time.monotonic() > self.began + timeout:
                 problem = f"no response at {_models_at(port)} within {timeout:g} s"
-            if problem:
-                return f"{problem}: {last_lines(log, 1)} ({log})"
+            else:
+                continue
+            return f"{problem}: {last_lines(log, 1)} ({log})"
         return ""
 
     # ---- jobs
@@ -150,18 +143,15 @@ class _Attempt:
                 continue
             self._charge()
             self.waiting.remove(job)
-            for path in job.smaller.folder.glob(_KEPT) if job.smaller else ():
-                copy = job.folder / path.parent.name / path.name
-                if not copy.exists():  # it has replies of its own from an earlier attempt
-                    write_whole(copy, path.read_bytes())
-            has_answers = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
+            _take_over_replies(job)
+            has_replies = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
             in_use = [port for _, port in self.running.values()]
             port = min(self.servers or [0], key=in_use.count)
-            flags = job.flags(port, output_path=job.folder, log_samples=True, extend=has_answers)
+            flags = job.flags(port, output_path=job.folder, log_samples=True, extend=has_replies)
             command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
             process = self._start(command, job.folder / "log.txt", **{SERVED_BY: self.model.server})
             self.running[job] = process, port
-            note(job, None, "running")
+            job.note(None, "running")
 
     def _note_ended(self) -> None:
         """Record the exit codes of the jobs that have ended."""
@@ -170,17 +160,14 @@ class _Attempt:
             if code is not None:
                 self._charge()
                 del self.running[job]
-                note(job, code, f"failed with exit code {code}" if code else "done")
+                job.note(code, f"failed with exit code {code}" if code else "done")
 
     # ---- cost
 
     def _charge(self, interval: float = 0) -> None:
         """Divide the cost since the last charge equally among the running jobs or, if there are none, the waiting ones.
 
-        The cost is in seconds, GPU-seconds and joules.
-
-        Args:
-            interval: the minimum time since the last charge, in seconds; if less has passed, do nothing.
+        Do nothing if less than ``interval`` seconds have passed.
         """
         seconds = time.monotonic() - self.charged_at
         jobs = [*self.running] or self.waiting
@@ -189,11 +176,18 @@ class _Attempt:
         joules = seconds * _watts(self.gpus) if self.gpus else 0
         spent = {"seconds": seconds, "gpu_seconds": seconds * self.model.gpus, "joules": joules}
         for job in jobs:
-            path = job.folder / "cost.json"
-            cost = Counter(read_json(path))
+            cost = Counter(job.cost)
             cost.update({name: value / len(jobs) for name, value in spent.items() if value})
-            write_whole(path, json.dumps(cost))
+            write_whole(job.folder / "cost.json", json.dumps(cost))
         self.charged_at += seconds
+
+
+def _take_over_replies(job: Job) -> None:
+    """Copy the replies of the next smaller budget, except where the job has its own from an earlier attempt."""
+    for path in job.smaller.folder.glob(_KEPT) if job.smaller else ():
+        copy = job.folder / path.parent.name / path.name
+        if not copy.exists():
+            write_whole(copy, path.read_bytes())
 
 
 def is_up(address: str) -> bool:
@@ -209,7 +203,6 @@ def _models_at(port: int) -> str:
 
 
 def _free_port() -> int:
-    """Return a free port of this machine."""
     with socket.create_server(("", 0)) as free:
         return int(free.getsockname()[1])
 
@@ -232,16 +225,6 @@ def nvidia_smi(*flags: str) -> str:
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(["nvidia-smi", *flags], capture_output=True, text=True, timeout=_SMI_TIMEOUT).stdout
     return ""
-
-
-def note(job: Job, code: int | None, state: str) -> None:
-    """Record the state of a job in its folder, with its exit code if it is over."""
-    write_whole(job.folder / "job.json", json.dumps({"code": code, "state": state}))
-
-
-def exit_code(job: Job) -> int | None:
-    """Return a job's exit code; None if it is not over."""
-    return read_json(job.folder / "job.json").get("code")  # type: ignore[no-any-return]
 
 
 def last_lines(log: Path, count: int) -> str:

@@ -13,9 +13,11 @@ _STOP_TIMEOUT = 10.0  # seconds to end after an interrupt
 # crashes. The watcher's own parent ends at once, so that the command has no unknown child.
 _WATCHED = """exec 3<&0 </dev/null; ( { trap '' INT; read -r _ <&3; kill -9 0; } & ); exec "$@" 3<&-"""
 
+Process = subprocess.Popen[bytes]
 
-def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command, whose output is appended to a log, and return its process, which leads a process group."""
+
+def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Process:
+    """Start a command that leads a process group, and append its output to a log."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
         return subprocess.Popen(
@@ -23,13 +25,13 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
             stdin=subprocess.PIPE,  # never written to
             stdout=file,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
+            env=environment,
             start_new_session=True,
         )
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end within the timeout."""
+def stop(process: Process) -> None:
+    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end within 10 seconds."""
     with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         os.killpg(process.pid, signal.SIGINT)
         process.wait(_STOP_TIMEOUT)
@@ -38,6 +40,6 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_group(pid: int) -> None:
-    """Kill a process group."""
+    """Kill a process group, if there still is one."""
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)

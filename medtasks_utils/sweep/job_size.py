@@ -10,7 +10,8 @@ from medtasks_utils.harness.checks import check_model, check_request
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
 from medtasks_utils.harness.lm_eval_names import get_sample_size
 
-from .plan import RESERVED, Job
+from .job import Job
+from .plan import RESERVED
 
 
 @cache
@@ -18,11 +19,8 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
     """Return the number of requests of a job to its model: examples times generations.
 
     Requests to a judge and further turns with tools are not counted. In tasks that score log-likelihoods, an example is
-    four requests, one for each choice.
-
-    Args:
-        job: the job.
-        is_run_here: True if the job runs on this machine, which then needs the model's folder and packages.
+    four requests, one for each choice. If the job ``is_run_here``, this machine must have the model's folder and
+    packages.
 
     Raises:
         MedtasksError: if the job's model, flags, tasks, options or data are not valid.

@@ -8,7 +8,8 @@ from collections.abc import Generator
 from medtasks_utils.errors import UsageError
 
 from .allocation import POLL_INTERVAL, nvidia_smi, run_allocation
-from .plan import Allocation, Plan
+from .job import Allocation
+from .plan import Plan
 
 
 def visible_gpus() -> list[str]:
@@ -20,14 +21,10 @@ def visible_gpus() -> list[str]:
 
 
 class LocalExecutor:
-    """An executor that runs allocations on this machine.
-
-    Args:
-        plan: the plan.
-        cpus: the number of processors to use; None for all.
+    """An executor for this machine, on ``cpus`` processors; None for all.
 
     Attributes:
-        running: by running allocation, its steps and its GPUs.
+        running: by allocation, its steps and its GPUs.
 
     Raises:
         UsageError: if a model needs more than may be used.
@@ -47,9 +44,9 @@ class LocalExecutor:
 
     def start(self, allocation: Allocation) -> bool:
         """Start an allocation if enough resources are free; return True if it was started."""
-        needs, count = allocation[0].model.resources, allocation[0].model.gpus
-        cpus_in_use = sum(other[0].model.resources.cpus for other in self.running)
-        if count > len(self._free_gpus) or cpus_in_use + needs.cpus > self._cpus:
+        count = allocation[0].model.gpus
+        cpus = sum(each[0].model.resources.cpus for each in (*self.running, allocation))
+        if count > len(self._free_gpus) or cpus > self._cpus:
             return False
         gpus, self._free_gpus = self._free_gpus[:count], self._free_gpus[count:]
         self.running[allocation] = run_allocation(allocation, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}), gpus

@@ -2,10 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
-from itertools import groupby, product
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +10,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
-from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.writing import JsonObject, one_line
 
 EXAMPLE = """\
@@ -58,10 +53,6 @@ RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samp
 """Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
-
-
-LOCK = ".lock"
-"""The file in the output folder that a running sweep locks."""
 
 
 class _Part(BaseModel):
@@ -131,7 +122,7 @@ class ModelPart(_Named):
         """The command line of its server, also for ``vllm``; empty if the sweep does not start one."""
         if self.vllm is None:
             return self.serve
-        arguments = self.vllm.model_dump(exclude={"model"})
+        arguments = self.vllm.model_extra or {}
         switched_off = {f"no-{name}".replace("_", "-"): True for name, value in arguments.items() if value is False}
         words = as_words({"port": "{port}", "tensor-parallel-size": "{gpus}", **arguments, **switched_off})
         return shlex.join(["vllm", "serve", self.vllm.model, *words])
@@ -181,6 +172,11 @@ class Plan(_Part):
     models: list[ModelPart] = Field(min_length=1)
     runs: list[RunPart] = Field(min_length=1)
 
+    @property
+    def lock(self) -> Path:
+        """The file that a running sweep locks."""
+        return self.output / ".lock"
+
     @model_validator(mode="after")
     def _check_names(self) -> "Plan":
         """Raise ValueError if two models or runs have the same name, or a model names a run that does not exist."""
@@ -194,103 +190,21 @@ class Plan(_Part):
                 raise ValueError(f"{model.name}: the runs are {', '.join(run_names)}, not {', '.join(unknown)}")
         return self
 
-    def jobs(self) -> "list[Job]":
-        """Return the jobs, ordered by model, by run, and from the smallest budget to the largest."""
-        runs = {run.name: run for run in self.runs}
-        jobs = []
-        for model in self.models:
-            for name in model.runs or runs:
-                job = None
-                budgets = _budgets({**model.flags, **runs[name].flags})
-                for values in product(*budgets.values()):
-                    job = Job(self, model, runs[name], dict(zip(budgets, values, strict=True)), job)
-                    jobs.append(job)
-        return jobs
 
+def as_words(flags: Mapping[str, Any]) -> list[str]:
+    """Return flags as words of a command line.
 
-def _budgets(flags: JsonObject) -> dict[str, list[float]]:
-    """Return the generation settings that are lists of numbers, in ascending order, by name."""
-    generation = flags.get("gen_kwargs")
-    budgets = {}
-    for name, values in generation.items() if isinstance(generation, Mapping) else ():
-        if isinstance(values, list) and values and all(isinstance(value, int | float) for value in values):
-            budgets[name] = sorted({*values})
-    return budgets
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A job: one run of one model within one budget, which is one ``medtasks eval``.
-
-    Attributes:
-        budget: the values of the generation settings for which the plan lists several values.
-        smaller: the job of the next smaller budget, whose replies it reuses if they were not cut.
-    """
-
-    plan: Plan
-    model: ModelPart
-    run: RunPart
-    budget: JsonObject
-    smaller: "Job | None"
-
-    @property
-    def variant(self) -> str:
-        """The name of the model in the report, with the budget if there are several."""
-        return ",".join([self.model.name, *(f"{name}={value}" for name, value in self.budget.items())])
-
-    @property
-    def name(self) -> str:
-        """The unique name ``MODEL/RUN``, with the budget if there are several."""
-        return self.variant.replace(self.model.name, f"{self.model.name}/{self.run.name}", 1)
-
-    @property
-    def folder(self) -> Path:
-        """The job's folder, whose name has a hash of everything that the results depend on."""
-        hashed = digest([self.settings, self.model.server, version("medtasks"), version("lm_eval")])
-        return self.plan.output / f"{self.name}-{hashed}"
-
-    @property
-    def settings(self) -> JsonObject:
-        """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
-        metadata = {DATA_KEY: self.plan.data, **self.run.options}
-        flags = {**self.model.settings, "tasks": self.run.tasks, "metadata": metadata, **self.run.flags}
-        return {**flags, "gen_kwargs": {**flags["gen_kwargs"], **self.budget}} if self.budget else flags
-
-    def flags(self, port: int = 1, **more: Any) -> list[str]:
-        """Return the flags of ``medtasks eval`` as a list of words, for a model that is served on a port."""
-        return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
-
-
-Allocation = tuple[Job, ...]
-"""Jobs of one model that get resources together, since they share a server, or reuse each other's replies."""
-
-
-def allocations_of(jobs: Sequence[Job], by_model: bool) -> list[Allocation]:
-    """Group jobs into allocations.
-
-    All jobs of a model are together if ``by_model``, or if the sweep serves the model. Otherwise an allocation has the
-    jobs of one model and one run, which differ only in their budget.
-    """
-
-    def place(job: Job) -> tuple[str, str]:
-        return job.model.name, "" if by_model or job.model.server else job.run.name
-
-    return [tuple(together) for _, together in groupby(jobs, place)]
-
-
-def as_words(settings: Mapping[str, Any]) -> list[str]:
-    """Convert flags by name to words of a command line.
-
-    Flags that are null, false or empty are omitted, except those that would be on by default.
+    Flags that are null, false or empty are omitted, except false ones that would be on by default.
     """
     words = []
-    for name, value in settings.items():
-        if value is True:
-            words.append(f"--{name}")
-        elif isinstance(value, Mapping) and value:
-            words.append(f"--{name}={json.dumps(value, default=str)}")
-        elif value not in (None, "", {}, []) and (value is not False or name in _ON_BY_DEFAULT):
-            words.append(f"--{name}={','.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+    for name, value in flags.items():
+        if value in (None, "", {}, []) or (value is False and name not in _ON_BY_DEFAULT):
+            continue
+        if isinstance(value, Mapping):
+            value = json.dumps(value, default=str)
+        elif isinstance(value, list | tuple):
+            value = ",".join(map(str, value))
+        words.append(f"--{name}" if value is True else f"--{name}={value}")
     return words
 
 

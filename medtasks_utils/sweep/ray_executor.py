@@ -1,7 +1,5 @@
 """Run allocations on a Ray cluster, which places them by their resources.
 
-All nodes must see the output folder. If a node dies, only the replies that it still awaited are lost.
-
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values to logs on every node (as of Ray 2.60).
 """
@@ -13,15 +11,15 @@ from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 
-from .allocation import note, run_to_the_end
-from .plan import LOCK, Allocation
+from .allocation import run_to_the_end
+from .job import Allocation
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
     """Run an allocation on this node; raise MedtasksError if it does not see the output folder."""
-    output = allocation[0].plan.output
-    if not (output / LOCK).exists():
-        raise MedtasksError(f"{output} is not a folder of a file system that all nodes see")
+    plan = allocation[0].plan
+    if not plan.lock.exists():
+        raise MedtasksError(f"{plan.output} is not a folder of a file system that all nodes see")
     run_to_the_end(allocation, environment)
 
 
@@ -31,10 +29,7 @@ def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
 
 
 class RayExecutor:
-    """An executor that runs allocations on a Ray cluster.
-
-    Args:
-        address: the cluster's address, or ``auto`` for the cluster of this machine.
+    """An executor for a Ray cluster, given by its address, or ``auto`` for the cluster of this machine.
 
     Attributes:
         running: by allocation, the reference of its Ray task.
@@ -58,7 +53,7 @@ class RayExecutor:
         self.running: dict[Allocation, Any] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation to the cluster, which runs it when resources are free; always return True."""
+        """Submit an allocation to the cluster, which runs it when resources are free."""
         model = allocation[0].model
         remote = self._ray.remote(run_on_node).options(
             name=model.name, num_cpus=model.resources.cpus, num_gpus=model.gpus, max_retries=0
@@ -67,15 +62,15 @@ class RayExecutor:
         return True
 
     def ended(self) -> list[Allocation]:
-        """Wait briefly, and return the allocations that have ended."""
-        ready, _ = self._ray.wait(list(self.running.values()), num_returns=1, timeout=1.0)
+        """Wait at most a second, and return the allocations that have ended."""
+        ready, _ = self._ray.wait([*self.running.values()], num_returns=1, timeout=1.0)
         ended_ones = [allocation for allocation, reference in self.running.items() if reference in ready]
         for allocation in ended_ones:
             try:
                 self._ray.get(self.running.pop(allocation))
             except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
                 for job in allocation:
-                    note(job, 1, f"could not start: {error.cause}")
+                    job.note(1, f"could not start: {error.cause}")
             except self._ray.exceptions.RayError:
                 continue  # its node is gone
         return ended_ones

@@ -3,20 +3,22 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 from filelock import FileLock, Timeout
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.writing import JsonObject, read_json, write_whole
+from medtasks_utils.writing import JsonObject, write_whole
 
-from .allocation import exit_code, last_lines, note
+from .allocation import last_lines
+from .job import NOT_STARTED, Allocation, Job, allocations_of, jobs_of
 from .job_size import size_of
 from .local_executor import LocalExecutor
-from .plan import LOCK, Allocation, Job, Plan, allocations_of
+from .plan import Plan
 from .ray_executor import RayExecutor
 from .slurm_executor import SlurmExecutor
 
@@ -24,7 +26,23 @@ _MOST_ATTEMPTS = 3  # maximum attempts in a sweep; after that, a job counts as f
 _USAGE_ERROR = 2  # the exit code of a job that is not tried again
 _PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
 _LOG_LINES = 8  # number of lines of a job's log that are shown
-NOT_STARTED = "not started"
+
+
+class Executor(Protocol):
+    """A place where allocations run."""
+
+    @property
+    def running(self) -> Collection[Allocation]:
+        """The allocations that were started and have not ended."""
+
+    def start(self, allocation: Allocation) -> bool:
+        """Start an allocation, and return True; return False if there is no room for it yet."""
+
+    def ended(self) -> list[Allocation]:
+        """Wait briefly, and return the allocations that have ended since the last call."""
+
+    def stop(self) -> None:
+        """End the running allocations, if they cannot go on without the sweep."""
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
@@ -35,90 +53,99 @@ def job_records(plan: Plan) -> list[JsonObject]:
             "folder": str(job.folder),
             "requests": size_of(job),
             "answers": _answers(job),
-            "state": _state(job),
-            "cost": read_json(job.folder / "cost.json"),
+            "state": job.state,
+            "cost": job.cost,
         }
-        for job in plan.jobs()
+        for job in jobs_of(plan)
     ]
-
-
-def is_done(job: Job) -> bool:
-    """Return True if the last process of a job ended with exit code 0, and its results are there."""
-    return exit_code(job) == 0 and any(job.folder.glob("*/results_*.json"))
 
 
 def _answers(job: Job) -> int:
     """Return the number of replies that a job has so far."""
     kept = sum(path.read_bytes().count(b"\n") for path in job.folder.glob("*/answers_*.jsonl"))
-    return size_of(job) if is_done(job) else min(kept, size_of(job))
-
-
-def _state(job: Job) -> str:
-    """Return the last recorded state of a job, in words; ``not started`` if none was recorded."""
-    return str(read_json(job.folder / "job.json").get("state", NOT_STARTED))
+    return size_of(job) if job.is_done else min(kept, size_of(job))
 
 
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
     """Run the jobs that are not done, and return those that failed.
 
-    Args:
-        plan: the plan.
-        cpus: the number of processors of this machine to use; None for all.
-        address: the address of a Ray cluster; None to run the jobs under Slurm if the plan says so, else here.
+    They run on the Ray cluster at the address, if there is one; else under Slurm, if the plan says so; else on
+    ``cpus`` processors of this machine (None for all).
 
     Raises:
         MedtasksError: before any job runs, if a job's tasks, options or data are not valid, the output folder is not
             writable, or another sweep is running in it.
     """
     is_slurm = plan.slurm is not None and not address
-    jobs = plan.jobs()
+    jobs = jobs_of(plan)
     try_folder(plan.output, "output")
     for job in jobs:
         size_of(job, is_run_here=not address and not is_slurm)
     try:
-        with FileLock(plan.output / LOCK, timeout=0):  # released when the process ends or crashes
+        with FileLock(plan.lock, timeout=0):  # released when the process ends or crashes
             for job in jobs:
-                if exit_code(job) is not None and not is_done(job):  # it failed, or its results were deleted
-                    (job.folder / "job.json").unlink()
-            allocations = allocations_of(jobs, is_slurm)
+                if job.exit_code is not None and not job.is_done:  # it failed, or its results were deleted
+                    job.note(None, NOT_STARTED)
             if address:
-                return run_all(allocations, RayExecutor(address))
-            return run_all(allocations, SlurmExecutor() if is_slurm else LocalExecutor(plan, cpus))
+                executor: Executor = RayExecutor(address)
+            elif is_slurm:
+                executor = SlurmExecutor()
+            else:
+                executor = LocalExecutor(plan, cpus)
+            return run_all(allocations_of(jobs, is_slurm), executor)
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"
         ) from None
 
 
-def run_all(allocations: Sequence[Allocation], executor: LocalExecutor | RayExecutor | SlurmExecutor) -> list[Job]:
+def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
     """Run allocations until each job is over; return the jobs that failed."""
-    waiting = [allocation for allocation in allocations if not all(map(is_done, allocation))]
-    attempts, shown, summary_at = Counter[Allocation](), dict[Job, str](), time.monotonic()
+    jobs = list(chain.from_iterable(allocations))
+    waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
+    attempts, progress = Counter[Allocation](), _Progress(jobs)
     try:
         while waiting or executor.running:
             waiting = [allocation for allocation in waiting if not executor.start(allocation)]
             for allocation in executor.ended():
                 attempts[allocation] += 1
-                is_retried = attempts[allocation] < _MOST_ATTEMPTS
-                left = [job for job in allocation if exit_code(job) not in (0, _USAGE_ERROR)]
-                for job in left:
-                    code = exit_code(job)
-                    state = "lost its node, or its Slurm job" if code is None else _state(job)
-                    note(job, None if is_retried else code or 1, state + ", retrying" * is_retried)
-                waiting += [allocation] if left and is_retried else []
-            for job in chain.from_iterable(allocations):
-                state = _state(job)
-                if state != shown.get(job, NOT_STARTED):
-                    _say(f"{job.name}: {state}")
-                shown[job] = state
-            if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
-                summary_at = time.monotonic()
-                for job, state in shown.items():
-                    if state == "running":
-                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
+                if _try_again(allocation, is_last=attempts[allocation] == _MOST_ATTEMPTS):
+                    waiting.append(allocation)
+            progress.show()
     finally:
         executor.stop()
-    return [job for job in shown if not is_done(job)]
+    return [job for job in jobs if not job.is_done]
+
+
+def _try_again(allocation: Allocation, is_last: bool) -> bool:
+    """Decide whether an allocation that has ended is started again, and record that for its jobs that are not done."""
+    left = [job for job in allocation if job.exit_code not in (0, _USAGE_ERROR)]
+    for job in left:
+        state = "lost its node, or its Slurm job" if job.exit_code is None else job.state
+        if is_last:
+            job.note(job.exit_code or 1, state)
+        else:
+            job.note(None, f"{state}, retrying")
+    return bool(left) and not is_last
+
+
+class _Progress:
+    """Lines on standard error about the states of jobs as they change, and each minute about those that run."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._shown = dict.fromkeys(jobs, NOT_STARTED)
+        self._summary_at = time.monotonic()
+
+    def show(self) -> None:
+        for job, shown in self._shown.items():
+            self._shown[job] = state = job.state
+            if state != shown:
+                _say(f"{job.name}: {state}")
+        if time.monotonic() - self._summary_at > _PROGRESS_INTERVAL:
+            self._summary_at = time.monotonic()
+            for job, state in self._shown.items():
+                if state == "running":
+                    _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
 
 
 def _say(message: str) -> None:
@@ -126,15 +153,12 @@ def _say(message: str) -> None:
 
 
 def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
-    """Print why jobs failed, write a report on all jobs that are done, and return its path.
-
-    Return None if no job is done.
-    """
+    """Print why jobs failed, write a report on all jobs that are done, and return its path; None if no job is done."""
     for job in failed:
         log = job.folder / "log.txt"
         end = f"; the end of {log}:\n{last_lines(log, _LOG_LINES)}" if log.exists() else ""
-        print(f"\n{job.name}: {_state(job)}{end}", file=sys.stderr)
-    done_jobs = [job for job in plan.jobs() if is_done(job)]
+        print(f"\n{job.name}: {job.state}{end}", file=sys.stderr)
+    done_jobs = [job for job in jobs_of(plan) if job.is_done]
     if not done_jobs:
         return None
     from medtasks_utils.report.page import build_page
@@ -144,7 +168,7 @@ def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
     for job in done_jobs:
         run = read_runs(job.folder)[-1]
         run.model = job.variant
-        run.results.setdefault("medtasks", {})["cost"] = read_json(job.folder / "cost.json")
+        run.results.setdefault("medtasks", {})["cost"] = job.cost
         runs.append(run)
     path = plan.output / "report.html"
     write_whole(path, build_page(merged(runs)))

@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import time
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import one_line, write_whole
 
 from .allocation import run_to_the_end
-from .plan import Allocation
+from .job import Allocation
+
+if TYPE_CHECKING:
+    from submitit.helpers import DelayedSubmission
 
 _POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
@@ -22,21 +25,20 @@ _MINUTES = 1440  # the default time limit of a Slurm job
 
 
 class _Task:
-    """The function that a Slurm job runs."""
+    """The function that a Slurm job runs: an allocation, on this node."""
 
     def __call__(self, allocation: Allocation) -> None:
-        """Run an allocation on this node."""
         run_to_the_end(allocation, {})
 
-    def checkpoint(self, *arguments: Any) -> Any:
-        """Return the same function for submitit to run again after a time limit or preemption."""
+    def checkpoint(self, allocation: Allocation) -> "DelayedSubmission":
+        """Return what submitit runs after a time limit or preemption: the same again."""
         from submitit.helpers import DelayedSubmission
 
-        return DelayedSubmission(self, *arguments)
+        return DelayedSubmission(self, allocation)
 
 
 class SlurmExecutor:
-    """An executor that runs allocations under Slurm.
+    """An executor for Slurm.
 
     Attributes:
         running: by allocation, the number of its Slurm job.
@@ -51,7 +53,7 @@ class SlurmExecutor:
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation, unless it is still in the queue from an earlier sweep; always return True.
+        """Submit an allocation, unless it is still in the queue from an earlier sweep.
 
         Raises:
             UsageError: for an option that submitit or Slurm rejects.
@@ -65,14 +67,10 @@ class SlurmExecutor:
         return True
 
     def _submit(self, allocation: Allocation) -> str:
-        """Submit an allocation, and return the number of its Slurm job.
-
-        Raises:
-            UsageError: for an option that submitit or Slurm rejects.
-        """
+        """Submit an allocation, and return the number of its Slurm job."""
         import submitit
 
-        model = allocation[0].model
+        plan, model = allocation[0].plan, allocation[0].model
         cpus = max(1, model.resources.cpus)
         options = {
             "job_name": model.name,
@@ -80,10 +78,10 @@ class SlurmExecutor:
             "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
             "time": _MINUTES,
             "gpus_per_node": model.gpus or None,
-            **(allocation[0].plan.slurm or {}),
+            **(plan.slurm or {}),
             **model.slurm,
         }
-        executor = submitit.SlurmExecutor(allocation[0].plan.output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
+        executor = submitit.SlurmExecutor(plan.output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
         try:
             executor.update_parameters(**options)
             return str(executor.submit(_Task(), allocation).job_id)
@@ -99,7 +97,7 @@ class SlurmExecutor:
         return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
 
     def ended(self) -> list[Allocation]:
-        """Wait briefly, and return the allocations that are no longer in the queue."""
+        """Wait two seconds, and return the allocations that are no longer in the queue."""
         time.sleep(_POLL_INTERVAL)
         queued = self._queued()
         ended_ones = [allocation for allocation, number in self.running.items() if number not in queued]

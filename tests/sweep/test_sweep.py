@@ -24,9 +24,10 @@ from scripts import Held
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, scheduler
-from medtasks_utils.sweep.allocation import exit_code, is_up, note
+from medtasks_utils.sweep.allocation import is_up
+from medtasks_utils.sweep.job import Allocation, Job, allocations_of, jobs_of
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
-from medtasks_utils.sweep.plan import Allocation, Job, Plan, allocations_of, read_plan
+from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
 from medtasks_utils.writing import read_json, write_whole
@@ -66,12 +67,12 @@ def sweep(path: Path, *flags: str) -> int:
 
 
 def only_job(path: Path) -> Job:
-    (job,) = read_plan(path).jobs()
+    (job,) = jobs_of(read_plan(path))
     return job
 
 
 def finish(job: Job) -> None:
-    note(job, 0, "done")
+    job.note(0, "done")
     write_whole(job.folder / "m" / "results_1.json", "{}")
 
 
@@ -111,8 +112,8 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
 def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_path, server, capsys):
     """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
     path = plan(tmp_path, server, models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
-    twice, share, _ = read_plan(path).jobs()
-    note(twice, None, "running")
+    twice, share, _ = jobs_of(read_plan(path))
+    twice.note(None, "running")
     write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
     finish(share)
     write_whole(share.folder / "cost.json", '{"seconds": 2}')
@@ -135,11 +136,11 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, tmp
 
 
 def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(tmp_path, server, monkeypatch):
-    jobs = [only_job(plan(tmp_path, server, **changed)) for (changed,) in table("changed_plans")]
-    folders = {job.folder.name for job in jobs}
+    folders = {only_job(plan(tmp_path, server, **changed)).folder for (changed,) in table("changed_plans")}
+    path = plan(tmp_path, server)
     for versions in ({}, {"medtasks": "0"}, {"lm_eval": "0"}):
-        monkeypatch.setattr("medtasks_utils.sweep.plan.version", versions.get)
-        folders.add(jobs[0].folder.name)
+        monkeypatch.setattr("medtasks_utils.sweep.job.version", versions.get)
+        folders.add(only_job(path).folder)
     assert len(folders) == 13
 
 
@@ -157,7 +158,7 @@ def test_processors_and_gpus_are_shared_out(gpus, needs, seen, tmp_path, server,
     monkeypatch.setattr(local_executor, "POLL_INTERVAL", 0)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
     place = LocalExecutor(sweep_plan, 3)
-    assert run_all(allocations_of(sweep_plan.jobs(), False), place) == []
+    assert run_all(allocations_of(jobs_of(sweep_plan), False), place) == []
     assert found == seen
 
 
@@ -170,14 +171,14 @@ class Scripted:
         self.started = 0
 
     def start(self, allocation: Allocation) -> bool:
-        assert exit_code(allocation[-1]) is None
+        assert allocation[-1].exit_code is None
         self.started += 1
         self.running.append(allocation)
         return True
 
     def ended(self) -> list[Allocation]:
         (allocation,), code = self.running, self.codes.pop(0)
-        note(allocation[-1], code, "running" if code is None else f"failed with exit code {code}")
+        allocation[-1].note(code, "running" if code is None else f"failed with exit code {code}")
         if code is not None:
             write_whole(allocation[-1].folder / "m" / "results_1.json", "{}")
         self.running = []
@@ -189,12 +190,12 @@ class Scripted:
 
 @each_row("tried_again")
 def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
-    done, job = read_plan(plan(tmp_path, server, runs=[A_RUN, {**A_RUN, "name": "b"}])).jobs()
+    done, job = jobs_of(read_plan(plan(tmp_path, server, runs=[A_RUN, {**A_RUN, "name": "b"}])))
     finish(done)
     place, last = Scripted(list(codes)), codes[-1]
-    assert run_all([(done, job)], place) == ([job] if last else [])  # type: ignore[arg-type]
+    assert run_all([(done, job)], place) == ([job] if last else [])
     assert place.started == starts and said in capsys.readouterr().err
-    assert (exit_code(done), exit_code(job)) == (0, last)
+    assert (done.exit_code, job.exit_code) == (0, last)
 
 
 @each_row("places")
@@ -206,7 +207,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
     job.folder.mkdir(parents=True)
     log = job.folder / "log.txt"
     log.write_text("".join(f"{number}\n" for number in range(10)))
-    note(job, 1, "failed in an earlier sweep")
+    job.note(1, "failed in an earlier sweep")
     executor = Mock(return_value=Scripted([1, 1, 1]))
     monkeypatch.setattr(scheduler, place, executor)
     assert sweep(path, *words) == 1
@@ -224,7 +225,7 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys, monkey
     job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
         save_run(job.folder, tasks=task, limit=4)
-    note(job, 0, "done")
+    job.note(0, "done")
     write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
     assert sweep(path) == 0
     page = tmp_path / "sweep" / "report.html"

@@ -10,7 +10,8 @@ from test_sweep_serving import served, states
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import slurm_executor
-from medtasks_utils.sweep.plan import Plan, allocations_of
+from medtasks_utils.sweep.job import allocations_of, jobs_of
+from medtasks_utils.sweep.plan import Plan
 from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
 from medtasks_utils.sweep.slurm_executor import SlurmExecutor
 
@@ -35,7 +36,7 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     program(tmp_path, "srun", "")
     content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
-    (allocation,) = allocations_of(plan.jobs(), True)
+    (allocation,) = allocations_of(jobs_of(plan), True)
     for _ in range(2):  # the second finds it in the queue
         executor = SlurmExecutor()
         assert executor.start(allocation) and executor.running == {allocation: "42"}
@@ -53,7 +54,7 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     program(tmp_path, "sbatch", "exit 1")
     with pytest.raises(UsageError, match="m: slurm: "):
         executor.start(allocation)
-    (allocation,) = allocations_of(Plan(**content, slurm={"tme": 1}).jobs(), True)
+    (allocation,) = allocations_of(jobs_of(Plan(**content, slurm={"tme": 1})), True)
     with pytest.raises(UsageError, match=r"m: slurm: .*tme"):
         executor.start(allocation)
 
@@ -65,7 +66,7 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.get.side_effect = [None, RayTaskError(), RayError()]
     monkeypatch.setitem(sys.modules, "ray", ray)
     plan = Plan(**served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2), env=("HOME",))
-    executor, allocation = RayExecutor("auto"), tuple(plan.jobs())
+    executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
     lost = {"code": 1, "state": "could not start: no medtasks"}
     for state in ([], [lost, lost], [lost, lost]):
         assert executor.start(allocation) and executor.ended() == [allocation]

@@ -23,7 +23,8 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import run_allocation
 from medtasks_utils.sweep.child_process import start
-from medtasks_utils.sweep.plan import EXAMPLE, Plan, allocations_of
+from medtasks_utils.sweep.job import allocations_of, jobs_of
+from medtasks_utils.sweep.plan import EXAMPLE, Plan
 from medtasks_utils.writing import read_json, write_whole
 
 RUNS = [
@@ -57,7 +58,7 @@ def quick(monkeypatch):
 def steps(content: dict[str, Any], by_model: bool = False, **environment: str) -> Iterator[None]:
     """The steps of the plan's only allocation, which are taken no faster than those of a sweep."""
     plan = Plan(**content)
-    (allocation,) = allocations_of(plan.jobs(), by_model)
+    (allocation,) = allocations_of(jobs_of(plan), by_model)
     with closing(run_allocation(allocation, environment)) as taken:
         for step in taken:
             time.sleep(0.05)
@@ -135,7 +136,7 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     now = [100.0]
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr(allocation_module, "is_up", lambda _: True)
-    jobs = Plan(**served(tmp_path, resources={"gpus": 2}, ready_timeout=9)).jobs()
+    jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2}, ready_timeout=9)))
     attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
     server, process = Mock(pid=0, poll=lambda: None), Mock()
     monkeypatch.setattr(attempt, "_start", Mock(side_effect=[server, process, process]))
@@ -154,7 +155,7 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
 def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags, monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
     content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
-    job = Plan(**content).jobs()[0]
+    job = jobs_of(Plan(**content))[0]
     assert " ".join(job.model.server_command(80)) == started
     assert [flag for flag in job.flags(80) if re.match("--model|--apply|--meta", flag)] == flags
 
@@ -164,7 +165,7 @@ def test_the_example_is_a_plan():
     plan = Plan(**content)
     names = [model.settings["model_args"].get("model") for model in plan.models]
     assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and Plan.model_fields.keys() == content.keys()
-    smaller = [bool(job.smaller) for job in plan.jobs()]
+    smaller = [bool(job.smaller) for job in jobs_of(plan)]
     assert (len(smaller), sum(smaller)) == (11, 4)
     assert plan.models[3].ready_timeout == 1800
 
@@ -175,7 +176,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     content["runs"] = [
         {"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": {"max_gen_toks": [40, 20, 30, 20], "until": ["E"]}}}
     ]
-    small, middle, large = Plan(**content).jobs()
+    small, middle, large = jobs_of(Plan(**content))
     assert (small.name, large.name) == ("m/a,max_gen_toks=20", "m/a,max_gen_toks=40")
     for job, names in ((small, "12"), (large, "1")):
         for name in names:
