@@ -20,20 +20,19 @@ class ExecutionResult(NamedTuple):
 
 
 def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
-    """Return a process's output as text, followed by an error message.
+    """Return what a process wrote as text of at most ``limit`` characters, with an error message as its last line.
 
-    Args:
-        data: the bytes that the process wrote.
-        limit: maximum number of characters, including the error; longer output is cut in the middle.
-        paths: paths of this machine to remove from the output; a folder comes after the paths in it.
-        error: the error message, which becomes the last line; empty if there is none. Must be shorter than ``limit``.
+    The paths are removed from it; a folder must come after the paths in it. Longer output is cut in the middle, to two
+    thirds from its beginning and one from its end. The error must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n")
     for path in paths:
         text = text.replace(f"{path}/", "").replace(path, "")
-    error = f"\n{error}" if error and text else error
-    if len(text) + len(error) <= limit:
+    if error and text:
+        error = f"\n{error}"
+    excess = len(text) + len(error) - limit
+    if excess <= 0:
         return text + error
-    note = f"\n[some {len(text) - limit + len(error):,} characters left out]\n"
+    note = f"\n[some {excess:,} characters left out]\n"
     room = limit - len(note) - len(error)
     return text[: room - room // 3] + note + text[len(text) - room // 3 :] + error

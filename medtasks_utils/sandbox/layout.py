@@ -6,6 +6,7 @@ import shutil
 import sys
 import sysconfig
 import tempfile
+from itertools import chain
 from pathlib import Path
 
 PACKAGES = ("numpy", "scipy", "pandas", "dateutil", "six", "pytz", "tzdata", "sympy", "mpmath")
@@ -37,9 +38,7 @@ class Layout:
         self._link("own", [*_locations(_SANDBOX_PACKAGES), Path(__file__).with_name("inside")])
         os.mkdir(f"{self.folder}/bin")
         os.symlink(os.path.realpath(sys.executable), f"{self.folder}/bin/python3")
-        folders = {sys.base_prefix}
-        for entry in self.entries:
-            folders.update(map(os.path.dirname, entry))
+        folders = {sys.base_prefix, *map(os.path.dirname, chain.from_iterable(self.entries))}
         telling = [path for path in folders if path.count("/") > 2]  # short paths such as /usr/local reveal nothing
         self.paths = [*sorted(telling, key=len, reverse=True), self.folder]
         if os.path.isdir(_TIME_ZONES):
@@ -47,8 +46,9 @@ class Layout:
 
     def _link(self, subfolder: str, paths: list[Path]) -> list[tuple[str, str]]:
         """Link files and folders in a new subfolder, and return each link with the path that it points to."""
-        os.makedirs(f"{self.folder}/{subfolder}")
-        links = [(f"{self.folder}/{subfolder}/{path.name}", str(path)) for path in paths]
+        folder = f"{self.folder}/{subfolder}"
+        os.makedirs(folder)
+        links = [(f"{folder}/{path.name}", str(path)) for path in paths]
         for inside, outside in links:
             os.symlink(outside, inside)
         return links

@@ -66,13 +66,9 @@ class Sandbox:
     # ---- the interface
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[ExecutionResult]:
-        """Run code in sessions: different sessions in parallel, the calls of one session in order.
+        """Run calls, pairs of a session's key and code: different sessions in parallel, those of one session in order.
 
-        Args:
-            calls: pairs of a session's key and the code to run.
-
-        Returns:
-            One result per call, in the order of the calls. Code that fails gives a result, not an exception.
+        Return one result per call, in the order of the calls. Code that fails gives a result, not an exception.
 
         Raises:
             MedtasksError: if the sandbox cannot start.

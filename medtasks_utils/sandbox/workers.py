@@ -48,10 +48,8 @@ _ENVIRONMENT = {
 class Zygote:
     """The forking process: a fresh interpreter that imports the libraries once and forks a worker for each session.
 
-    Args:
-        settings: arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, without ``folder`` and
-            ``entries``.
-        accepts_weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python.
+    The settings are the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement` beside ``folder`` and
+    ``entries``.
 
     Attributes:
         layers: by layer, the reason why it is off, or an empty string if it is on.
@@ -68,7 +66,7 @@ class Zygote:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._layout = Layout()
-            folder, self.paths = self._layout.folder, self._layout.paths
+            folder = self._layout.folder
             self._process = subprocess.Popen(
                 [f"{folder}/bin/python3", "-sSB", "-Wignore", "-c", _START, str(theirs.fileno())],
                 stdin=subprocess.PIPE,
@@ -80,17 +78,16 @@ class Zygote:
                 start_new_session=True,
                 text=True,
             )
-        greeting = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
-        self.layers: dict[str, str] = greeting["layers"]
-        self.missing = greeting["missing"]
+        self.paths = self._layout.paths
+        self.layers, self.missing = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         if self.missing and not accepts_weak:
             self.end()
             raise MedtasksError(_MISSING.format("; ".join(f"{name}: {self.layers[name]}" for name in self.missing)))
         if not self.layers["namespaces"]:
             self._layout.remove()  # the zygote has its own root by now
 
-    def _greet(self, settings: dict[str, Any]) -> Any:
-        """Send the settings to the zygote, and return its report as a dict with ``layers`` and ``missing``.
+    def _greet(self, settings: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+        """Send the settings to the zygote, and return the layers and the missing ones that it reports.
 
         Raises:
             MedtasksError: with the last line of the zygote's output, if there is no report.
@@ -100,7 +97,8 @@ class Zygote:
             json.dump(settings, stdin)
         for line in self._process.stdout:  # type: ignore[union-attr] # it is a pipe
             if line.startswith('{"layers"'):
-                return json.loads(line)
+                report = json.loads(line)
+                return report["layers"], report["missing"]
         self.end()
         raise MedtasksError(f"the sandbox cannot start: {line.strip()}")
 

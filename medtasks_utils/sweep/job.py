@@ -74,8 +74,7 @@ class Job:
     @property
     def exit_code(self) -> int | None:
         """The exit code; None if the job is not over."""
-        code: int | None = self._read("job.json").get("code")
-        return code
+        return self._read("job.json").get("code")
 
     @property
     def state(self) -> str:

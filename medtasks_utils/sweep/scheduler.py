@@ -3,10 +3,9 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock, Timeout
 
@@ -28,21 +27,9 @@ _PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
 _LOG_LINES = 8  # number of lines of a job's log that are shown
 
 
-class Executor(Protocol):
-    """A place where allocations run."""
-
-    @property
-    def running(self) -> Collection[Allocation]:
-        """The allocations that were started and have not ended."""
-
-    def start(self, allocation: Allocation) -> bool:
-        """Start an allocation, and return True; return False if there is no room for it yet."""
-
-    def ended(self) -> list[Allocation]:
-        """Wait briefly, and return the allocations that have ended since the last call."""
-
-    def stop(self) -> None:
-        """End the running allocations, if they cannot go on without the sweep."""
+Executor = LocalExecutor | RayExecutor | SlurmExecutor
+"""What runs allocations: ``start`` returns False if there is no room for one yet, ``ended`` waits briefly and returns
+those that have ended, ``running`` has the others, and ``stop`` ends what cannot go on without the sweep."""
 
 
 def job_records(plan: Plan) -> list[JsonObject]:

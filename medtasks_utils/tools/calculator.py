@@ -4,7 +4,6 @@ import ast
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
@@ -35,12 +34,9 @@ def calculate(expression: str) -> Number:
     ``numpy.`` are ignored. Commas separate arguments; thousands separators are not accepted, since ``max(1,200)`` would
     be ambiguous.
 
-    Args:
-        expression: at most :data:`MAX_EXPRESSION` characters.
-
     Raises:
-        CalculatorError: if the expression is not of this form, is empty, too long or nested too deeply, or if its value
-            is not a real, finite number (for an integer, of at most 1,024 bits).
+        CalculatorError: if the expression is not of this form, is empty, longer than :data:`MAX_EXPRESSION` or nested
+            too deeply, or if its value is not a real, finite number (for an integer, of at most 1,024 bits).
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)
@@ -90,19 +86,18 @@ def _value(text: str) -> Number:
     return value
 
 
-_OPERATORS: dict[type[ast.AST], Any] = {
+_OPERATORS = {
     kind: DEFAULT_OPERATORS[kind]
     for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.UAdd, ast.USub)
-}
-_OPERATORS[ast.Pow] = power
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+} | {ast.Pow: power}
+_FUNCTIONS: dict[str, Callable[..., Number]] = {
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")},
     "abs": abs,
     "round": rounded,
     "min": lambda *numbers: min(numbers),  # also for a single number
     "max": lambda *numbers: max(numbers),
 }
-_NAMES: dict[str, float] = {"pi": math.pi, "e": math.e}
+_NAMES = {"pi": math.pi, "e": math.e}
 _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.Call, ast.keyword)
 
 
@@ -114,7 +109,7 @@ def written(value: Number) -> str:
 
 
 class CalculatorTool(Tool):
-    """A tool that evaluates arithmetic expressions. It keeps no state between calls."""
+    """A tool that evaluates arithmetic expressions; sessions have no state."""
 
     name = "calculator"
     argument = "expression"

@@ -9,13 +9,15 @@ template knows the role ``user``, many reject ``tool``, and some insist that use
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from medtasks_utils.writing import JsonObject
 
 from .calls import MAX_CALLS, Call
 from .native import understand
 from .tool import CallResult, Tool
 
-Message = dict[str, Any]
+Message = JsonObject
 """A chat message: ``role`` and ``content``, for native calls also ``tool_calls`` or ``tool_call_id``. In a transcript,
 a message with results also has ``calls``."""
 
@@ -60,11 +62,9 @@ class Conversation:
         return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
 
     def answer(self, results: Sequence[CallResult], is_last: bool) -> None:
-        """Add the results of the last reply's calls to the transcript, and count the calls.
+        """Add the results of the last reply's calls, one for each, to the transcript, and count the calls.
 
-        Args:
-            results: one result for each call.
-            is_last: True to tell the model that it must answer now.
+        If the next reply ``is_last``, tell the model that it must answer now.
         """
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         texts = [_result_text(result, limit) for result in results]

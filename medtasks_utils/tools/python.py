@@ -6,12 +6,7 @@ from .tool import CallResult, Tool
 
 
 class PythonTool(Tool):
-    """A tool that runs Python code in a sandbox, which keeps variables within a session.
-
-    Args:
-        timeout: maximum wall-clock time of a call, in seconds.
-        weak_sandbox: True to fall back to RestrictedPython if the kernel cannot confine plain Python.
-    """
+    """A tool that runs Python code in a sandbox, which keeps variables within a session."""
 
     name = "python"
     aliases = ("code_interpreter",)
@@ -38,7 +33,7 @@ class PythonTool(Tool):
 
     @property
     def description_of_machine(self) -> str:
-        """A short text that says what runs the code, and which layers confine it; starts the sandbox if necessary."""
+        """What runs the code, and which layers confine it; starts the sandbox if necessary."""
         return self._sandbox.started().description
 
     def forget(self, session: str) -> None:

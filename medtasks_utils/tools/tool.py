@@ -3,7 +3,9 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from medtasks_utils.writing import JsonObject
 
 
 class CallResult(NamedTuple):
@@ -37,10 +39,14 @@ class Tool(ABC):
     runs_code: ClassVar[bool] = False
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
-        """Accept the options of all tools (``timeout`` in seconds); each tool uses the options that concern it."""
+        """Accept the options of all tools; each tool uses those that concern it.
+
+        A call may take ``timeout`` seconds of wall-clock time. ``weak_sandbox`` allows RestrictedPython where the
+        kernel cannot confine plain Python.
+        """
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
+    def schema(cls) -> JsonObject:
         """Return the tool's description for native function calls, in OpenAI's format."""
         example = json.loads(f'"{cls.example}"')
         properties = {cls.argument: {"type": "string", "description": f"for example: {example}"}}
@@ -50,12 +56,9 @@ class Tool(ABC):
 
     @abstractmethod
     def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
-        """Run calls, and return their results in the same order.
+        """Run calls, pairs of a session's key and an argument, and return their results in the same order.
 
         The calls of one session run in order and share state. Different sessions share nothing.
-
-        Args:
-            calls: pairs of a session's key and an argument.
 
         Raises:
             MedtasksError: if the tool itself cannot run. A call that fails does not raise; its result says so.
@@ -66,7 +69,7 @@ class Tool(ABC):
 
     @property
     def description_of_machine(self) -> str:
-        """A description of the properties of this machine on which results depend; empty if there are none."""
+        """The properties of this machine on which results depend; empty if there are none."""
         return ""
 
     def close(self) -> None:  # noqa: B027

@@ -3,6 +3,7 @@
 import itertools
 import logging
 import os
+import re
 import resource
 import signal
 import struct
@@ -51,20 +52,19 @@ def until(condition: Callable[[], object]) -> None:
 # ---- state
 
 
-def test_variables_are_kept_within_a_session_and_nowhere_else(sandbox):
-    calls = [("a", "x = 1\ndef f(): return x"), ("b", "x = 2"), ("a", "x += 2\nf()"), ("c", "x")]
-    assert texts(sandbox.run(calls))[2] == "3"
+@each_row("sandbox_calls")
+def test_calls_share_what_their_session_has_and_nothing_else(calls, sandbox):
+    results = sandbox.run([(key, code) for key, code, _ in calls])
+    for (key, _, pattern), text in zip(calls, texts(results), strict=True):
+        assert re.fullmatch(pattern, text), text
+        sandbox.forget(key)
+
+
+def test_a_session_that_is_forgotten_begins_anew(sandbox):
+    sandbox.run([("a", "x = 1")])
     sandbox.forget("a")
     sandbox.forget("never there")
-    for name in "ac":
-        assert texts(sandbox.run([(name, "x")]))[0].endswith("NameError: name 'x' is not defined")
-    assert sandbox.run([]) == []
-
-
-def test_order_within_sessions_and_of_results(sandbox):
-    sessions = "uvwuuvwwuvuwvvuw"
-    results = sandbox.run([(key, "seen = 0") for key in "uvw"] + [(key, "seen += 1\nseen") for key in sessions])
-    assert results[3:] == [ExecutionResult(str(sessions[: n + 1].count(key)), False) for n, key in enumerate(sessions)]
+    assert sandbox.run([("a", "x")])[0].failed and sandbox.run([]) == []
 
 
 def test_sessions_draw_numbers_of_their_own(sandbox):
@@ -89,16 +89,6 @@ def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh():
         assert after.text.endswith("NameError: name 'x' is not defined")
 
 
-def test_a_crash_shows_what_was_printed(sandbox):
-    (text,) = run(sandbox, "import ctypes\nprint('dose 5 mg')\nctypes.string_at(0)")
-    assert text.startswith("dose 5 mg\nError: the Python process ended") and "all variables were lost" in text
-
-
-def test_memory_is_limited_and_the_session_survives_it(sandbox):
-    _, error, text = run(sandbox, "x = 7", "y = 'a' * 10**10", "x")
-    assert error.endswith("MemoryError") and text == "7"
-
-
 def test_output_is_bounded_and_says_how_much_was_cut(sandbox):
     whole, failed, after = run(sandbox, "print('x' * 5_000)", "print('\U0001f489' * 9_000)\n1 / 0", "'goes on'")
     note = "\n[some 1,000 characters left out]\n"
@@ -106,10 +96,6 @@ def test_output_is_bounded_and_says_how_much_was_cut(sandbox):
     assert whole == "x" * (room - room // 3) + note + "x" * (room // 3)
     assert failed.endswith("\nZeroDivisionError: division by zero") and len(failed) == 4_000
     assert after == "'goes on'"
-
-
-def test_endless_output_ends(sandbox):
-    assert "the output exceeded 16 MiB" in run(sandbox, "while True: print('x' * 100_000)")[0]
 
 
 @each_row("sandbox_texts")
@@ -126,24 +112,9 @@ def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch):
     assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
 
 
-def test_tracebacks_are_cpythons_with_paths_that_say_nothing(sandbox):
-    first, second = run(sandbox, "def f(x):\n    return np.linalg.inv(x)\nf([[0, 0], [0, 0]])", "f([[0, 0], [0, 0]])")
-    assert first.startswith('Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n    f([[0, 0]')
-    assert '  File "numpy/linalg/_linalg.py", line ' in first
-    assert '  File "main2.py", line 1' in second and "return np.linalg.inv(x)" in second
-
-
 @each_row("stream_harms")
 def test_streams_are_mended_for_the_next_call(harm, sandbox):
     assert run(sandbox, "x = 'there'", f"import io, sys\n{harm}", "print(x)", "x") == ["", "", "there", "'there'"]
-
-
-def test_streams_of_an_earlier_call_and_errors_come_in_order(sandbox):
-    first = "import logging, os, sys\nlogging.basicConfig(format='%(message)s')\nkept = sys.stdout"
-    second = (
-        "print(1)\nlogging.warning(2)\nprint(3, file=kept)\nprint(4, file=sys.stderr)\nos.write(1, b'5\\n')\nprint(6)"
-    )
-    assert run(sandbox, first, second) == ["", "1\n2\n3\n4\n5\n6"]
 
 
 # ---- room
@@ -326,10 +297,3 @@ def test_any_bytes_are_text_within_the_limit(data, limit, error):
 def test_no_part_of_a_path_is_left_where_a_text_is_cut(before, limit):
     text = readable(b"." * before + b"/home/someone/python/x " * 60, limit, ["/home/someone/python"])
     assert "/home" not in text and "someone" not in text and "/python" not in text
-
-
-def test_an_answer_forged_in_one_call_is_not_continued_in_the_next(sandbox):
-    forge = "import os, sys\nf = sys._getframe()\nwhile 'mark' not in f.f_locals: f = f.f_back\n"
-    forge += "os.write(3, f.f_locals['mark'] + b'0')\nfor n in range(3 * 10**6): pass\nos.write(1, b'late')"
-    first, second, third = run(sandbox, forge, "'next'", "'next'")
-    assert first == "" and "wrote output between two calls" in second and third == "'next'"

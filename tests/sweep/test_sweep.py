@@ -30,7 +30,7 @@ from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
 from medtasks_utils.sweep.scheduler import run_all
-from medtasks_utils.writing import read_json, write_whole
+from medtasks_utils.writing import write_whole
 
 A_RUN = {"name": "a", "tasks": "medhallu"}
 
@@ -53,12 +53,13 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def plan(folder: Path, server: JudgeServer, **changed: Any) -> Path:
-    """A run of a model by a server that is there."""
+@pytest.fixture
+def plan(tmp_path, server):
+    """Writes a plan of one run of a model by a server that is there, with changes."""
     arguments = {"model": "m0", "base_url": f"{server.url}/chat/completions", "num_concurrent": 2}
     model = {"name": "m0", "model_args": arguments, "flags": {"apply_chat_template": True}}
-    content = {"output": str(folder / "sweep"), "data": "sample", "runs": [A_RUN], "models": [model]}
-    return written(folder, content | changed)
+    content = {"output": str(tmp_path / "sweep"), "data": "sample", "runs": [A_RUN], "models": [model]}
+    return lambda **changed: written(tmp_path, content | changed)
 
 
 def sweep(path: Path, *flags: str) -> int:
@@ -91,11 +92,11 @@ def state(process: str) -> str:
     return "Z"
 
 
-def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
+def test_ctrl_c_ends_all_jobs(server, plan, capsys, monkeypatch):
     monkeypatch.setattr(scheduler, "_PROGRESS_INTERVAL", -1)
     server.answer = held = Held(0, server.answer)
     held.then = _thread.interrupt_main
-    path = plan(tmp_path, server)
+    path = plan()
     assert sweep(path) == 130
     held.release.set()
     errors = capsys.readouterr().err.splitlines()
@@ -105,13 +106,13 @@ def test_ctrl_c_ends_all_jobs(tmp_path, server, capsys, monkeypatch):
         "medtasks: interrupted",
     ]
     job = only_job(path)
-    assert read_json(job.folder / "job.json") == {"code": None, "state": "stopped"}
+    assert (job.exit_code, job.state) == (None, "stopped")
 
 
 @each_row("status")
-def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_path, server, capsys):
+def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server, plan, capsys):
     """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
-    path = plan(tmp_path, server, models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
+    path = plan(models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
     twice, share, _ = jobs_of(read_plan(path))
     twice.note(None, "running")
     write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
@@ -127,17 +128,17 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, tmp_pat
 
 
 @each_row("sweep_mistakes")
-def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, tmp_path, server, capsys):
-    path = plan(tmp_path, server, **changed)
+def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, server, plan, capsys):
+    path = plan(**changed)
     assert sweep(path) == code
     errors = capsys.readouterr().err.strip().splitlines()
     assert re.match(f"medtasks: error: .*{named}", errors[-1])
     assert not server.requests
 
 
-def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(tmp_path, server, monkeypatch):
-    folders = {only_job(plan(tmp_path, server, **changed)).folder for (changed,) in table("changed_plans")}
-    path = plan(tmp_path, server)
+def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(plan, monkeypatch):
+    folders = {only_job(plan(**changed)).folder for (changed,) in table("changed_plans")}
+    path = plan()
     for versions in ({}, {"medtasks": "0"}, {"lm_eval": "0"}):
         monkeypatch.setattr("medtasks_utils.sweep.job.version", versions.get)
         folders.add(only_job(path).folder)
@@ -145,9 +146,9 @@ def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(tmp
 
 
 @each_row("shared_out")
-def test_processors_and_gpus_are_shared_out(gpus, needs, seen, tmp_path, server, monkeypatch):
+def test_processors_and_gpus_are_shared_out(gpus, needs, seen, plan, monkeypatch):
     models = [{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)]
-    sweep_plan, found = read_plan(plan(tmp_path, server, models=models)), []
+    sweep_plan, found = read_plan(plan(models=models)), []
 
     def run(allocation, environment):
         found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
@@ -189,20 +190,20 @@ class Scripted:
 
 
 @each_row("tried_again")
-def test_what_is_tried_again(codes, starts, said, tmp_path, server, capsys):
-    done, job = jobs_of(read_plan(plan(tmp_path, server, runs=[A_RUN, {**A_RUN, "name": "b"}])))
+def test_what_is_tried_again(codes, starts, said, plan, capsys):
+    done, job = jobs_of(read_plan(plan(runs=[A_RUN, {**A_RUN, "name": "b"}])))
     finish(done)
     place, last = Scripted(list(codes)), codes[-1]
-    assert run_all([(done, job)], place) == ([job] if last else [])
+    assert run_all([(done, job)], place) == ([job] if last else [])  # type: ignore[arg-type]
     assert place.started == starts and said in capsys.readouterr().err
     assert (done.exit_code, job.exit_code) == (0, last)
 
 
 @each_row("places")
 def test_a_failed_job_is_named_with_its_log_and_is_not_done(
-    changed, words, place, given, tmp_path, server, capsys, monkeypatch
+    changed, words, place, given, tmp_path, plan, capsys, monkeypatch
 ):
-    path = plan(tmp_path, server, **changed)
+    path = plan(**changed)
     job = only_job(path)
     job.folder.mkdir(parents=True)
     log = job.folder / "log.txt"
@@ -220,8 +221,8 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
     assert "another sweep is running" in capsys.readouterr().err
 
 
-def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys, monkeypatch):
-    path = plan(tmp_path, server, runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
+def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, plan, capsys, monkeypatch):
+    path = plan(runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
     job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
         save_run(job.folder, tasks=task, limit=4)
@@ -237,16 +238,16 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, capsys, monkey
 
 
 @each_row("flags_passed")
-def test_which_flags_are_passed(of_run, of_model, passed, tmp_path, server):
+def test_which_flags_are_passed(of_run, of_model, passed, plan):
     """A run's value counts before a model's; zero and false are values."""
     runs, models = [{**A_RUN, "flags": of_run}], [{"name": "m", "flags": of_model}]
-    job = only_job(plan(tmp_path, server, runs=runs, models=models))
+    job = only_job(plan(runs=runs, models=models))
     assert sorted(word for word in job.flags() if "model" not in word) == passed
 
 
 @pytest.mark.slow
-def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(tmp_path, server):
-    path = plan(tmp_path, server, runs=[{**A_RUN, "flags": {"limit": 4}}])
+def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(server, plan):
+    path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
     assert sweep(path) == 0
     (job.folder / "job.json").unlink()
@@ -274,8 +275,8 @@ def test_the_machine_s_gpus(tmp_path, monkeypatch):
     assert visible_gpus() == []
 
 
-def test_a_node_that_does_not_see_the_output_runs_nothing(tmp_path, server):
-    job = only_job(plan(tmp_path, server))
+def test_a_node_that_does_not_see_the_output_runs_nothing(plan):
+    job = only_job(plan())
     with pytest.raises(MedtasksError, match="that all nodes see"):
         run_on_node((job,), {})
     assert not job.folder.exists()

@@ -27,13 +27,14 @@ class Confinement:
 
     Args:
         folder: the folder with the libraries.
-        entries: the files and folders that code may read, as pairs of the path in the sandbox and the real path.
+        entries: the files and folders that code may read.
         memory_mb: memory in MiB that code may use in addition to the interpreter's own.
         off: layers to leave out, for tests.
         anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
         layers: by layer, the reason why it is off, or an empty string if it is on.
+        on: the names of the layers that are on.
         filters: functions that confine a worker irrevocably; the worker calls them in this order.
         missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and
             either namespaces or Landlock.
@@ -62,29 +63,23 @@ class Confinement:
             name: "switched off" if name in off else _reason_off(steps, attempts)
             for name, (steps, attempts) in experiments.items()
         }
-        missing = {name for name, reason in self.layers.items() if reason}
-        if not missing >= _EITHER:
-            missing -= _EITHER
-        self.missing = [] if anyway else sorted(missing)
+        self.on = {name for name, reason in self.layers.items() if not reason}
+        needed = {"seccomp", "limits"} if self.on & _EITHER else {*self.layers}
+        self.missing = [] if anyway else sorted(needed - self.on)
 
     def _landlock(self) -> Layer:
         return kernel_filters.landlock([self._folder, *(inside for inside, _ in self._entries)])
 
-    def enter_namespaces(self) -> None:
-        """Enter the namespaces, if they are on. Call this in the zygote's parent process."""
-        if not self.layers["namespaces"]:
-            root.enter_namespaces()
-
     def confine_zygote(self) -> None:
         """Confine the zygote, and prepare the workers' filters. Call this after the libraries are imported."""
-        if not self.layers["limits"]:
+        if "limits" in self.on:
             memory = _address_space() + self._memory
             self.filters.append(lambda: _limit(memory))
-        if not self.layers["seccomp"]:
+        if "seccomp" in self.on:
             self.filters.append(kernel_filters.seccomp())
-        if not self.layers["namespaces"]:
+        if "namespaces" in self.on:
             root.enter_root(self._folder, self._entries)
-        if not self.layers["landlock"]:
+        if "landlock" in self.on:
             self.filters.insert(0, self._landlock())
         if _LINUX:
             with suppress(OSError):  # this process is not root
@@ -101,9 +96,7 @@ class Confinement:
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
     """Return the reason why a layer does not work, or an empty string if it works.
 
-    Args:
-        steps: functions that apply the layer; they run in a child process.
-        attempts: functions that the layer must make fail with an OSError.
+    In a child process, the steps apply the layer, which must then make each attempt fail with an OSError.
     """
     if not _LINUX:
         return "only on Linux"

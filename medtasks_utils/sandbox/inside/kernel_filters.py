@@ -10,6 +10,7 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable, Iterable
+from mmap import MAP_ANONYMOUS, PROT_EXEC, PROT_WRITE
 from typing import Any
 
 from .system import PR_SET_SECCOMP, libc, prctl
@@ -28,12 +29,11 @@ _ACCESS_READ_DIR = 1 << 3
 _FILE_RIGHTS = (13, 14, 15, 15, 16)
 """The numbers of file access rights that versions 1 to 5 of Landlock know; later ones know as many as version 5."""
 
-# Constants of mmap(2), futex(2), clock_gettime(2), fcntl(2) and seccomp(2).
-_PROT_WRITE, _PROT_EXEC, _MAP_ANONYMOUS = 2, 4, 0x20
+# Constants of futex(2), clock_gettime(2) and seccomp(2).
 _CLOCK_ID_BITS = 0xFFFFFFF0  # set only for clocks of a process or a device
 _FUTEX_OPERATIONS = (0, 1, 9, 10)  # WAIT, WAKE, WAIT_BITSET, WAKE_BITSET; the others can name other processes
 _FUTEX_PRIVATE, _FUTEX_CLOCK_REALTIME = 128, 256  # only private ones: a shared one could lie in a library's page
-_FCNTL_COMMANDS = (0, 1030, 1, 2, 3)  # F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL: no locks, signals or owner
+_FCNTL_COMMANDS = (fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL)
 _SECCOMP_MODE_FILTER = 2
 _INT_BITS, _LONG_BITS = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 _INSTRUCTION_SIZE = 8  # bytes of struct sock_filter
@@ -49,12 +49,9 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 
 
 def landlock(readable: Iterable[str]) -> Layer:
-    """Return a layer that allows reading some files, and blocks all other access to files, and more if Landlock can.
+    """Return a layer that lets a process read the given files and folders, and neither open nor change anything else.
 
     From version 4, Landlock also blocks TCP ports; from version 6, signals to processes outside, and abstract sockets.
-
-    Args:
-        readable: paths of files, and of folders whose contents can all be read.
 
     Raises:
         OSError: if the kernel has no Landlock.
@@ -96,14 +93,14 @@ def seccomp() -> Layer:
         *((name,) for name in _SYSTEM_CALLS.split()),
         ("open", bits(1, writing)),
         ("openat", bits(2, writing)),
-        ("mmap", bits(2, _PROT_EXEC)),
-        ("mmap", bits(2, _PROT_EXEC | _PROT_WRITE, _PROT_EXEC), bits(3, _MAP_ANONYMOUS)),  # loads a library
-        ("mprotect", bits(2, _PROT_EXEC)),
+        ("mmap", bits(2, PROT_EXEC)),
+        ("mmap", bits(2, PROT_EXEC | PROT_WRITE, PROT_EXEC), bits(3, MAP_ANONYMOUS)),  # loads a library
+        ("mprotect", bits(2, PROT_EXEC)),
         ("sched_getaffinity", bits(0, _INT_BITS)),  # of this process
         ("prlimit64", bits(0, _LONG_BITS), bits(2, _LONG_BITS)),  # reads this process's limits
         *(("futex", bits(1, futex_bits, _FUTEX_PRIVATE | operation)) for operation in _FUTEX_OPERATIONS),
         *((name, bits(0, _CLOCK_ID_BITS)) for name in ("clock_gettime", "clock_getres", "clock_nanosleep")),
-        *(("fcntl", bits(1, _INT_BITS, command)) for command in _FCNTL_COMMANDS),
+        *(("fcntl", bits(1, _INT_BITS, command)) for command in _FCNTL_COMMANDS),  # no locks, signals or owner
     ]
     filter_ = SyscallFilter(ERRNO(errno.EPERM))
     for name, *arguments in rules:

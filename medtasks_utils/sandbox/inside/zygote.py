@@ -17,22 +17,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from . import confine, weak, worker
+from . import confine, root, weak, worker
 from .system import open_process
 
 
 def main(descriptor: int) -> None:
-    """Run the zygote until the other end of its socket closes.
-
-    Args:
-        descriptor: the socket's descriptor.
-    """
+    """Run the zygote until the other end of its socket, given by its descriptor, closes."""
     control = socket.socket(fileno=descriptor)
     with suppress(OSError):  # when memory runs out, the kernel kills these processes first
         Path("/proc/self/oom_score_adj").write_text("900")
     # The settings are not kept, since workers must not find the machine's paths in their memory.
     confinement = confine.Confinement(**json.load(sys.stdin))
-    confinement.enter_namespaces()
+    if "namespaces" in confinement.on:
+        root.enter_namespaces()  # its new process namespace takes effect with the fork
     child = os.fork()
     if child == 0:
         _serve(control, confinement)
@@ -57,12 +54,13 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
         request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
         if not request:
             return
-        connection, null = socket.socket(fileno=descriptors[0]), descriptors[1]
+        theirs, null = descriptors
+        connection = socket.socket(fileno=theirs)
         with connection, suppress(OSError):  # the fork failed, or the other end of the socket was closed
             pid = os.fork()
             if pid == 0:
                 _work(connection.fileno(), null, confinement)
-            process = [] if confinement.layers["limits"] else [open_process(pid)]
+            process = [open_process(pid)] if "limits" in confinement.on else []
             socket.send_fds(connection, [b"."], process)
             for descriptor in process:
                 os.close(descriptor)
