@@ -31,7 +31,7 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 
 
 def stop(process: Process) -> None:
-    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end within 10 seconds."""
+    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end in time."""
     with suppress(ProcessLookupError, subprocess.TimeoutExpired):
         os.killpg(process.pid, signal.SIGINT)
         process.wait(_STOP_TIMEOUT)

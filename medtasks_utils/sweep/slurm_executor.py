@@ -97,7 +97,7 @@ class SlurmExecutor:
         return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
 
     def ended(self) -> list[Allocation]:
-        """Wait two seconds, and return the allocations that are no longer in the queue."""
+        """Wait briefly, and return the allocations that are no longer in the queue."""
         time.sleep(_POLL_INTERVAL)
         queued = self._queued()
         ended_ones = [allocation for allocation, number in self.running.items() if number not in queued]

@@ -32,27 +32,16 @@ def test_an_expression_without_a_value_says_why_in_a_line(expression, why):
 
 # ---- against Python itself
 
-LEAVES = st.one_of(
-    st.integers(0, 10**6).map(str),
-    st.floats(0, 1e6, allow_nan=False).map(repr),
-    st.sampled_from(["pi", "e"]),
-)
-FUNCTIONS = ("abs", "sqrt", "sin", "cos", "tan", "exp", "log", "log10", "round", "min", "max")
-UNARY = st.sampled_from(["-{}", "+{}", "({})", "round({}, 2)", *(name + "({})" for name in FUNCTIONS)])
-BINARY = st.sampled_from(["({} + {})", "({} - {})", "{} * {}", "({} / {})", "({} % {})", "min({}, {})", "max({}, {})"])
+LEAVES = st.one_of(st.integers(0, 10**6).map(str), st.floats(0, 1e6).map(repr), st.sampled_from(["pi", "e"]))
+FUNCTIONS = ["abs", "sqrt", "sin", "cos", "tan", "exp", "log", "log10", "round", "min", "max"]
+FORMS = ["-{}", "+{}", "({})", "round({}, 2)", *(name + "({})" for name in FUNCTIONS)]
+FORMS += ["({} + {})", "({} - {})", "{} * {}", "({} / {})", "({} % {})", "min({}, {})", "max({}, {})"]
 EXPRESSIONS = st.recursive(
     LEAVES,
-    lambda inner: st.one_of(
-        st.tuples(UNARY, inner).map(lambda p: p[0].format(p[1])),
-        st.tuples(BINARY, inner, inner).map(lambda p: p[0].format(*p[1:])),
-    ),
+    lambda inner: st.tuples(st.sampled_from(FORMS), inner, inner).map(lambda drawn: drawn[0].format(*drawn[1:])),
     max_leaves=12,
 )
-PYTHON = {
-    **vars(math),
-    "min": lambda *numbers: min(numbers),
-    "max": lambda *numbers: max(numbers),
-}
+PYTHON = {**vars(math), "min": lambda *numbers: min(numbers), "max": lambda *numbers: max(numbers)}
 
 
 def fits(value: float) -> bool:

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +17,6 @@ CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
 
 CALL = '{"name": "calculator", "arguments": {"expression": "1"}}'
 CODE = "x = 2\nprint(x)"
-RUN = Call("python", CODE)
 
 
 @each_row("tool_calls")
@@ -42,13 +40,6 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     (call,), rest = read_calls(reply, BOTH)
     assert (call.argument, rest) == ("", "")
     assert problem in str(call.problem)
-
-
-@pytest.mark.parametrize("malformed", ['{"name": "python", "arguments": {2}', '<tool_call>{"name": {"arguments": 2'])
-def test_what_follows_a_malformed_call_is_read(malformed):
-    calls, rest = read_calls(f"Now.\n{malformed}\n\n<answer>4</answer> {tagged('python', CODE)}", BOTH)
-    assert calls[0].problem and calls[1:] == [RUN]
-    assert rest == "Now.\n\n\n<answer>4</answer> "
 
 
 def test_calls_beyond_the_limit_are_told_of():
