@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.sources import source_of
@@ -55,15 +64,15 @@ _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Part(BaseModel, extra="forbid"):
+    """A part of a plan, in which an unknown key is an error."""
 
 
 class Resources(_Part):
     """The resources of jobs that run together: their processors, and the GPUs of a job or of each server."""
 
-    cpus: int = Field(default=1, ge=0)
-    gpus: int = Field(default=0, ge=0)
+    cpus: NonNegativeInt = 1
+    gpus: NonNegativeInt = 0
 
 
 class _Named(_Part):
@@ -78,10 +87,9 @@ class RunPart(_Named):
     options: dict[str, JsonObject] = {}
 
 
-class VllmArguments(BaseModel):
+class VllmArguments(BaseModel, extra="allow"):
     """The arguments of ``vllm serve`` by name."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
     model: str
 
 
@@ -100,8 +108,8 @@ class ModelPart(_Named):
     model_args: JsonObject = {}
     vllm: VllmArguments | None = None
     serve: str = Field("", pattern=r"\{port\}")
-    replicas: int = Field(1, ge=1)
-    ready_timeout: float = Field(1800, gt=0)
+    replicas: PositiveInt = 1
+    ready_timeout: PositiveFloat = 1800
     resources: Resources = Resources()
     slurm: JsonObject = {}
     runs: list[str] | None = Field(None, min_length=1)
