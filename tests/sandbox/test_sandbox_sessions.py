@@ -37,12 +37,6 @@ def texts(results: list[ExecutionResult]) -> list[str]:
     return [result.text for result in results]
 
 
-def run(sandbox: Sandbox, *codes: str) -> list[str]:
-    """What the calls of a fresh session give."""
-    sandbox.forget("one")
-    return texts(sandbox.run([("one", code) for code in codes]))
-
-
 def until(condition: Callable[[], object]) -> None:
     """Wait for it, however long that takes."""
     while not condition():
@@ -90,18 +84,13 @@ def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh():
 
 
 def test_output_is_bounded_and_says_how_much_was_cut(sandbox):
-    whole, failed, after = run(sandbox, "print('x' * 5_000)", "print('\U0001f489' * 9_000)\n1 / 0", "'goes on'")
+    codes = ["print('x' * 5_000)", "print('\U0001f489' * 9_000)\n1 / 0", "'goes on'"]
+    whole, failed, after = texts(sandbox.run([("one", code) for code in codes]))
     note = "\n[some 1,000 characters left out]\n"
     room = 4_000 - len(note)
     assert whole == "x" * (room - room // 3) + note + "x" * (room // 3)
     assert failed.endswith("\nZeroDivisionError: division by zero") and len(failed) == 4_000
     assert after == "'goes on'"
-
-
-@each_row("sandbox_texts")
-def test_texts(code, text, sandbox):
-    (shown,) = run(sandbox, code)
-    assert shown.endswith(text) if text else shown == ""
 
 
 def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch):
@@ -110,11 +99,6 @@ def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch):
     monkeypatch.setattr("medtasks_utils.sandbox.workers.time.monotonic", itertools.count().__next__)
     data, failed, problem = session.run("while True: print(end='x')", 99)
     assert (failed, problem) == (True, "timed out after 99 s") and len(data) < 99
-
-
-@each_row("stream_harms")
-def test_streams_are_mended_for_the_next_call(harm, sandbox):
-    assert run(sandbox, "x = 'there'", f"import io, sys\n{harm}", "print(x)", "x") == ["", "", "there", "'there'"]
 
 
 # ---- room
@@ -139,12 +123,6 @@ def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monke
     box = Sandbox()
     assert (box._alive, box._max_output) == (2_000, 10_000)
     set_limit.assert_called_once_with(resource.RLIMIT_NOFILE, (raised, limits[1]))
-
-
-def test_the_limits_of_a_process(sandbox):
-    names = ["CORE", "FSIZE", "NPROC", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NOFILE"]
-    code = f"import resource as r\n[r.getrlimit(getattr(r, 'RLIMIT_' + name)) for name in {names}]"
-    assert run(sandbox, code) == [str([(0, 0)] * 6 + [(64, 64)])]
 
 
 @each_row("landlock")
