@@ -9,7 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from multiprocessing.connection import wait
-from typing import Any, cast
+from typing import cast
 
 from medtasks_utils.errors import MedtasksError
 
@@ -62,7 +62,7 @@ class Zygote:
             False.
     """
 
-    def __init__(self, settings: dict[str, Any], accepts_weak: bool) -> None:
+    def __init__(self, settings: dict[str, object], accepts_weak: bool) -> None:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._layout = Layout()
@@ -86,7 +86,7 @@ class Zygote:
         if not self.layers["namespaces"]:
             self._layout.remove()  # the zygote has its own root by now
 
-    def _greet(self, settings: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
+    def _greet(self, settings: dict[str, object]) -> tuple[dict[str, str], list[str]]:
         """Send the settings to the zygote, and return the layers and the missing ones that it reports.
 
         Raises:

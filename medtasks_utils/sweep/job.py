@@ -7,7 +7,6 @@ from functools import cached_property
 from importlib.metadata import version
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any
 
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.task_options import DATA_KEY
@@ -61,7 +60,7 @@ class Job:
             flags["gen_kwargs"] = {**flags["gen_kwargs"], **self.budget}
         return flags
 
-    def flags(self, port: int = 1, **more: Any) -> list[str]:
+    def flags(self, port: int = 1, **more: object) -> list[str]:
         """Return the flags of ``medtasks eval`` as words, for a model that is served on a port."""
         return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
 
@@ -114,7 +113,7 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-def _budgets(gen_kwargs: Any) -> dict[str, list[float]]:
+def _budgets(gen_kwargs: object) -> dict[str, list[float]]:
     """Return the generation settings that are lists of numbers, in ascending order."""
     budgets = {}
     for name, values in gen_kwargs.items() if isinstance(gen_kwargs, Mapping) else ():

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import (
@@ -199,7 +199,7 @@ class Plan(_Part):
         return self
 
 
-def as_words(flags: Mapping[str, Any]) -> list[str]:
+def as_words(flags: Mapping[str, object]) -> list[str]:
     """Return flags as words of a command line.
 
     Flags that are null, false or empty are omitted, except false ones that would be on by default.

@@ -7,7 +7,6 @@ values to logs on every node (as of Ray 2.60).
 import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
-from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 
@@ -50,7 +49,7 @@ class RayExecutor:
                 f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"
             ) from None
         self._ray = ray
-        self.running: dict[Allocation, Any] = {}
+        self.running: dict[Allocation, object] = {}
 
     def start(self, allocation: Allocation) -> bool:
         """Submit an allocation to the cluster, which runs it when resources are free."""

@@ -17,7 +17,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from medtasks_utils.extraction.think import final_span
 from medtasks_utils.writing import printable
@@ -143,7 +143,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
 
     A malformed call ends with its paragraph, and a Python literal with the text.
     """
-    values: list[Any] = []
+    values: list[object] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
     try:
         while not values or content.startswith(("{", "["), position):
@@ -159,7 +159,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
     return [understood(value, tools) for value in values] or [Call(problem=f"an empty call; write {_FORM}")], end
 
 
-def understood(value: Any, tools: Tools) -> Call:
+def understood(value: object, tools: Tools) -> Call:
     """Convert a parsed JSON value into a call."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
@@ -174,7 +174,7 @@ def understood(value: Any, tools: Tools) -> Call:
     return Call(tool.name, argument, problem)
 
 
-def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
+def _argument(arguments: object, name: str) -> tuple[str, str | None]:
     """Return the named argument among a call's arguments, and the problem with it, or None."""
     if isinstance(arguments, str):
         try:
@@ -194,7 +194,7 @@ def _argument(arguments: Any, name: str) -> tuple[str, str | None]:
     return printable(value), None
 
 
-def _literal(content: str) -> Any:
+def _literal(content: str) -> object:
     """Parse a Python list or dict literal; return None if the text is not one, or longer than :data:`_MAX_LITERAL`."""
     if len(content) > _MAX_LITERAL or not content.startswith(("{", "[")):
         return None

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from medtasks_utils.writing import JsonObject, printable
 
@@ -34,7 +34,7 @@ class ParsedReply(NamedTuple):
     message: JsonObject
 
 
-def as_one_text(text: str, calls: Sequence[Any]) -> str:
+def as_one_text(text: str, calls: Sequence[object]) -> str:
     """Join a reply's text and native calls into one string, as the harness and its caches need it.
 
     :func:`understand` takes it apart again. ``<`` is escaped in the calls, so that they cannot contain tags.
@@ -74,7 +74,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     return ParsedReply(text, rest, calls, {"role": "assistant", "content": content, "tool_calls": fields})
 
 
-def _parts(reply: str) -> tuple[str, list[Any]]:
+def _parts(reply: str) -> tuple[str, list[object]]:
     """Return the text and the native calls that :func:`as_one_text` has joined, or the reply and no calls."""
     text, start, calls = reply.rpartition(_START)
     if start and calls.endswith(_END):
@@ -85,7 +85,7 @@ def _parts(reply: str) -> tuple[str, list[Any]]:
     return reply, []
 
 
-def _native(native_call: Any, tools: Tools) -> tuple[Call, JsonObject]:
+def _native(native_call: object, tools: Tools) -> tuple[Call, JsonObject]:
     """Parse an entry of ``tool_calls``.
 
     Returns:

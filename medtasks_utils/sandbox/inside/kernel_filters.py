@@ -11,7 +11,6 @@ import os
 import struct
 from collections.abc import Callable, Iterable
 from mmap import MAP_ANONYMOUS, PROT_EXEC, PROT_WRITE
-from typing import Any
 
 from .system import PR_SET_SECCOMP, libc, prctl
 
@@ -83,13 +82,13 @@ def seccomp() -> Layer:
     except (ImportError, RuntimeError, OSError):
         raise ImportError("libseccomp.so.2 is missing: install libseccomp2 (Debian) or libseccomp (others)") from None
 
-    def bits(argument: int, mask: int, value: int = 0) -> Any:
+    def bits(argument: int, mask: int, value: int = 0) -> object:
         """Return the condition that the masked bits of an argument equal a value."""
         return Arg(argument, MASKED_EQ, mask, value)
 
     writing = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_TMPFILE & ~os.O_DIRECTORY | os.O_PATH
     futex_bits = _INT_BITS ^ _FUTEX_CLOCK_REALTIME
-    rules: list[tuple[Any, ...]] = [  # a system call, and conditions on its arguments
+    rules: list[tuple[object, ...]] = [  # a system call, and conditions on its arguments
         *((name,) for name in _SYSTEM_CALLS.split()),
         ("open", bits(1, writing)),
         ("openat", bits(2, writing)),

@@ -3,7 +3,6 @@
 import ctypes
 import os
 import signal
-from typing import Any
 
 # Numbers of system calls, the same on every architecture; some builds of Python lack functions for these two.
 _PIDFD_SEND_SIGNAL = 424
@@ -18,7 +17,7 @@ PR_SET_NO_NEW_PRIVS = 38
 _CAPABILITY_VERSION_3 = 0x20080522  # of capset(2)
 
 
-def libc(function: str, *arguments: Any) -> int:
+def libc(function: str, *arguments: object) -> int:
     """Call a function of the C library and return its result; integers are passed as ``long``.
 
     Raises:
@@ -51,7 +50,7 @@ def signal_process(descriptor: int, number: int) -> None:
     libc("syscall", _PIDFD_SEND_SIGNAL, descriptor, number, None, 0)
 
 
-def prctl(option: int, value: Any, more: Any = 0) -> None:
+def prctl(option: int, value: object, more: object = 0) -> None:
     """Set a property of this process."""
     libc("prctl", option, value, more, 0, 0)
 

@@ -6,7 +6,6 @@ This is not a security boundary: it keeps harmless code away from files, but doe
 import builtins
 import importlib
 import types
-from typing import Any
 
 from RestrictedPython import Eval, Guards, compile_restricted, safe_builtins
 
@@ -19,7 +18,7 @@ does, or returns an object that does."""
 _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min next reversed set sum"
 
 
-def _import(name: str, *others: Any) -> types.SimpleNamespace:
+def _import(name: str, *others: object) -> types.SimpleNamespace:
     """Stand in for ``__import__``: return a namespace with the module's public names."""
     if name not in MODULES:
         raise ImportError(f"no module {name!r} in the weak sandbox; available: {', '.join(MODULES)}")
@@ -28,7 +27,7 @@ def _import(name: str, *others: Any) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{key: module[key] for key in public})
 
 
-def _in_place(operation: str, value: Any, other: Any) -> Any:
+def _in_place(operation: str, value: object, other: object) -> object:
     """Apply an in-place operation such as ``+=``, and return its result."""
     scope = {"value": value, "other": other}
     exec(f"value {operation} other", scope)  # safe: RestrictedPython passes only known operators
@@ -38,7 +37,7 @@ def _in_place(operation: str, value: Any, other: Any) -> Any:
 class RestrictedInterpreter(Interpreter):
     """An :class:`.Interpreter` that accepts only the subset of Python that RestrictedPython allows."""
 
-    def predefined(self) -> dict[str, Any]:
+    def predefined(self) -> dict[str, object]:
         """Return the built-in functions that are allowed, RestrictedPython's guard functions, and ``math``."""
         printer = types.SimpleNamespace(_call_print=print)
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}

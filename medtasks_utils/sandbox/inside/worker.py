@@ -94,7 +94,7 @@ class Interpreter:
         self.globals |= {"__builtins__": builtins, "__annotations__": {}, **self.predefined()}
         sys.modules["__main__"] = main
 
-    def predefined(self) -> dict[str, Any]:
+    def predefined(self) -> dict[str, object]:
         """Return the variables that code can use without an import."""
         import math
 
