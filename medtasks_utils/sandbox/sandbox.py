@@ -5,7 +5,7 @@ import resource
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from medtasks_utils.errors import logger
@@ -73,17 +73,15 @@ class Sandbox:
         Raises:
             MedtasksError: if the sandbox cannot start.
         """
-        indices: dict[str, list[int]] = defaultdict(list)
-        for index, (key, _) in enumerate(calls):
-            indices[key].append(index)
-        results = [ExecutionResult("", True)] * len(calls)
+        codes = defaultdict(list)
+        for key, code in calls:
+            codes[key].append(code)
 
-        def run_session(key: str) -> None:
-            for index in indices[key]:
-                results[index] = self._call(key, calls[index][1])
+        def run_session(key: str) -> Iterator[ExecutionResult]:
+            return iter([self._call(key, code) for code in codes[key]])
 
-        list(self._threads.map(run_session, indices))
-        return results
+        results = dict(zip(codes, self._threads.map(run_session, codes), strict=True))
+        return [next(results[key]) for key, _ in calls]
 
     def forget(self, session: str) -> None:
         """End a session, with its process and variables, after its current call."""
