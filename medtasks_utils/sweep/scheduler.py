@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
     """Run allocations until each job is over; return the jobs that failed."""
     jobs = list(chain.from_iterable(allocations))
     waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
-    attempts, progress = Counter[Allocation](), _Progress(jobs)
+    attempts, shown, summary_at = Counter[Allocation](), dict.fromkeys(jobs, NOT_STARTED), time.monotonic()
     try:
         while waiting or executor.running:
             waiting = [allocation for allocation in waiting if not executor.start(allocation)]
@@ -98,7 +98,12 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
                 attempts[allocation] += 1
                 if _try_again(allocation, is_last=attempts[allocation] == _MOST_ATTEMPTS):
                     waiting.append(allocation)
-            progress.show()
+            _say_what_changed(shown)
+            if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
+                summary_at = time.monotonic()
+                for job, state in shown.items():
+                    if state == "running":
+                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
     finally:
         executor.stop()
     return [job for job in jobs if not job.is_done]
@@ -116,23 +121,12 @@ def _try_again(allocation: Allocation, is_last: bool) -> bool:
     return bool(left) and not is_last
 
 
-class _Progress:
-    """Lines on standard error about the states of jobs as they change, and each minute about those that run."""
-
-    def __init__(self, jobs: Iterable[Job]) -> None:
-        self._shown = dict.fromkeys(jobs, NOT_STARTED)
-        self._summary_at = time.monotonic()
-
-    def show(self) -> None:
-        for job, shown in self._shown.items():
-            self._shown[job] = state = job.state
-            if state != shown:
-                _say(f"{job.name}: {state}")
-        if time.monotonic() - self._summary_at > _PROGRESS_INTERVAL:
-            self._summary_at = time.monotonic()
-            for job, state in self._shown.items():
-                if state == "running":
-                    _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
+def _say_what_changed(shown: dict[Job, str]) -> None:
+    """Print the states that are not those shown last, and update these."""
+    for job, last in shown.items():
+        shown[job] = state = job.state
+        if state != last:
+            _say(f"{job.name}: {state}")
 
 
 def _say(message: str) -> None:

@@ -8,16 +8,12 @@ import shutil
 import subprocess
 import time
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import one_line, write_whole
 
 from .allocation import run_to_the_end
 from .job import Allocation
-
-if TYPE_CHECKING:
-    from submitit.helpers import DelayedSubmission
 
 _POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
@@ -30,7 +26,7 @@ class _Task:
     def __call__(self, allocation: Allocation) -> None:
         run_to_the_end(allocation, {})
 
-    def checkpoint(self, allocation: Allocation) -> "DelayedSubmission":
+    def checkpoint(self, allocation: Allocation) -> object:
         """Return what submitit runs after a time limit or preemption: the same again."""
         from submitit.helpers import DelayedSubmission
 
