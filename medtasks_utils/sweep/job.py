@@ -35,15 +35,16 @@ class Job:
     @property
     def variant(self) -> str:
         """The name of the model in the report, with the budget if there are several."""
-        return self._with_budget(self.model.name)
+        return self.model.name + self._suffix
 
     @property
     def name(self) -> str:
         """The unique name ``MODEL/RUN``, with the budget if there are several."""
-        return self._with_budget(f"{self.model.name}/{self.run.name}")
+        return f"{self.model.name}/{self.run.name}{self._suffix}"
 
-    def _with_budget(self, name: str) -> str:
-        return ",".join([name, *(f"{setting}={value}" for setting, value in self.budget.items())])
+    @property
+    def _suffix(self) -> str:
+        return "".join(f",{setting}={value}" for setting, value in self.budget.items())
 
     @cached_property
     def folder(self) -> Path:
