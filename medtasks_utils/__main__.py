@@ -62,12 +62,10 @@ def _parse(words: Sequence[str]) -> Command:
 
 
 def overview() -> str:
-    """Return the usage and a list of the commands, each with the first line of its help."""
-    listed = "\n".join(f"  {name:<11} {command.help().splitlines()[0]}" for name, command in COMMANDS.items())
-    return (
-        "Medical benchmarks for lm-evaluation-harness.\n\nusage: medtasks COMMAND ..., medtasks COMMAND --help, "
-        f"medtasks --version\n\n{listed}"
-    )
+    """Return the usage and a list of the commands, each with the first line of its text."""
+    listed = [f"  {name:<11} {command.about.strip().splitlines()[0]}" for name, command in COMMANDS.items()]
+    usage = "usage: medtasks COMMAND ..., medtasks COMMAND --help, medtasks --version"
+    return "\n".join(["Medical benchmarks for lm-evaluation-harness.", "", usage, "", *listed])
 
 
 def version() -> str:

@@ -16,11 +16,12 @@ PACKAGE = Path(medtasks_utils.__file__).parent
 NAMES = {name.removesuffix("_bench") for name in OWN}
 
 EXAMPLES = {
+    "commands/evaluate.py": {"medexqa", "medhallu"},
     "harness/checks.py": {"medhallu"},
     "harness/command_line.py": {"medhallu"},
     "sweep/plan.py": {"medcalc", "medhallu", "medmcqa"},
 }
-"""Messages that show by an example what to write, by file."""
+"""Messages and help texts that show by an example what to write, by file."""
 
 COLUMNS = {"rescore/judge_files.py": {"specialty"}}
 """Columns of the tables that ``medtasks rescore`` writes, which stay as they are."""

@@ -14,7 +14,7 @@ from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import JsonObject, write_whole
 
-from .auditor import DOUBTFUL, OTHERS, Auditor, Item
+from .auditor import Auditor, Item
 from .estimate import estimated
 from .person_marks import Marks, mark_of
 
@@ -22,20 +22,14 @@ _END = 300  # number of characters of a response that are written, from its end
 
 
 def audit(
-    runs: Iterable[Run],
-    settings: JudgeSettings,
-    sample: int,
-    doubtful: int,
-    task: str | None,
-    marks: Marks,
+    runs: Iterable[Run], settings: JudgeSettings, limits: Mapping[str, int], task: str | None, marks: Marks
 ) -> list[JsonObject]:
-    """Audit the generation tasks of runs, or one of them, and write a file next to each sample log.
+    """Audit the generation tasks of runs, and write a file next to each sample log.
 
     Args:
         runs: the runs.
-        settings: the LLM, its endpoint and its limits.
-        sample: the maximum number of responses per task to draw from those that are not doubtful.
-        doubtful: the maximum number of doubtful responses per task to draw.
+        settings: the LLM and its endpoint.
+        limits: by stratum, the maximum number of responses per task to draw.
         task: the only task to audit; None for all tasks.
         marks: a person's readings, which are compared with the LLM's.
 
@@ -46,7 +40,6 @@ def audit(
         MedtasksError: if there is nothing to audit, or a file cannot be written.
         JudgeError: if the endpoint cannot be used.
     """
-    limits = {DOUBTFUL: doubtful, OTHERS: sample}
     audits = []
     for run in runs:
         for task_run in run.tasks.values():
@@ -72,14 +65,9 @@ def _items(task: TaskRun) -> Iterator[Item]:
 
 
 def _audit_task(
-    run: Run,
-    task: TaskRun,
-    items: Sequence[Item],
-    settings: JudgeSettings,
-    limits: Mapping[str, int],
-    marks: Marks,
+    run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int], marks: Marks
 ) -> JsonObject:
-    """Audit a task and write its file; ``limits`` is the maximum number of responses to draw, by stratum."""
+    """Audit the responses to a task, write the file, and return its content and its path."""
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     drawn: list[Item] = []
@@ -95,14 +83,14 @@ def _audit_task(
         facts = _facts(item, judgement.output.get("stated"))
         strata[item.stratum].update(facts)
         readings.append(_record(item, judgement, facts, mark_of(marks, run, task, item.sample)))
-
-    filters: dict[str, JsonObject] = {}
-    for name in FILTERS:
-        filters[name] = {
+    filters: dict[str, JsonObject] = {
+        name: {
             "accuracy": sum(item.is_scored_right(name) for item in items) / len(items),
             "misread": estimated(strata, f"misread {name}"),
             "missed": estimated(strata, f"missed {name}"),
         }
+        for name in FILTERS
+    }
     result = {
         "run": run.name,
         "task": task.task,
@@ -119,14 +107,7 @@ def _audit_task(
 
 
 def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str | None) -> JsonObject:
-    """Return what the audit's file says about a drawn response.
-
-    Args:
-        item: the response.
-        judgement: the auditor's result.
-        facts: how the answers that were read differ (:func:`_facts`).
-        person: the answer that a person read; None if there is none.
-    """
+    """Return what the audit's file says about a drawn response, which a person may have read too."""
     stated = judgement.output.get("stated")
     return {
         "doc_id": item.sample.doc_id,
@@ -138,7 +119,7 @@ def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str 
         "person_agrees": None if person is None or stated is None else item.is_same(person, stated),
         "differs": any(fact.endswith(FILTERS) for fact in facts),
         "failure": judgement.failure,
-        "end": item.sample.responses[item.generation][-_END:],
+        "end": item.response[-_END:],
     }
 
 
@@ -157,6 +138,7 @@ def _facts(item: Item, stated: str | None) -> list[str]:
         answer = item.read(name)
         if not item.is_same(answer, stated):
             facts.append(f"{'missed' if answer == UNANSWERED else 'misread'} {name}")
-    if item.is_right(stated) != item.is_scored_right(FLEXIBLE):
-        facts.append("gained" if item.is_right(stated) else "lost")
+    is_right = item.is_right(stated)
+    if is_right != item.is_scored_right(FLEXIBLE):
+        facts.append("gained" if is_right else "lost")
     return facts

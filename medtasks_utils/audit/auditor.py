@@ -31,6 +31,11 @@ class Item(NamedTuple):
     generation: int
 
     @property
+    def response(self) -> str:
+        """The text of the response."""
+        return self.sample.responses[self.generation]
+
+    @property
     def stratum(self) -> str:
         """``doubtful`` if a filter found no answer, the filters disagree, or the flexible reading is uncertain."""
         strict, flexible = map(self.read, FILTERS)
@@ -49,17 +54,16 @@ class Item(NamedTuple):
         """Return True if the answer that a filter read was scored as right."""
         return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
 
-    def values_of(self, reading: str) -> list[Any]:
-        """Return the values that a reading may stand for; an empty list if it is not an answer."""
+    def values_of(self, reading: str) -> Sequence[object]:
+        """Return the values that a reading may stand for; empty if it is not an answer."""
         is_answer = reading not in (NONE_STATED, UNANSWERED)
-        return self.benchmark.audit.values_of(reading, self.sample.doc) if is_answer else []
+        return self.benchmark.audit.values_of(reading, self.sample.doc) if is_answer else ()
 
     def is_same(self, first: str, second: str) -> bool:
         """Return True if two readings are the same answer, or neither is an answer."""
         values, others = self.values_of(first), self.values_of(second)
-        if not (values or others):
-            return True
-        return any(itertools.starmap(self.benchmark.audit.is_same, itertools.product(values, others)))
+        pairs = itertools.product(values, others)
+        return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
 
     def is_right(self, reading: str) -> bool:
         """Return True if a reading is the right answer."""
@@ -75,7 +79,7 @@ class Auditor:
 
     async def judge(self, case: Item, ask: Ask) -> Judgement:
         """Have the LLM read the end of a response, without its reasoning; the score has no meaning."""
-        response = final_text(case.sample.responses[case.generation]).strip()
+        response = final_text(case.response).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
         question = case.benchmark.audit.question(case.sample.doc)
@@ -86,10 +90,11 @@ class Auditor:
         def read(text: str) -> str:
             """Return the answer in the only line of a reply; raise UnreadableError if there is no valid one."""
             match = line.fullmatch(text)
-            if match and match[1].lower() == NONE_STATED:
+            stated = match[1] if match else ""
+            if stated.lower() == NONE_STATED:
                 return NONE_STATED
-            if not match or not case.values_of(match[1]):
+            if not stated or not case.values_of(stated):
                 raise UnreadableError("the reply is not the requested line with a valid answer")
-            return match[1]
+            return stated
 
         return Judgement(0.0, output={"stated": await ask(messages, read)})

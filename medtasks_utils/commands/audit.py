@@ -1,49 +1,51 @@
 """``medtasks audit``: estimate how often the filters misread saved responses (:mod:`medtasks_utils.audit`)."""
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from itertools import chain
 from pathlib import Path
 
 from pydantic import PositiveInt
+from pydantic.dataclasses import dataclass
 
 from .flags import CommandResult, JudgeCommand
 
 
 @dataclass
 class Audit(JudgeCommand):
-    """Estimate how often the filters misread a run's responses, by having an LLM read a sample of them.
+    about = """
+    Estimate how often the filters misread a run's responses, by having an LLM read a sample of them.
 
     Asks an LLM at an OpenAI-compatible endpoint what answer each of these responses states: the doubtful ones (in which
     a filter found no answer, the filters disagree, or the flexible filter was uncertain) and a random sample of the
     others. Writes audit_<task>_<date>.json next to each sample log. Re-run the same command after an interruption:
     replies that could be read are reused. Exit code 1 if no reply of the LLM could be used.
-
-    Attributes:
-        runs: result folders or files, with samples
-        model: the LLM
-        task: audit only this task
-        sample: number of responses per task to draw from those that are not doubtful; default: 200
-        doubtful: maximum number of doubtful responses per task; default: 1000
-        marks: CSV of a person's marks, saved from the report's page, to compare with the LLM's readings
     """
 
     runs: tuple[Path, ...]
+    """result folders or files, with samples"""
     _: KW_ONLY
     model: str = field()
+    """the LLM"""
     task: str | None = None
+    """audit only this task"""
     sample: PositiveInt = 200
+    """number of responses per task to draw from those that are not doubtful; default: 200"""
     doubtful: PositiveInt = 1000
+    """maximum number of doubtful responses per task; default: 1000"""
     marks: Path | None = None
+    """CSV of a person's marks, saved from the report's page, to compare with the LLM's readings"""
 
     def run(self) -> CommandResult:
         """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
         from medtasks_utils.audit.audit_summary import summary_lines
         from medtasks_utils.audit.auditing import audit
+        from medtasks_utils.audit.auditor import DOUBTFUL, OTHERS
         from medtasks_utils.audit.person_marks import read_marks
         from medtasks_utils.results import read_runs
 
         marks = {} if self.marks is None else read_marks(self.marks)
-        audits = audit(read_runs(self.runs), self.settings(), self.sample, self.doubtful, self.task, marks)
+        limits = {DOUBTFUL: self.doubtful, OTHERS: self.sample}
+        audits = audit(read_runs(self.runs), self.settings(), limits, self.task, marks)
         strata = chain.from_iterable(audited["strata"].values() for audited in audits)
         has_failed = not any(stratum["read"] for stratum in strata)
         return CommandResult(summary_lines(audits), audits, failed=has_failed)

@@ -2,30 +2,30 @@
 
 import sys
 from contextlib import closing
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Annotated
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from .flags import Command, CommandResult
 
 
 @dataclass
 class CallTool(Command):
-    """Call a tool: code or an expression on standard input, the result on standard output.
+    about = """
+    Call a tool: code or an expression on standard input, the result on standard output.
 
     Exit code 1, with the error on standard error, if the call fails.
-
-    Attributes:
-        name: python (runs code in the sandbox) or calculator (evaluates an arithmetic expression)
-        timeout: maximum seconds of the call; default: 10
-        layers: only show which layers of the sandbox are on
     """
 
     name: str
+    """python (runs code in the sandbox) or calculator (evaluates an arithmetic expression)"""
     _: KW_ONLY
     timeout: Annotated[float, Field(ge=0.1, le=86_400)] = 10.0
+    """maximum seconds of the call; default: 10"""
     layers: bool = False
+    """only show which layers of the sandbox are on"""
 
     def run(self) -> CommandResult:
         """Run the call, and return its result or, with ``--layers``, the layers of the sandbox.
@@ -39,13 +39,7 @@ class CallTool(Command):
         if self.name not in TOOLS:
             raise UsageError(f"there is no tool {self.name!r}; the tools are {', '.join(TOOLS)}")
         if self.layers:
-            from medtasks_utils.sandbox import Sandbox
-
-            with Sandbox(weak=True) as sandbox:
-                layers, zygote = sandbox.layers, sandbox.started()
-            lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
-            data = {"layers": layers, "missing": zygote.missing}
-            return CommandResult([*lines, zygote.description], data, failed=bool(zygote.missing))
+            return _layers()
         argument = printable(sys.stdin.read())
         with closing(TOOLS[self.name](timeout=self.timeout)) as tool:
             (result,) = tool.run([("", argument)])
@@ -53,3 +47,14 @@ class CallTool(Command):
             print(result.text, file=sys.stderr)
         lines = [result.text] if result.text and not result.failed else []
         return CommandResult(lines, result._asdict(), result.failed)
+
+
+def _layers() -> CommandResult:
+    """Start the sandbox, and return which of its layers are on, marked as failed if one that it needs is missing."""
+    from medtasks_utils.sandbox import Sandbox
+
+    with Sandbox(weak=True) as sandbox:
+        layers, zygote = sandbox.layers, sandbox.started()
+    lines = [f"{name:<12}{f'off  {reason}' if reason else 'on'}" for name, reason in layers.items()]
+    data = {"layers": layers, "missing": zygote.missing}
+    return CommandResult([*lines, zygote.description], data, failed=bool(zygote.missing))

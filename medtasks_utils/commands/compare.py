@@ -1,10 +1,11 @@
 """``medtasks compare A B``: compare two runs on the same examples (:mod:`medtasks_utils.compare`)."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Annotated
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.filters import DEFAULT_FILTER
 
@@ -13,37 +14,36 @@ from .flags import Command, CommandResult
 
 @dataclass
 class Compare(Command):
-    """Compare two runs on the same examples: differences, confidence intervals, p-values.
+    about = """
+    Compare two runs on the same examples: differences, confidence intervals, p-values.
 
     Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
     exact test for accuracy on independent examples without repeats, the t test otherwise. Standard errors are clustered
     where examples share a question; p-values are corrected for the number of comparisons by Holm's method. With --json,
     all groups of all breakdowns are listed. Runs whose signatures differ in what they measure are refused. Exit code 1
     if the runs cannot be compared.
-
-    Attributes:
-        a: results file, or folder with one run
-        b: the run to compare with a; differences are b minus a; without b, a must be a run imported from another
-            harness, and our verdicts are compared with those of that harness
-        task: compare only this task; A=B compares task A of the first run with task B of the second (repeatable)
-        filter: strict-match, flexible-extract or another filter of the task; default: strict-match, or the first
-            filter that both runs have
-        metric: compare only this metric (repeatable); default: the benchmark's metrics
-        common: if the runs have different examples, compare only those that both have
-        force: compare runs even if their signatures differ
-        plan: instead, show how many examples or repeats are needed to detect a true difference of PLAN points between
-            two models that differ as a and b do
     """
 
     a: str
+    """results file, or folder with one run"""
     b: str | None = None
+    """the run to compare with a; differences are b minus a; without b, a must be a run imported from another harness,
+    and our verdicts are compared with those of that harness"""
     _: KW_ONLY
     task: Sequence[str] = ()
+    """compare only this task; A=B compares task A of the first run with task B of the second (repeatable)"""
     filter: str | None = None
+    """strict-match, flexible-extract or another filter of the task; default: strict-match, or the first filter that
+    both runs have"""
     metric: Sequence[str] = ()
+    """compare only this metric (repeatable); default: the benchmark's metrics"""
     common: bool = False
+    """if the runs have different examples, compare only those that both have"""
     force: bool = False
-    plan: Annotated[float, Field(ge=0.01, le=100)] | None = None
+    """compare runs even if their signatures differ"""
+    plan: Annotated[float | None, Field(ge=0.01, le=100)] = None
+    """instead, show how many examples or repeats are needed to detect a true difference of PLAN points between two
+    models that differ as a and b do"""
 
     def run(self) -> CommandResult:
         """Return the comparison of the runs, or of the verdicts of one run, or what a planned comparison needs."""
@@ -52,10 +52,8 @@ class Compare(Command):
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
         from medtasks_utils.results import name_apart
 
-        tasks = []
-        for argument in self.task:
-            task_a, _, task_b = argument.partition("=")
-            tasks.append((task_a, task_b or task_a))
+        named = [argument.partition("=") for argument in self.task]
+        tasks = [(task_a, task_b or task_a) for task_a, _, task_b in named]
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
             verdicts = compare_verdicts(a, self.filter or DEFAULT_FILTER, self.metric)

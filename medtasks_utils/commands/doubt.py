@@ -1,8 +1,10 @@
 """``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubted_labels`)."""
 
 from collections import Counter
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
+
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
 from medtasks_utils.writing import csv_of, write_whole
@@ -12,22 +14,21 @@ from .flags import Command, CommandResult, warn
 
 @dataclass
 class Doubt(Command):
-    """List examples to which most runs give the same answer, which differs from the label, for an expert to review.
+    about = """
+    List examples to which most runs give the same answer, which differs from the label, for an expert to review.
 
     Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
     label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
     wrong, or the models make the same error.
-
-    Attributes:
-        runs: result folders or files, with samples
-        output: the file to write; default: doubts.csv
-        filter: strict-match or flexible-extract; default: strict-match
     """
 
     runs: tuple[Path, ...]
+    """result folders or files, with samples"""
     _: KW_ONLY
     output: Path = Path("doubts.csv")
+    """the file to write; default: doubts.csv"""
     filter: FilterName = DEFAULT_FILTER
+    """strict-match or flexible-extract; default: strict-match"""
 
     def run(self) -> CommandResult:
         """Find the examples, write the file, and return the number of examples and the file's path."""
@@ -41,7 +42,5 @@ class Doubt(Command):
         doubted, items = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
         data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
-        text = (
-            f"{len(doubted):,} of {items:,} examples have one answer from most runs, but another label: {self.output}"
-        )
-        return CommandResult([text], data)
+        shares = f"{len(doubted):,} of {items:,} examples"
+        return CommandResult([f"{shares} have one answer from most runs, but another label: {self.output}"], data)

@@ -2,10 +2,10 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
 
@@ -17,20 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class HarnessCommand(Command):
-    """A command that accepts every flag of ``lm_eval run``.
-
-    Attributes:
-        data: source of the rows: hub, sample, or a directory
-        set: an option, such as medhallu.difficulty=hard; items of a list are separated by commas (repeatable)
-    """
+    """A command that accepts every flag of ``lm_eval run``."""
 
     usage = ""
     data: str | None = None
+    """source of the rows: hub, sample, or a directory"""
     set: Sequence[str] = ()
+    """an option, such as medhallu.difficulty=hard; items of a list are separated by commas (repeatable)"""
 
     @classmethod
     def help(cls) -> str:
-        """Return the docstring, followed by lists of the tasks and options, which take a second to create."""
+        """Return the text with lists of the tasks and options, which take a second to create."""
         from medtasks_utils.harness.evaluation import tasks_and_options
 
         return f"{super().help()}\n\n{tasks_and_options()}"
@@ -55,30 +52,29 @@ class HarnessCommand(Command):
 
 @dataclass(kw_only=True)
 class Eval(HarnessCommand):
-    """Run lm_eval on this package's tasks, with every flag of lm_eval run and a faster start.
+    about = """
+    Run lm_eval on this package's tasks, with every flag of lm_eval run and a faster start.
 
     examples:
       medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
         --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
       medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
       accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
-
-    Attributes:
-        no_keep: do not keep replies next to the output (they are reused if the run is interrupted, or extended later)
-        fresh: ignore replies that an interrupted run has kept
-        extend: reuse those replies of finished runs in the output folder that are still valid; request only the others
-        against: evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence
-            whether the model is better or worse than this saved run (a results file, or a folder with one run) on the
-            same examples, or within --within points of it
-        within: with --against, the largest difference that does not matter, in percentage points; default: 2
     """
 
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
     no_keep: bool = False
+    """do not keep replies next to the output (they are reused if the run is interrupted, or extended later)"""
     fresh: bool = False
+    """ignore replies that an interrupted run has kept"""
     extend: bool = False
+    """reuse those replies of finished runs in the output folder that are still valid; request only the others"""
     against: str | None = None
-    within: Annotated[float, Field(ge=0, le=100)] | None = None
+    """evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence whether the
+    model is better or worse than this saved run (a results file, or a folder with one run) on the same examples, or
+    within --within points of it"""
+    within: Annotated[float | None, Field(ge=0, le=100)] = None
+    """with --against, the largest difference that does not matter, in percentage points; default: 2"""
 
     def run(self) -> CommandResult | None:
         """Run the harness, and return its scores; None in all processes but the first."""

@@ -1,28 +1,27 @@
 """``medtasks extract``: show the answers that both filters read in responses, and the evidence for each candidate."""
 
 import sys
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
+
+from pydantic.dataclasses import dataclass
 
 from .flags import Command, CommandResult, warn
 
 
 @dataclass
 class Extract(Command):
-    """Show what both filters read in a response from standard input, or in the responses of saved runs.
-
-    Attributes:
-        paths: saved runs with samples; default: a response on standard input
-        task: a task of this package
-        explain: show the candidates with the evidence for and against each
-        kind: the kind of answer, if the benchmark has several; default: its first kind
-    """
+    about = "Show what both filters read in a response from standard input, or in the responses of saved runs."
 
     paths: tuple[Path, ...] = ()
+    """saved runs with samples; default: a response on standard input"""
     _: KW_ONLY
     task: str
+    """a task of this package"""
     explain: bool = False
+    """show the candidates with the evidence for and against each"""
     kind: str | None = None
+    """the kind of answer, if the benchmark has several; default: its first kind"""
 
     def run(self) -> CommandResult:
         """Return what the filters read in a response, or in all responses of the runs, with the right answers."""

@@ -1,27 +1,27 @@
 """``medtasks fetch``: download everything that an offline machine needs (:mod:`medtasks_utils.harness.downloads`)."""
 
 import os
-from dataclasses import dataclass
+
+from pydantic.dataclasses import dataclass
 
 from .flags import Command, CommandResult
 
 
 @dataclass(kw_only=True)
 class Fetch(Command):
-    """Download everything that runs need, for a machine without internet access.
+    about = """
+    Download everything that runs need, for a machine without internet access.
 
     Downloads the data sets and SciBERT to the hub's cache (HF_HOME), and WordNet and Punkt's sentence model (punkt_tab)
     to NLTK's folder (NLTK_DATA), and loads each of them as a run does. Complete downloads are kept, so an interrupted
     fetch continues where it stopped. Afterwards set HF_HUB_OFFLINE=1 to run without internet access. Exit code 1 if
     anything is missing.
-
-    Attributes:
-        only: comma-separated names of the items to fetch; default: all items in the list that fetch prints
-        check: download nothing, and only say what is missing
     """
 
     only: str | None = None
+    """comma-separated names of the items to fetch; default: all items in the list that fetch prints"""
     check: bool = False
+    """download nothing, and only say what is missing"""
 
     def run(self) -> CommandResult:
         """Fetch or check, and return the list, marked as failed if anything is missing."""

@@ -1,29 +1,25 @@
-"""Define the base class of commands, whose fields are the arguments and whose docstring is the help text."""
+"""Define the base class of commands, whose fields are their arguments."""
 
 import argparse
 import json
-import re
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, field, fields
-from inspect import getdoc
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field, fields
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args, get_origin
 
-from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
 
 from medtasks_utils.writing import SECRETS
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
 
-_NARGS: dict[Any, Any] = {tuple: "+", Sequence: 1}
-"""By type of argument, the number of words that each occurrence takes, in argparse's notation."""
-_FIELD = re.compile(r"^    (\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 
-
-@dataclass(frozen=True)
-class CommandResult:
+class CommandResult(NamedTuple):
     """The result of a command.
 
     Attributes:
@@ -32,57 +28,44 @@ class CommandResult:
         failed: True if the command did not achieve its purpose; the exit code is then 1.
     """
 
-    lines: list[str] | Iterator[str]
+    lines: Iterable[str]
     data: Any
     failed: bool = False
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, config=ConfigDict(use_attribute_docstrings=True, arbitrary_types_allowed=True))
 class Command(ABC):
-    """A command of the console script.
+    """A command of the console script; derived classes are dataclasses of pydantic.
 
-    Each field is an argument with the field's type and default; keyword-only fields are flags. A tuple takes several
-    words; a sequence takes one word for each occurrence of its flag. The help of a field is its text under
-    ``Attributes`` in the docstring, and the help of the command is the text before ``Attributes``.
-
-    Attributes:
-        json: print the result as JSON
+    Each field is an argument with the field's type and default, and each keyword-only field a flag. A tuple takes
+    several words; a sequence takes one word for each occurrence of its flag. As in options, the docstring of a field is
+    its help text.
     """
 
+    about: ClassVar[str]
+    """The help text, whose first line appears in the list of commands."""
+    __pydantic_fields__: ClassVar[dict[str, FieldInfo]]
+
     json: bool = False
+    """print the result as JSON"""
     arguments: argparse.Namespace = field(init=False)
     """The parsed arguments that are not fields, such as the flags of ``lm_eval run``."""
 
     @classmethod
     def help(cls) -> str:
-        """Return the help text, whose first line appears in the list of commands."""
-        return str(getdoc(cls)).partition("\n\nAttributes:")[0]
+        """Return ``about`` without its indentation, and what takes longer to create."""
+        return cleandoc(cls.about)
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
         """Add an argument for each field."""
-        kinds = get_type_hints(cls, include_extras=True)
-        descriptions: dict[str, str] = {}
-        for ancestor in reversed(cls.__mro__):
-            descriptions |= _FIELD.findall(str(getdoc(ancestor)))
-        for own in (each for each in fields(cls) if each.init):
-            kind, is_required = kinds[own.name], own.default is MISSING
-            description = descriptions[own.name].replace("%", "%%")
-            settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": description}
-            if kind is bool:
-                settings["action"] = "store_true"
-            elif get_origin(kind) in _NARGS:
-                nargs = _NARGS[get_origin(kind)] if own.kw_only or is_required else "*"
-                settings |= {"type": _reader_of(get_args(kind)[0]), "action": "extend", "nargs": nargs}
-            else:
-                settings["type"] = _reader_of(kind)
-            if own.kw_only:
-                short = ["-o"] if own.name == "output" else []
-                parser.add_argument(*short, f"--{own.name}", required=is_required, **settings)
-            else:
-                if not is_required:
-                    settings.setdefault("nargs", "?")
-                parser.add_argument(own.name, **settings)
+        texts: dict[str, str] = {}
+        for kind in reversed(cls.__mro__):  # pydantic reads only the docstrings in a class itself
+            own = vars(kind).get("__pydantic_fields__", {})
+            texts |= {name: argument.description for name, argument in own.items() if argument.description}
+        for name, argument in cls.__pydantic_fields__.items():
+            if argument.init:
+                _add_argument(parser, name, argument, texts[name])
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
@@ -106,11 +89,30 @@ class Command(ABC):
         return int(result.failed)
 
 
-def _reader_of(kind: Any) -> Callable[[str], Any]:
-    """Return a function for argparse that converts a word of the command line to a type."""
-    adapter = TypeAdapter(kind)
+def _add_argument(parser: argparse.ArgumentParser, name: str, argument: FieldInfo, text: str) -> None:
+    """Add the argument for a field of a command, with its help text."""
+    kind, is_required = argument.annotation, argument.is_required()
+    settings: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
+    if kind is bool:
+        settings["action"] = "store_true"
+    elif get_origin(kind) in (tuple, Sequence):
+        settings |= {"action": "extend", "type": _reader_of(get_args(kind)[0])}
+        several = "+" if argument.kw_only or is_required else "*"
+        settings["nargs"] = several if get_origin(kind) is tuple else 1
+    else:
+        settings["type"] = _reader_of(argument.rebuild_annotation())
+    if argument.kw_only:
+        names = ["-o", "--output"] if name == "output" else [f"--{name}"]
+        parser.add_argument(*names, required=is_required, **settings)
+    else:
+        parser.add_argument(name, **(settings if is_required else {"nargs": "?"} | settings))
 
-    def read(word: str) -> Any:
+
+def _reader_of(kind: Any) -> Callable[[str], object]:
+    """Return a function for argparse that converts a word of the command line to a type."""
+    adapter: TypeAdapter[object] = TypeAdapter(kind)
+
+    def read(word: str) -> object:
         try:
             return adapter.validate_python(word)
         except ValidationError as error:
@@ -121,25 +123,22 @@ def _reader_of(kind: Any) -> Callable[[str], Any]:
 
 @dataclass(kw_only=True)
 class JudgeCommand(Command):
-    """A command that sends requests to an LLM.
-
-    Attributes:
-        model: the LLM; default: gpt-4o-mini
-        base: base URL of the endpoint, such as http://localhost:8000/v1; default: OpenAI's
-        key_var: environment variable with the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY
-        max_tokens: maximum number of tokens in a reply, including reasoning; default: 4096
-        max_retries: maximum number of retries of a failed request; default: 6
-        concurrency: maximum number of concurrent requests; default: 16
-        cache: file that caches replies; default: one in the user's cache folder
-    """
+    """A command that sends requests to an LLM."""
 
     model: str | None = None
+    """the LLM; default: gpt-4o-mini"""
     base: str | None = None
+    """base URL of the endpoint, such as http://localhost:8000/v1; default: OpenAI's"""
     key_var: str | None = None
+    """environment variable with the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY"""
     max_tokens: PositiveInt = 4096
+    """maximum number of tokens in a reply, including reasoning; default: 4096"""
     max_retries: NonNegativeInt = 6
+    """maximum number of retries of a failed request; default: 6"""
     concurrency: PositiveInt = 16
+    """maximum number of concurrent requests; default: 16"""
     cache: str | None = None
+    """file that caches replies; default: one in the user's cache folder"""
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
         """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each request."""

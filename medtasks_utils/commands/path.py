@@ -6,7 +6,7 @@ from .flags import Command, CommandResult
 
 
 class TasksPath(Command):
-    """Print the tasks folder, for lm_eval --include_path "$(medtasks path)"."""
+    about = 'Print the tasks folder, for lm_eval --include_path "$(medtasks path)".'
 
     def run(self) -> CommandResult:
         """Return the folder."""

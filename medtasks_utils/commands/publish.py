@@ -1,34 +1,35 @@
 """``medtasks publish``: write a run's results in a public format (:mod:`medtasks_utils.report`)."""
 
 import shlex
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Literal
+
+from pydantic.dataclasses import dataclass
 
 from .flags import Command, CommandResult
 
 
 @dataclass
 class Publish(Command):
-    """Write a run's results as the Hub's .eval_results/*.yaml, or in the schema of every_eval_ever.
+    about = """
+    Write a run's results as the Hub's .eval_results/*.yaml, or in the schema of every_eval_ever.
 
     hf upload opens a pull request with the former. The latter is for github.com/evaleval/every_eval_ever, and includes
     every sample.
-
-    Attributes:
-        results: a results file, or a folder with one run
-        model_repo: the model's repository on the Hub, such as ORG/NAME
-        output: the folder in which the files are written; default: a folder with the model's name
-        format: hub or every_eval_ever
-        allow_partial: also write results on only part of the rows, or on rows from local files
     """
 
     results: Path
+    """a results file, or a folder with one run"""
     _: KW_ONLY
     model_repo: str
+    """the model's repository on the Hub, such as ORG/NAME"""
     output: Path | None = None
+    """the folder in which the files are written; default: a folder with the model's name"""
     format: Literal["hub", "every_eval_ever"] = "hub"
+    """hub or every_eval_ever"""
     allow_partial: bool = False
+    """also write results on only part of the rows, or on rows from local files"""
 
     def run(self) -> CommandResult:
         """Write the files, and return their paths and the next command or step."""

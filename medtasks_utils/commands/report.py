@@ -1,8 +1,10 @@
 """``medtasks report``: write one self-contained page from one or more runs (:mod:`medtasks_utils.report`)."""
 
 import gc
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from pathlib import Path
+
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
 
@@ -11,30 +13,29 @@ from .flags import Command, CommandResult, warn
 
 @dataclass
 class Report(Command):
-    """Write one self-contained HTML page from one or more runs.
+    about = """
+    Write one self-contained HTML page from one or more runs.
 
     Reads runs saved with --output_path and --log_samples and writes one page: scores with confidence intervals,
     breakdowns, a paired comparison with a baseline, and a browser of samples. The page loads nothing from the network;
     with --split, it loads prompts and responses from a folder next to it.
-
-    Attributes:
-        paths: results files, or folders, which are searched recursively
-        output: the file to write; default: report.html
-        figure: another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)
-        split: store prompts and responses in a folder next to the page, <name>_files
-        baseline: the run that the others are compared with: its name on the page, its model, or its folder; default:
-            the first run (readers can choose another on the page)
-        compare: the runs to show right after the baseline, named as for --baseline; if there are more than eight runs,
-            only the first eight are drawn and compared until readers choose others
     """
 
     paths: tuple[Path, ...]
+    """results files, or folders, which are searched recursively"""
     _: KW_ONLY
     output: Path = Path("report.html")
+    """the file to write; default: report.html"""
     figure: Path | None = None
+    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)"""
     split: bool = False
+    """store prompts and responses in a folder next to the page, <name>_files"""
     baseline: str | None = None
+    """the run that the others are compared with: its name on the page, its model, or its folder; default: the first run
+    (readers can choose another on the page)"""
     compare: tuple[str, ...] = ()
+    """the runs to show right after the baseline, named as for --baseline; if there are more than eight runs, only the
+    first eight are drawn and compared until readers choose others"""
 
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
@@ -47,19 +48,19 @@ class Report(Command):
 
         if self.figure and self.figure.suffix not in FIGURES:
             raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
-        output = self.output
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
-        for name in reversed([*filter(None, [self.baseline]), *self.compare]):
+        first = [self.baseline, *self.compare] if self.baseline else self.compare
+        for name in reversed(first):
             runs = with_baseline_first(runs, name)
-        page = build_page(runs, output.with_name(f"{output.stem}_files") if self.split else None)
+        page = build_page(runs, self.output.with_name(f"{self.output.stem}_files") if self.split else None)
         warnings = problems(runs)
         warn(*warnings)
-        write_whole(output, page)
+        write_whole(self.output, page)
         if self.figure:
             write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))
         gc.freeze()  # skip the scan at exit too
-        path = str(output.resolve())
-        budgets = {run.name: budgets_of(run) for run in runs} if self.json else {}
+        path = str(self.output.resolve())
+        budgets = {run.name: budgets_of(run) for run in runs if self.json}
         data = {"path": path, "runs": len(runs), "problems": warnings, "token_budgets": budgets}
         return CommandResult([f"{path}: {counted(len(runs), 'run')}"], data)

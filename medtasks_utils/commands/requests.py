@@ -1,10 +1,10 @@
 """``medtasks requests``: write the requests of a run to a file (:mod:`medtasks_utils.elsewhere.batch`)."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import PositiveInt
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
 
@@ -14,24 +14,23 @@ from .flags import CommandResult
 
 @dataclass(kw_only=True)
 class Requests(HarnessCommand):
-    """Write the requests that medtasks eval would send, for a batch service or a machine without network access.
+    about = """
+    Write the requests that medtasks eval would send, for a batch service or a machine without network access.
 
     Each line is a request in the format of batch endpoints (custom_id, method, url, body). The flags of the run are
     saved next to them in <name>.run.json. medtasks import RESPONSES --requests FILE scores the responses; FILE is the
     file given to -o.
-
-    Attributes:
-        model_name: the model's name in the requests and in the results
-        form: chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
-            --model_args tokenizer=NAME
-        max_requests: maximum number of requests in a file; if there are more, they are written to several files, whose
-            names are that of FILE with _1, _2 and so on before its extension; default: 50,000
     """
 
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"
     model_name: str = "model"
+    """the model's name in the requests and in the results"""
     form: Literal["chat", "completions"] = "chat"
+    """chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
+    --model_args tokenizer=NAME"""
     max_requests: PositiveInt = 50_000
+    """maximum number of requests in a file; if there are more, they are written to several files, whose names are that
+    of FILE with _1, _2 and so on before its extension; default: 50,000"""
 
     def run(self) -> CommandResult:
         """Write the files, and return their paths."""

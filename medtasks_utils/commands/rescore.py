@@ -1,9 +1,9 @@
 """``medtasks rescore``: have LLMs judge the explanations in saved samples (:mod:`medtasks_utils.rescore`)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import NonNegativeInt
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.filters import DEFAULT_FILTER, FilterName
 
@@ -12,30 +12,29 @@ from .flags import CommandResult, JudgeCommand, warn
 
 @dataclass(kw_only=True)
 class Rescore(JudgeCommand):
-    """Judge the explanations in saved samples with G-Eval and FActScore.
+    about = """
+    Judge the explanations in saved samples with G-Eval and FActScore.
 
     Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
     <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: replies that could
     be read are reused. Exit code 1 if nothing could be judged.
-
-    Attributes:
-        judge: both, geval or factscore; default: both
-        input_glob: sample logs, or folders with sample logs
-        out_csv_prefix: path prefix of the files to write, such as results/judged_
-        sleep_ms: pause after each request in milliseconds; default: 0
-        use_coverage: also verify the claims of the references (FActScore)
-        filter: the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
-            strict-match
-        verbose: print a line for each judgement, not only for failures
     """
 
     judge: Literal["both", "geval", "factscore"] = "both"
+    """both, geval or factscore; default: both"""
     input_glob: tuple[str, ...]
+    """sample logs, or folders with sample logs"""
     out_csv_prefix: str
+    """path prefix of the files to write, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0
+    """pause after each request in milliseconds; default: 0"""
     use_coverage: bool = False
+    """also verify the claims of the references (FActScore)"""
     filter: FilterName = DEFAULT_FILTER
+    """the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
+    strict-match"""
     verbose: bool = False
+    """print a line for each judgement, not only for failures"""
 
     def run(self) -> CommandResult:
         """Judge the responses, and return the scores, marked as failed if nothing could be judged."""
@@ -44,8 +43,8 @@ class Rescore(JudgeCommand):
 
         names = [name for name in ("g-eval", "factscore") if self.judge in ("both", name.replace("-", ""))]
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
-        responses = find_responses(self.input_glob, self.filter)
         settings = self.settings(pause=self.sleep_ms / 1000)
+        responses = find_responses(self.input_glob, self.filter)
         warn(*responses.problems)
         result = rescore(responses.found, judges, settings, self.out_csv_prefix, self.verbose)
         return CommandResult([result.to_text()], result.to_data(), result.failed)

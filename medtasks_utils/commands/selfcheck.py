@@ -1,33 +1,32 @@
 """``medtasks selfcheck``: check the harness against known answers (:mod:`medtasks_utils.selfcheck`)."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import PositiveInt
+from pydantic.dataclasses import dataclass
 
 from .flags import Command, CommandResult
 
 
 @dataclass(kw_only=True)
 class Selfcheck(Command):
-    """Run the harness against a local server with known answers, and check every score.
+    about = """
+    Run the harness against a local server with known answers, and check every score.
 
     A local OpenAI-compatible server gives right, first-option, random, malformed and unsure answers in turn. The
     harness is run against it, and every score is compared with the value that follows from the answers. The runs and a
     report on them are kept in a folder. Exit code 1 if any score is wrong, or a benchmark has a problem.
-
-    Attributes:
-        data: a data directory; default: the bundled sample
-        limit: use only the first LIMIT examples of each task
-        output: the folder for the runs and the report; default: medtasks_selfcheck
-        table: print every score, not only wrong ones
     """
 
     data: str = "sample"
+    """a data directory; default: the bundled sample"""
     limit: PositiveInt | None = None
+    """use only the first LIMIT examples of each task"""
     output: Path = Path("medtasks_selfcheck")
+    """the folder for the runs and the report; default: medtasks_selfcheck"""
     table: bool = False
+    """print every score, not only wrong ones"""
 
     def run(self) -> CommandResult:
         """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""

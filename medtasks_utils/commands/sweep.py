@@ -1,10 +1,11 @@
 """``medtasks sweep``: run models × tasks here, on a Ray cluster or under Slurm (:mod:`medtasks_utils.sweep`)."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from operator import itemgetter
 from pathlib import Path
 
 from pydantic import PositiveInt
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.writing import table
 
@@ -13,30 +14,29 @@ from .flags import Command, CommandResult
 
 @dataclass
 class Sweep(Command):
-    """Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
+    about = """
+    Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
 
     Each model on each run of the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
     after an interruption: finished jobs are skipped, and the replies that others have already got are reused. Exit code
     1 if a job failed.
-
-    Attributes:
-        plan: the plan, a YAML file
-        status: print the jobs, their numbers of requests and their progress, and run nothing
-        dry_run: the same as --status
-        ray: run the jobs on a Ray cluster: its address, or auto for the cluster of this machine
-        cpus: number of processors of this machine to use; default: all
     """
 
     plan: Path
+    """the plan, a YAML file"""
     _: KW_ONLY
     status: bool = False
+    """print the jobs, their numbers of requests and their progress, and run nothing"""
     dry_run: bool = False
+    """the same as --status"""
     ray: str | None = None
+    """run the jobs on a Ray cluster: its address, or auto for the cluster of this machine"""
     cpus: PositiveInt | None = None
+    """number of processors of this machine to use; default: all"""
 
     @classmethod
     def help(cls) -> str:
-        """Return the docstring, followed by an example of a plan."""
+        """Return the text with an example of a plan."""
         from medtasks_utils.sweep.plan import EXAMPLE
 
         return f"{super().help()}\n\n{EXAMPLE}"

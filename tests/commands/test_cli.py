@@ -7,7 +7,7 @@ import sys
 from dataclasses import fields
 from unittest.mock import Mock
 
-from commanding import exit_code, one_line
+from commanding import exit_code, medtasks, one_line
 from given import ROOT, each_row
 from running import manager
 
@@ -83,6 +83,13 @@ def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
         assert cli.main(words) == 0
         assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
     assert cli.main(["--version"]) == 0
+
+
+def test_help_needs_no_docstrings(tmp_path, capsys):
+    for name in ("report", "rescore"):
+        assert exit_code([name, "--help"]) == 0
+        (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
+        assert told == (0, capsys.readouterr().out, "")
 
 
 def test_it_says_where_the_tasks_are(capsys):

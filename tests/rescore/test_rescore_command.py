@@ -222,12 +222,3 @@ def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
     assert "no answers of the filter strict-match" in logits and "log-likelihoods" in logits
     pattern = str(tmp_path / "*" / "*engineering_2*.jsonl")
     assert find_responses([pattern], "strict-match").problems == []
-
-
-def test_sleep_ms_is_the_pause_after_each_call(logs, rescore, monkeypatch, capsys):
-    def told(found, judges, settings, *more):
-        raise MedtasksError(f"pause {settings.pause:g} s, {settings.max_retries} retries")
-
-    monkeypatch.setattr("medtasks_utils.rescore.rescore", told)
-    assert rescore(logs, "geval", "--sleep_ms", "250", "--max_retries", "3") == 1
-    assert "pause 0.25 s, 3 retries" in one_line(capsys.readouterr().err)

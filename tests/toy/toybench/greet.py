@@ -1,19 +1,18 @@
 """``medtasks greet``."""
 
-from dataclasses import dataclass
+from pydantic.dataclasses import dataclass
 
 from medtasks_utils.commands.flags import Command, CommandResult
 
 
 @dataclass
 class Greet(Command):
-    """Say hello.
+    """Greet someone."""
 
-    Attributes:
-        name: whom to
-    """
+    about = "Say hello."
 
     name: str
+    """whom to"""
 
     def run(self) -> CommandResult:
         """Greet."""
