@@ -6,20 +6,26 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import Example
+from medtasks_utils.harness.catalog import manager_for
+from medtasks_utils.harness.lm_eval_names import EvaluationTracker, TaskManager, simple_evaluate
+from medtasks_utils.harness.task import MedTask
+from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.statistics.metrics import REPLY_METRICS
 
 from .answer_server import Answers, prompt_key, serving
 from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_scores, known_answer
-from .selfcheck_result import CheckedScore, SelfcheckResult
+from .selfcheck_result import CheckedScore, Reported, SelfcheckResult
 
 AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
 """The examples with their answers, by task and behaviour."""
+
+ReportedScores = dict[str, Mapping[str, Reported]]
+"""The harness's scores by task or group, and then by metric and filter, such as ``acc,strict-match``."""
 
 
 def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
@@ -31,21 +37,16 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
         folder: the folder of the runs, one for each behaviour; runs of an earlier check are deleted.
     """
     start = time.perf_counter()
-    from medtasks_utils.harness.catalog import manager_for
-    from medtasks_utils.harness.task_options import DATA_KEY
-
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     usable = benchmarks().usable()
     without_costly = {benchmark.name: benchmark.options_class.without_costly() for benchmark in usable}
     manager = manager_for(metadata={DATA_KEY: data, **without_costly})
-    problems = list(benchmarks().problems)
-    names = list(itertools.chain.from_iterable(benchmark.tasks.checked for benchmark in usable))
+    names = [name for benchmark in usable for name in benchmark.tasks.checked]
     loaded = manager.load(names)
-    tasks = loaded["tasks"]
+    tasks: dict[str, MedTask] = loaded["tasks"]
     answers, examples = _served(tasks, limit)
-    results = _run_harness(answers, names, manager, limit, folder)
-    scores = []
-    for behaviour, reported in results.items():
+    problems, scores = list(benchmarks().problems), []
+    for behaviour, reported in _run_harness(answers, names, manager, limit, folder).items():
         expected = {name: expected_scores(task.benchmark, examples[name, behaviour]) for name, task in tasks.items()}
         if behaviour == "right":
             for name, task in tasks.items():
@@ -61,22 +62,17 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
     return SelfcheckResult(scores, problems, sum(map(len, examples.values())), time.perf_counter() - start, folder)
 
 
-def _contradictions(task: Any, computed: ExpectedScores, reported: Mapping[str, Any]) -> list[str]:
-    """Return a line for each score of a task that is not declared, and for each declared metric without a score."""
-    benchmark, task_name = task.benchmark, task.info.name
-    known = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS)}
-    declared = {metric.name for metric in benchmark.reported()}
-    lacking = declared - {key.partition(",")[0] for key in reported}
-    return [
-        *(
-            f"{task_name}: scores() returns {name}, but no metric of that name is declared"
-            for name in {*computed} - known
-        ),
-        *(f"{task_name}: the metric {name} is declared, but scores() never returns it" for name in lacking),
-    ]
+def _contradictions(task: MedTask, computed: ExpectedScores, reported: Mapping[str, Reported]) -> Iterator[str]:
+    """Yield a line for each score of a task that is not declared, and for each declared metric without a score."""
+    known = {metric.name for metric in (*task.benchmark.metrics, *REPLY_METRICS)}
+    for name in computed.keys() - known:
+        yield f"{task.info.name}: scores() returns {name}, but no metric of that name is declared"
+    declared = {metric.name for metric in task.benchmark.reported()}
+    for name in declared - {key.partition(",")[0] for key in reported}:
+        yield f"{task.info.name}: the metric {name} is declared, but scores() never returns it"
 
 
-def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, AnsweredExamples]:
+def _served(tasks: Mapping[str, MedTask], limit: int | None) -> tuple[Answers, AnsweredExamples]:
     """Return the response to every prompt, and the examples with their known answers."""
     answers: Answers = {behaviour: {} for behaviour in BEHAVIOURS}
     examples: AnsweredExamples = {}
@@ -95,10 +91,10 @@ def _served(tasks: Mapping[str, Any], limit: int | None) -> tuple[Answers, Answe
     return answers, examples
 
 
-def _run_harness(answers: Answers, names: list[str], manager: Any, limit: int | None, folder: Path) -> dict[str, Any]:
+def _run_harness(
+    answers: Answers, names: list[str], manager: TaskManager, limit: int | None, folder: Path
+) -> dict[str, ReportedScores]:
     """Run the harness on the tasks, once for each behaviour, and return the reported scores by behaviour."""
-    from medtasks_utils.harness.lm_eval_names import EvaluationTracker, simple_evaluate
-
     scores = {}
     with serving(answers) as address:
         for behaviour, description in BEHAVIOURS.items():

@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.statistics.aggregation import Aggregation, Total
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
-from medtasks_utils.statistics.scores import ClassTerms
+from medtasks_utils.statistics.scores import Score, terms_of
 
 BEHAVIOURS = {
     "right": "always right",
@@ -27,12 +27,11 @@ BEHAVIOURS = {
 }
 """The behaviours of the server, each with a description that completes "answers are …"."""
 
-
 ExpectedScores = dict[str, float | None]
 """Values by metric; None if a metric has no value."""
 
-StratumScore = tuple[str | None, Any]
-"""The stratum of an example, and its score on a metric, which is None if the metric does not apply."""
+StratumScore = tuple[str | None, Score]
+"""The stratum of an example, and its score on a metric."""
 
 
 class KnownAnswer(NamedTuple):
@@ -43,14 +42,9 @@ class KnownAnswer(NamedTuple):
 
 
 def known_answer(benchmark: Benchmark[Any], behaviour: str, example: Example, seed: str) -> KnownAnswer:
-    """Return the server's response to an example's prompt.
+    """Return the server's response to an example's prompt, under a key of :data:`BEHAVIOURS`.
 
-    Args:
-        benchmark: the example's benchmark.
-        behaviour: a key of :data:`BEHAVIOURS`.
-        example: the example.
-        seed: the seed of the random choices; examples with the same prompt need the same seed, so that they get the
-            same response.
+    Examples with the same prompt need the same seed, so that they get the same response.
     """
     chance, right = random.Random(seed), str(example[benchmark.data.truth])
     if behaviour == "malformed":
@@ -79,13 +73,11 @@ def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example,
         }
         for name, score in (scored | of_ending).items():
             scores[name].append((benchmark.data.stratum_of(example), score))
-    return {
-        name: _combined(metric_of(name, benchmark.name).aggregation, of_metric) for name, of_metric in scores.items()
-    }
+    return {name: _combined(metric_of(name, benchmark.name).aggregation, pairs) for name, pairs in scores.items()}
 
 
 def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
-    """Compute a number from its definition: a sum, a mean, or ratios of sums such as F1, of each stratum or of all."""
+    """Compute a number from its definition: a sum, or the mean of ratios of sums, of each stratum or of all."""
     if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, so only it knows itself
         codes = integer_codes([str(stratum) for stratum, _ in scores])
         return aggregation.value(MetricScores.of([[score] for _, score in scores], codes, codes))
@@ -94,13 +86,11 @@ def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float
         for stratum, score in scores:
             by_stratum[stratum].append((stratum, score))
         return fmean(_combined(aggregation.within_stratum, members) or 0.0 for members in by_stratum.values())
-    values = [score for _, score in scores if score is not None]
-    if not values:
+    terms = [terms_of(score) for _, score in scores if score is not None]
+    if not terms:
         return aggregation.empty_value
+    pairs_of_classes = zip(*terms, strict=True)
+    sums = [tuple(map(math.fsum, zip(*pairs, strict=True))) for pairs in pairs_of_classes]
     if isinstance(aggregation, Total):
-        return math.fsum(values)
-    if not isinstance(values[0], tuple):
-        return fmean(values)
-    classes = zip(*values, strict=True) if isinstance(values[0], ClassTerms) else [values]
-    sums = [tuple(map(math.fsum, zip(*of_class, strict=True))) for of_class in classes]
+        return sums[0][0]
     return fmean([numerator / denominator for numerator, denominator in sums if denominator] or [0.0])

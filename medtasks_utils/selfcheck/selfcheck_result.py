@@ -3,26 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.writing import table
+from medtasks_utils.writing import JsonObject, table
 
 from .known_answers import BEHAVIOURS
 
 _TOLERANCE = 1e-9
 
 
+Reported = float | Literal["N/A"]
+"""A score that the harness reports; ``N/A`` if the metric applies to no example."""
+
+
 class CheckedScore(NamedTuple):
-    """A score of a run, and its expected value.
+    """A score of a task or group under a filter, for a behaviour of the server.
 
     Attributes:
-        task: the task or group.
-        metric: the metric's name.
-        filter_name: the filter's name.
-        behaviour: the behaviour of the server.
-        value: the score that the harness reports; ``N/A`` if the metric applies to no example.
+        value: the score that the harness reports.
         expected: the value that it must have; None if there must be no value.
     """
 
@@ -30,7 +30,7 @@ class CheckedScore(NamedTuple):
     metric: str
     filter_name: str
     behaviour: str
-    value: Any
+    value: Reported
     expected: float | None
 
     @property
@@ -38,7 +38,7 @@ class CheckedScore(NamedTuple):
         """True if the score has the expected value."""
         if self.value == "N/A" or self.expected is None:
             return (self.value, self.expected) == ("N/A", None)
-        return bool(abs(self.value - self.expected) <= _TOLERANCE)
+        return abs(self.value - self.expected) <= _TOLERANCE
 
 
 @dataclass
@@ -46,7 +46,6 @@ class SelfcheckResult:
     """The result of ``medtasks selfcheck``.
 
     Attributes:
-        scores: every score of every run.
         problems: problems of benchmarks, one line each.
         answers: the number of responses that were served.
         seconds: the duration of the check.
@@ -74,7 +73,7 @@ class SelfcheckResult:
         """True if any score is wrong, or a benchmark has a problem."""
         return bool(self.missed or self.problems)
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> JsonObject:
         """Return a JSON-compatible dict: whether it passed, problems, every score, and the paths of runs and report."""
         return {
             "passed": not self.failed,
@@ -110,8 +109,7 @@ def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
     values = {score[:4]: score.value for score in scores}
     accuracies = []
     for benchmark in benchmarks().usable():
-        task = benchmark.tasks.whole
-        key = (task, "acc", DEFAULT_FILTER, behaviour)
-        if key in values:
-            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(values[key])}")
+        value = values.get((benchmark.tasks.whole, "acc", DEFAULT_FILTER, behaviour), "N/A")
+        if value != "N/A":
+            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(value)}")
     return ", ".join(accuracies)
