@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.judging import Judge, Judgement, JudgeSettings, judge_all
-from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import JudgedScore
@@ -72,14 +72,8 @@ def rescore(
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
 
-    A file replaces an earlier one when its judge has finished.
-
-    Args:
-        responses: the responses, with right and wrong answers.
-        judges: the judges.
-        settings: the judging model, its endpoint and its limits.
-        prefix: the prefix of the files' paths, such as ``results/judged_``.
-        verbose: True to print a line for each judgement on standard error, not only for failures.
+    A file, whose path begins with ``prefix``, replaces an earlier one when its judge has finished. A line on standard
+    error names each failure and, if ``verbose``, each judgement.
 
     Raises:
         JudgeError: if the judging model cannot be used.
@@ -92,57 +86,64 @@ def rescore(
     cases = list(dict.fromkeys(response.case for response in responses if response.needs_judge))
     for judge, path in zip(judges, result.paths, strict=True):
         judgements = dict(zip(cases, judge_all(judge, settings, cases, check_first=True), strict=True))
-        judged = [(response, judgements[response.case] if response.needs_judge else None) for response in responses]
-        for response, judgement in judged:
-            name = f"{response.run}, {response.task}, {response.example}"
-            if judgement and judgement.failure:
-                print(f"failed: {name}: {judgement.failure}: {judgement.error}", file=sys.stderr)
-            elif judgement and verbose:
-                print(f"judged: {name}: {judgement.score:.1f}", file=sys.stderr)
-        rows = [_row(response, judgement, judge, settings.model) for response, judgement in judged]
+        judged = [_Judged(each, judgements[each.case] if each.needs_judge else None) for each in responses]
+        for each in judged:
+            each.print(verbose)
+        rows = [_row(each, judge, settings.model) for each in judged]
         write_whole(path, csv_of(rows[0], (row.values() for row in rows)))
         for run in dict.fromkeys(response.run for response in responses):
-            of_run = [(response, judgement) for response, judgement in judged if response.run == run]
-            mean = _mean(of_run)
-            result.scores.append(
-                {
-                    "judge": judge.name,
-                    "run": run,
-                    "score": mean.value,
-                    "stderr": mean.stderr,
-                    "low": mean.low,
-                    "high": mean.high,
-                    "few": mean.few,
-                    "examples": mean.n,
-                    "statuses": Counter(_status(*pair) for pair in of_run),
-                }
-            )
+            of_run = [each for each in judged if each.response.run == run]
+            result.scores.append({"judge": judge.name, "run": run, **_scores(of_run)})
     return result
 
 
-def _status(response: ExplainedResponse, judgement: Judgement | None) -> str:
-    if judgement is None:
-        return SKIPPED if not response.case.references else WRONG
-    return FAILED if judgement.score is None else JUDGED
+class _Judged(NamedTuple):
+    """A response with its judgement, which is None if the judge was not asked."""
+
+    response: ExplainedResponse
+    judgement: Judgement | None
+
+    @property
+    def status(self) -> str:
+        if self.judgement is None:
+            return WRONG if self.response.case.references else SKIPPED
+        return FAILED if self.judgement.score is None else JUDGED
+
+    def print(self, verbose: bool) -> None:
+        """Print a failure and, if ``verbose``, a judgement on standard error."""
+        name = f"{self.response.run}, {self.response.task}, {self.response.example}"
+        if self.judgement and self.judgement.failure:
+            print(f"failed: {name}: {self.judgement.failure}: {self.judgement.error}", file=sys.stderr)
+        elif self.judgement and verbose:
+            print(f"judged: {name}: {self.judgement.score:.1f}", file=sys.stderr)
 
 
-def _mean(judged: Sequence[tuple[ExplainedResponse, Judgement | None]]) -> Estimate:
-    """Estimate the mean over the examples of a run, without examples that have no references."""
+def _scores(judged: Sequence[_Judged]) -> JsonObject:
+    """Estimate the mean over the examples of a run, without those that have no references, and count the statuses."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
-        if _status(response, judgement) != SKIPPED:
-            value = 0.0 if judgement is None else judgement.score
-            scores[response.task, response.example].append(JudgedScore(judgement is not None, value))
+        if judgement or response.case.references:
+            score = JudgedScore(True, judgement.score) if judgement else JudgedScore(False, 0.0)
+            scores[response.task, response.example].append(score)
     independent = integer_codes([None] * len(scores))
     metric = Metric("explanation", unit="points", is_of_explanations=True)
-    return estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
+    mean = estimate(MetricScores.of(list(scores.values()), independent, independent), metric)
+    return {
+        "score": mean.value,
+        "stderr": mean.stderr,
+        "low": mean.low,
+        "high": mean.high,
+        "few": mean.few,
+        "examples": mean.n,
+        "statuses": Counter(each.status for each in judged),
+    }
 
 
-def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge, model: str) -> dict[str, str]:
+def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
     """Return a row of a judge's file. Rates and scores are from 0 to 1 in the environment's columns, else 0 to 100."""
+    response, status = judged.response, judged.status
     case = response.case
-    status = _status(response, judgement)
-    result = judgement or Judgement(0.0 if status == WRONG else None)
+    result = judged.judgement or Judgement(0.0 if status == WRONG else None)
     score, output = result.score, result.output
     output_json = json.dumps(output, ensure_ascii=False)
     environment_columns = {
@@ -181,5 +182,5 @@ def _row(response: ExplainedResponse, judgement: Judgement | None, judge: Judge,
     return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
 
 
-def _share(score: Any) -> float | None:
-    return None if score is None else float(score) / 100
+def _share(score: float | None) -> float | None:
+    return None if score is None else score / 100

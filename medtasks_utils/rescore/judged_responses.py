@@ -46,27 +46,27 @@ class Responses(NamedTuple):
 
 
 def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
-    """Collect the responses in the matching sample logs.
+    """Collect the responses in the matching sample logs; those with the right answer under the filter need a judge.
 
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
             a folder stands for all such files in it.
-        filter_name: the filter whose answers decide which responses are right.
+        filter_name: the filter whose answers count.
 
     Raises:
         MedtasksError: if a pattern matches no file, or no file has responses to judge.
     """
     paths = _matching(patterns)
-    without_explanations: list[str] = []
+    without_explanations: dict[str, None] = {}
     problems: list[str] = []
     responses: list[ExplainedResponse] = []
     for run in read_runs(sorted(paths)):
         for task in run.tasks.values():
             path = task.samples_path
-            if path is None or not paths.intersection([path.resolve(), *path.resolve().parents]):
+            if path is None or paths.isdisjoint([path.resolve(), *path.resolve().parents]):
                 continue
             if task.benchmark is None or task.benchmark.case_of is None:
-                without_explanations.append(task.task)
+                without_explanations[task.task] = None
                 continue
             problems += task.problems
             of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
@@ -76,7 +76,7 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
                     "name another with --filter; tasks that compare log-likelihoods have no explanations"
                 )
             responses += of_task
-    tasks = ", ".join(dict.fromkeys(without_explanations))
+    tasks = ", ".join(without_explanations)
     if not responses:
         samples = f"no samples with explanations in {', '.join(patterns)} (tasks: {tasks or 'none'})"
         raise MedtasksError(
