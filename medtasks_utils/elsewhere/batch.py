@@ -9,7 +9,7 @@ reasons, tokens and samples are the same as if the run had used a server.
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -121,12 +121,10 @@ def import_responses(
     is_partial: bool,
     missing: Path | None,
 ) -> tuple[Evaluation, list[str]]:
-    """Score the responses to requests, and save them as a run.
+    """Score the responses to the file of :func:`write_requests`, and save them as a run in a folder.
 
     Args:
         paths: the files with responses, in any order.
-        requests: the file of :func:`write_requests`.
-        folder: the output folder of the run.
         data: the source of the rows on this machine; None for the source in the flags of the requests.
         is_partial: True to score only those examples for which all generations have replies.
         missing: a file to which requests without a reply are written; None to write none.
@@ -149,20 +147,16 @@ def import_responses(
     evaluation = _run(config, (), responses.answer)
     if missing and responses.unanswered:
         write_whole(missing, json_lines(responses.unanswered.values()))
+    way_on = "--partial scores the examples that have all of their replies"
     if evaluation is None and is_partial:
-        chosen = {}
-        for task, places in responses.keep_answered().items():
-            numbers = config.samples[task] if config.samples else range(max(places) + 1)
-            chosen[task] = [numbers[place] for place in places]
-        config.limit, config.samples, config.tasks = None, chosen, list(chosen)
-        evaluation = _run(config, (), responses.answer) if chosen else None
-    if evaluation is None:
-        way_on = "--partial scores the examples that have all of their replies"
-        if is_partial:
-            way_on = "no example has all of its replies, so nothing can be scored"
-        written = f"{missing} has" if missing else "--missing FILE writes"
-        raise MedtasksError("; ".join([*responses.problems(), f"{written} the requests without a reply", way_on]))
-    return evaluation, responses.problems()
+        way_on = "no example has all of its replies, so nothing can be scored"
+        config.limit, config.samples = None, responses.keep_answered(config.samples)
+        config.tasks = list(config.samples)
+        evaluation = _run(config, (), responses.answer) if config.tasks else None
+    if evaluation:
+        return evaluation, responses.problems()
+    written = f"{missing} has" if missing else "--missing FILE writes"
+    raise MedtasksError("; ".join([*responses.problems(), f"{written} the requests without a reply", way_on]))
 
 
 class BatchResponses:
@@ -235,18 +229,22 @@ class BatchResponses:
                 return reply
         return None
 
-    def keep_answered(self) -> dict[str, list[int]]:
-        """Drop examples with a generation that has no reply; return the indices of the remaining examples by task."""
-        incomplete = {
-            (request.task_name, request.doc_id)
-            for request in self._requests
-            if self._ids[_place(request)] in self.unanswered
-        }
-        self._requests = [each for each in self._requests if (each.task_name, each.doc_id) not in incomplete]
-        places: dict[str, set[int]] = defaultdict(set)
-        for request in self._requests:
-            places[request.task_name].add(request.doc_id)
-        return {task: sorted(of_task) for task, of_task in places.items()}
+    def keep_answered(self, samples: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
+        """Drop examples with a generation that has no reply, and return ``--samples`` for the others.
+
+        Args:
+            samples: the value of ``--samples`` of the requests; None if they are of the first examples.
+        """
+
+        def example_of(request: Instance) -> tuple[str, int]:
+            return request.task_name, request.doc_id
+
+        lacking = {example_of(each) for each in self._requests if self._ids[_place(each)] in self.unanswered}
+        self._requests = [each for each in self._requests if example_of(each) not in lacking]
+        kept: dict[str, list[int]] = defaultdict(list)
+        for task, place in sorted(set(map(example_of, self._requests))):
+            kept[task].append(samples[task][place] if samples else place)
+        return dict(kept)
 
     def problems(self) -> list[str]:
         """Return lines that say how many requests have a reply, and list each kind of missing or unused response."""

@@ -1,7 +1,7 @@
 """Find the document of a task to which each imported response belongs."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import chain
 
 from medtasks_utils.benchmarks.known_issues import words_of
@@ -10,21 +10,21 @@ from medtasks_utils.results.samples import Row
 from .other_runs import Response
 
 NOWHERE = -1
+Matched = dict[int, list[Response]]
+"""Responses by the index of their document, or ``NOWHERE``."""
 
 
-def by_prompt(
-    responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]
-) -> dict[int, list[Response]]:
-    """Group responses by the index of the document that their prompt shows, or -1 if it shows none.
+def by_prompt(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> Matched:
+    """Group responses by the document that their prompt shows.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
     the one with the longest text or, on a tie, to the first of these.
     """
-    shown = [list(filter(None, map(words_of, _texts(doc, fields)))) for doc in documents]
+    shown = [_shown(doc, fields) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
-    matched: dict[int, list[Response]] = defaultdict(list)
+    matched: Matched = defaultdict(list)
     for response in responses:
         text = f" {words_of(' '.join(message['content'] for message in response.prompt))} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
@@ -34,27 +34,31 @@ def by_prompt(
     return matched
 
 
-def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> dict[int, list[Response]]:
-    """Group responses by the index of the document with their id, or -1 if no document or several have it.
+def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
+    """Return the words of each named field of a document, and of each item of a list, if there are any."""
+    texts: list[object] = []
+    for value in map(doc.get, fields):
+        texts += value if isinstance(value, list) else [value or ""]
+    return list(filter(None, map(words_of, map(str, texts))))
+
+
+def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> Matched:
+    """Group responses by the only document with their id.
 
     If the documents lack one of the ``fields``, the ids are looked up in the one field of the documents by which most
     responses belong to exactly one document.
     """
     have_fields = all(name in documents[0] for name in fields)
-    candidates = []
-    for names in [fields] if have_fields else [[name] for name in documents[0]]:
-        places: dict[tuple[str, ...], int] = {}
-        for place, doc in enumerate(documents):
-            identity = tuple(str(doc[name]).strip() for name in names)
-            places[identity] = NOWHERE if identity in places else place
-        matched: dict[int, list[Response]] = defaultdict(list)
-        for response in responses:
-            matched[places.get(response.id, NOWHERE)].append(response)
-        candidates.append(matched)
-    return min(candidates, key=lambda by_place: len(by_place.get(NOWHERE, ())))
+    keys = [fields] if have_fields else [[name] for name in documents[0]]
+    candidates = [_by_fields(responses, documents, names) for names in keys]
+    return min(candidates, key=lambda matched: len(matched.get(NOWHERE, ())))
 
 
-def _texts(doc: Row, fields: Sequence[str]) -> Iterator[str]:
-    """Yield the text of each named field of a document; each item of a list is a separate text."""
-    for value in map(doc.get, fields):
-        yield from map(str, value if isinstance(value, list) else [value or ""])
+def _by_fields(responses: Sequence[Response], documents: Sequence[Row], names: Sequence[str]) -> Matched:
+    ids = [tuple(str(doc[name]).strip() for name in names) for doc in documents]
+    counts = Counter(ids)
+    places = {identity: place for place, identity in enumerate(ids) if counts[identity] == 1}
+    matched: Matched = defaultdict(list)
+    for response in responses:
+        matched[places.get(response.id, NOWHERE)].append(response)
+    return matched

@@ -83,8 +83,6 @@ class OtherRun:
     """A run that another harness saved.
 
     Attributes:
-        path: its file.
-        model: the model's name.
         date: the date of the run, such as ``2026-11-21T08-27-59``.
         names: a text with the names of its task or data set, in which the benchmark's name may occur.
         arguments: the arguments of the environment.
@@ -108,7 +106,7 @@ class OtherRun:
         Args:
             kind: the word for a record, such as ``line``.
             records: pairs of a record's number or name and its content, as JSON text or parsed.
-            convert: a function of a record's place and its parsed content that returns the response.
+            convert: returns the response in a record, of its place and its parsed content.
 
         Raises:
             MedtasksError: if there is no response at all.
@@ -136,10 +134,7 @@ def named(names: Sequence[str], what: str) -> str:
 def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
     """Read the run that another harness saved in a file.
 
-    Args:
-        path: the file.
-        id_fields: the fields or columns that identify the document; empty for the known file formats.
-        response_field: the field with the response; empty for the known file formats.
+    The fields or columns that identify the document and that have the response are empty for the known file formats.
 
     Raises:
         MedtasksError: if the file contains no response.

@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -31,11 +32,11 @@ def import_run(
     id_fields: Sequence[str] = (),
     response_field: str = "",
 ) -> tuple[Path, list[str]]:
-    """Convert another harness's run into files of the form that lm_eval writes.
+    """Convert another harness's run into files of the form that lm_eval writes, in a folder named after the model.
 
     Args:
         path: the file of the run.
-        folder: the output folder, in which a folder named after the model is created.
+        folder: the output folder.
         task: the task to whose documents the run has responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
         id_fields: the fields of the file that identify the document; empty for the known file formats.
@@ -98,11 +99,10 @@ def _task_of(run: OtherRun) -> str:
         MedtasksError: if no benchmark's name occurs in them.
     """
     plain = re.sub(r"[\W_]", "", run.names.lower())
-    named = [benchmark for benchmark in benchmarks().usable() if benchmark.name.replace("_", "") in plain]
-    if not named:
+    in_names = [benchmark for benchmark in benchmarks().usable() if benchmark.name.replace("_", "") in plain]
+    if not in_names:
         raise MedtasksError(f"{run.path}: cannot tell which benchmark was run; name the task with --task")
-    benchmark = max(named, key=lambda benchmark: len(benchmark.name))
-    return benchmark.tasks.whole
+    return max(in_names, key=lambda benchmark: len(benchmark.name)).tasks.whole
 
 
 # ---- scores and files
@@ -111,11 +111,7 @@ def _task_of(run: OtherRun) -> str:
 def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: OtherRun, folder: Path) -> Path:
     """Score responses under each filter, write a results file and a sample log, and return the results file's path.
 
-    Args:
-        task: the task of the documents.
-        responses: the generations of each example, by the index of its document in the task.
-        run: the run with the responses.
-        folder: the output folder; the files are written to a subfolder named after the model.
+    ``responses`` has the generations of each example, by the index of its document in the task.
     """
     name, benchmark = task.info.name, task.benchmark.name
     instances: dict[int, list[Instance]] = defaultdict(list)
@@ -152,8 +148,9 @@ def _score_example(task: MedTask, generations: Sequence[Response], instances: Se
     """Score the generations of an example, and return its sample for each filter."""
     doc = instances[0].doc
     # The other harness's scores are means over generations, without scores that a generation lacks.
-    names = set.intersection(*(set(response.scores) for response in generations))
-    their_scores = {name: fmean(response.scores[name] for response in generations) for name in sorted(names)}
+    scores_of = [response.scores for response in generations]
+    names = sorted(set.intersection(*map(set, scores_of)))
+    their_scores = {name: fmean(map(itemgetter(name), scores_of)) for name in names}
     sample = {
         "doc_id": instances[0].doc_id,
         "doc": doc,

@@ -68,10 +68,10 @@ def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
 
 def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again(tmp_path, capsys):
     requests = written(tmp_path, *FEW)
-    good = list(map(response, requests[3:]))
-    failed = {"custom_id": requests[1]["custom_id"], "response": {"status_code": 429, "body": {"error": "slow down"}}}
-    errored = {"custom_id": requests[2]["custom_id"], "response": None, "error": {"message": "no luck"}}
-    place = requests[0]["custom_id"].rpartition("-")[0]
+    names, good = [request["custom_id"] for request in requests], list(map(response, requests[3:]))
+    failed = {"custom_id": names[1], "response": {"status_code": 429, "body": {"error": "slow down"}}}
+    errored = {"custom_id": names[2], "response": None, "error": {"message": "no luck"}}
+    place = names[0].rpartition("-")[0]
     changed, unknown = ({**good[0], "custom_id": name} for name in (f"{place}-00000000", "medqa-0-0-00000000"))
     odd = [{**failed, "response": response} for response in ("text", {"status_code": "?"}, {"body": 3})]
     out = write_rows([*good, *odd, failed, errored, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
@@ -81,12 +81,12 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     message = one_line(capsys.readouterr().err)
     for part in (
         f"{len(good)} of {len(requests)} requests have a reply",
-        f"requests without a response: 1 ({requests[0]['custom_id']}",
-        f"errors instead of a reply: 2 ({requests[1]['custom_id']}",
+        f"requests without a response: 1 ({names[0]}",
+        f"errors instead of a reply: 2 ({names[1]}",
         "slow down",
         "no luck",
         f"lines that are not JSON with a custom_id: 2 (out.jsonl line {len(good) + 9}",
-        f"requests with several responses, of which the first reply is used: 1 ({good[0]['custom_id']})",
+        f"requests with several responses, of which the first reply is used: 1 ({names[3]})",
         f"other prompts than this installation sends: 1 ({place}-00000000",
         "responses that belong to no request of this run: 1 (medqa-0-0-00000000)",
         f"{tmp_path / 'again.jsonl'} has the requests without a reply; --partial scores",
